@@ -63,7 +63,7 @@ pub struct OutputOptions {
         default_value = "human"
     )]
     pub format: MessageFormat,
-    /// Sort results [default: by name, or worst first if verdicts fill more than a screen]
+    /// Sort results [default: by name; worst first if verdicts fill more than a screen]
     #[arg(long, value_name = "ORDER", value_parser = word_parser::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
     // Set by commands whose rows have verdicts.
@@ -139,12 +139,12 @@ impl FromStr for FailOn {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub struct FailureOptions {
-    /// Exit 1 on these verdicts, or `none` [default: regressed]
+    /// Exit 1 on these verdicts; `none` for never [default: regressed]
     ///
     /// Commas separate several verdicts.
     #[arg(long, value_name = "VERDICTS", value_parser = FailOn::from_str)]
     pub fail_on: Option<FailOn>,
-    /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
+    /// Fail above a limit, e.g. median:5%, allocations:0 (repeatable)
     #[arg(long = "limit", value_name = "LIMIT", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
     pub limits: Vec<Limit>,
 }
@@ -164,17 +164,17 @@ impl FailureOptions {
 }
 
 const LIMIT_HELP: &str = "\
-Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:BOUND; may be given more than once
+Fail (exit status 1) if a statistic exceeds a limit, [PATTERN=]STATISTIC:BOUND; may be given more than once
 
-A limit in percent applies to the change against the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value lies above it. PATTERN is a glob on ids.
+A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value lies above it. PATTERN is a glob that the id must match.
 
-STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, and max (of single operations).
 
   --limit median:5%            no benchmark more than 5 % slower
-  --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` take at most 2 ms
   --limit instructions:1%      no benchmark with more than 1 % more instructions
   --limit allocations:0        no allocations
-  --limit bytes:1KiB           at most 1024 bytes an iteration
+  --limit bytes:1KiB           at most 1024 bytes per iteration
 
 `limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 
@@ -185,18 +185,18 @@ pub struct AnalysisOptions {
     /// Judge stored runs by this test [default: bootstrap-t]
     #[arg(long, value_name = "TEST", value_parser = word_parser::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
     test: Option<Test>,
-    /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
+    /// Ignore drift between runs, as Criterion does: more sensitive, but more false alarms
     #[arg(long, help_heading = "Comparison options")]
     ignore_drift: bool,
     /// Decide as another system does
     ///
-    /// Other flags override single conventions of that system. By default, the tool uses its own statistics.
+    /// Other flags override individual conventions of that system. By default, the tool uses its own statistics.
     #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = word_parser::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     pub method: Option<System>,
-    /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
+    /// Print every setting of --method, including overrides from flags and Cargo.toml, and measure nothing
     #[arg(long)]
     pub explain: bool,
-    /// Treat these as the independent observations of the test [default: launches]
+    /// Use these as the independent observations of the test [default: processes]
     #[arg(long, value_name = "UNIT", value_parser = word_parser::<Observations>(Observations::WORDS))]
     pub observations: Option<Observations>,
     /// Leave these outliers out of the summary, and out of tests with `--observations filtered` [default: none]
@@ -205,7 +205,7 @@ pub struct AnalysisOptions {
     /// Summarize each process and each side by this statistic [default: mean; median for rank tests]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistic_parser(StatisticSet::Centers))]
     pub center: Option<Statistic>,
-    /// Use this definition of quantiles, in the summary, in medians and in p95-ratio
+    /// Use this definition of quantiles for the summary, for medians and for p95-ratio
     #[arg(long, value_name = "DEFINITION", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub quantile: Option<Quantile>,
     /// Correct for the number of benchmarks by this rule [default: holm]
@@ -268,10 +268,10 @@ pub struct ComparisonOptions {
     /// Ignore changes up to this [default: 1%; 2% between stored runs]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
-    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
+    /// Limit the chance of any false alarm in the run [default: 1%, one-sided; with --test 5%, two-sided]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
-    /// Set the confidence level of intervals of times, and of mean and median changes [default: 95%]
+    /// Set the confidence level of the intervals of times, mean changes and median changes [default: 95%]
     #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
     /// Draw N bootstrap resamples [default: 100000]
@@ -279,10 +279,10 @@ pub struct ComparisonOptions {
     pub resamples: Option<u32>,
     #[command(flatten)]
     pub(crate) failure: FailureOptions,
-    /// Compare despite these differing facts, e.g. rustc,profile
+    /// Compare even if these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub allow_different: Vec<Fact>,
-    /// Seed all randomness: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    /// Seed all random choices: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
@@ -429,11 +429,11 @@ impl ComparisonOptions {
                 analysis.subject
             )));
         }
-        let of_launches = matches!(
+        let of_processes = matches!(
             analysis.center,
             Some(Statistic::Slope | Statistic::Subselection)
         );
-        if analysis.observations != Observations::Launches && of_launches {
+        if analysis.observations != Observations::Processes && of_processes {
             return Err(AppError::Usage(format!(
                 "`--center {}` summarizes whole processes\n  help: leave out `--observations {}`",
                 analysis.center_in_force(),
@@ -470,13 +470,13 @@ pub struct Effort {
     /// Measure at most N rounds, each with one process per side [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
-    /// Stop a comparison after this time
+    /// Stop a comparison after this time, and lift the default limit of 30s per benchmark
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_budget: Option<Duration>,
     /// Limit the time of each benchmark [default: 30s, but at least 20 rounds]
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
+    /// Run executables as they were linked; by default, each round relinks them with the same function order on both sides
     #[arg(long)]
     pub as_built: bool,
     // Set by `run` alone: no other command counts instructions.
@@ -487,12 +487,12 @@ pub struct Effort {
 /// Benchmarks whose instructions are counted when no verdict or limit needs the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CountingMode {
-    /// Never count
+    /// Never count instructions
     #[default]
     Never,
-    /// Count where the time changed between two builds
+    /// Count those of benchmarks whose time changed between two builds
     Changed,
-    /// Count every benchmark
+    /// Count those of every benchmark
     Always,
 }
 
@@ -524,16 +524,16 @@ impl Effort {
 pub struct PairedOptions {
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Extra time allowed before a benchmark counts as hung
+    /// Extra time allowed before a benchmark counts as hung [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
     /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
-    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
+    /// Limit the chance of any false alarm in a comparison [default: 1%, one-sided]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
-    /// Seed all randomness [default: random]
+    /// Seed all random choices [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -553,7 +553,7 @@ impl PairedOptions {
 /// The word that may accompany any other policy: drop first samples.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
-    "Drop the first sample of each process, before any other rule (serializers)";
+    "Drop the first sample of each process before any other rule applies (serializers)";
 
 /// Converts a range to the type that clap expects.
 pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {

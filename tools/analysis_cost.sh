@@ -2,7 +2,7 @@
 # What the analysis of one comparison costs beside Criterion 0.8.2, both at 100,000 resamples.
 #
 # Criterion analyses stored samples of one benchmark (100 of them) against a stored baseline, without sampling or plotting. Ours compares
-# five launches of 390 samples a side and summarises both sides. Both run as whole processes, start and end included, in turn.
+# five processes of 390 samples a side and summarises both sides. Both run as whole processes, start and end included, in turn.
 # Usage: tools/analysis_cost.sh [REPETITIONS]
 set -euo pipefail
 

@@ -2,7 +2,7 @@
 # What the page costs beside the reports of Criterion 0.8 with plotters, for the same number of benchmarks and of resamples.
 #
 # Criterion analyses and plots stored samples (100 of each benchmark) against a stored baseline, without sampling; its plots alone are the
-# difference to the same call with --noplot. Ours compares two stored runs of 10 launches of 100 samples a side and writes the page.
+# difference to the same call with --noplot. Ours compares two stored runs of 10 processes of 100 samples a side and writes the page.
 # Whole processes, one after the other; CPU time is user and system together. Needs python3 and GNU time.
 # Criterion takes seconds of each benchmark at its usual 100,000 resamples: of thousands it is compared at fewer, which shrinks what both do.
 # Usage: tools/page_cost.sh [COUNT[:RESAMPLES]...]      default: 200:100000 2000:1000

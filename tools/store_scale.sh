@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Time of `cargo perfcheck history`, `compare`, `show`, `store prune` and other commands on a large store: the whole command each, medians of N repeats.
 #
-#   tools/store_scale.sh [N [RUNS BENCHMARKS LAUNCHES SAMPLES]]     default: 11 repeats, 10000 100 5 20
+#   tools/store_scale.sh [N [RUNS BENCHMARKS PROCESSES SAMPLES]]     default: 11 repeats, 10000 100 5 20
 #   tools/store_scale.sh 3 50 10000 5 20                            many benchmarks in few runs
 #
 # Limits of the default: history 50 ms, compare 1 s.

@@ -25,7 +25,7 @@ use perfcheck_bench::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck                              measure side by side with the last accepted run, and store
+  cargo perfcheck                              measure side by side with the last accepted run, and store the new run
   cargo perfcheck --against main               measure side by side with the revision `main`
   cargo perfcheck -p parser json               measure benchmarks of `parser` with `json` in their id
   cargo perfcheck --save-baseline main         name this run `main`
@@ -35,8 +35,8 @@ Examples:
   cargo perfcheck --report markdown=bench.md   write a comment for a pull request
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 explain the newest verdict about `json`
-  cargo perfcheck init                         see which benchmarks work as they are
-  cargo perfcheck completions bash             print completions for a shell; `man` prints a manual page
+  cargo perfcheck init                         see which benchmarks work unmodified
+  cargo perfcheck completions bash             print completions for bash; `man` prints a manual page
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
@@ -45,13 +45,13 @@ const AFTER_RUN: &str = "\
 
 Examples:
   cargo perfcheck run                          measure every benchmark
-  cargo perfcheck run history                  measure benchmarks with `history` in their id (without `run`, that is a command)
+  cargo perfcheck run history                  measure benchmarks with `history` in their id (without `run`, `history` is a command)
   cargo perfcheck run --against main json      measure `json` in the work tree and in `main`, side by side
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
 const AFTER_COMPLETIONS: &str = "\
-The completions are for `cargo-perfcheck`, the executable that cargo calls.
+The completions are for `cargo-perfcheck`, the executable that cargo runs.
 
 Examples:
   cargo perfcheck completions bash > ~/.local/share/bash-completion/completions/cargo-perfcheck
@@ -59,7 +59,7 @@ Examples:
 
 const AFTER_MAN: &str = "\
 Examples:
-  cargo perfcheck man | man -l -             read the page about `cargo perfcheck`
+  cargo perfcheck man | man -l -             read the manual page of `cargo perfcheck`
   cargo perfcheck man store import > import.1";
 
 /// Did my change make it slower? Measure benchmarks, store each run and compare it with earlier ones
@@ -106,11 +106,11 @@ struct RunArguments {
     push: bool,
     /// Measure one part of the suite, e.g. 2/8; `merge` judges the whole suite
     ///
-    /// Benchmarks are assigned round-robin in their order, whatever the store contains. Give each of the N jobs its own K and otherwise the same
-    /// arguments. A part never fails because of a regression, and later runs are never compared with it.
+    /// Benchmarks are assigned to the parts round-robin, in the order of the suite; stored runs do not affect this. Give each of the N jobs its own K
+    /// and otherwise the same arguments. A regression does not make a part fail, and later runs are never compared with a part.
     #[arg(long, value_name = "K/N")]
     partition: Option<ShardId>,
-    /// Extra time allowed before a benchmark counts as hung
+    /// Extra time allowed before a benchmark counts as hung [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
@@ -140,9 +140,9 @@ struct RunSubcommand {
 
 #[derive(Debug, Subcommand)]
 enum Subcommands {
-    /// Measure benchmarks, store the run and compare it with earlier ones; the default
+    /// Measure benchmarks, store the run and compare it with earlier ones (default command)
     Run(Box<RunSubcommand>),
-    /// Find benchmarks that work as they are, or write a first one; write a CI workflow
+    /// Check which benchmarks work unmodified; write a first benchmark or a CI workflow
     Init(Box<InitArguments>),
     /// List the benchmarks that a run would measure
     List(Box<ListArguments>),
@@ -173,13 +173,13 @@ enum Subcommands {
     /// Print completions for a shell
     #[command(hide = true, after_long_help = AFTER_COMPLETIONS)]
     Completions {
-        /// Complete commands of this shell
+        /// Print completions for this shell
         shell: Shell,
     },
     /// Print a manual page
     #[command(hide = true, after_long_help = AFTER_MAN)]
     Man {
-        /// Print the page of this command instead of the one about `cargo perfcheck`
+        /// Print the page of this command instead of that of `cargo perfcheck`
         command: Vec<String>,
     },
 }
@@ -334,7 +334,7 @@ mod tests {
             let Command::Run(options) = parsed.command else {
                 panic!("a run");
             };
-            (options.layer.launches, options.effort.rounds)
+            (options.layer.processes, options.effort.rounds)
         };
         assert_eq!(parse("--rounds 3"), (Some(3), Some(5)));
         assert_eq!(parse("--rounds 3 --no-rerun"), (Some(3), None));

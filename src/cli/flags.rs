@@ -26,13 +26,13 @@ pub(super) struct AgainstFlags {
     /// The revision is built in a separate cache; your checkout and `target/` are untouched.
     #[arg(long, value_name = "REV", group = "against-what")]
     against: Option<String>,
-    /// Measure side by side with the commit where this branch left BRANCH
+    /// Measure side by side with the merge base of HEAD and BRANCH
     #[arg(long, value_name = "BRANCH", group = "against-what")]
     against_merge_base: Option<String>,
-    /// Measure side by side with a bench executable that you built before
+    /// Measure side by side with a bench executable that you built earlier
     #[arg(long, value_name = "PATH", group = "against-what")]
     against_executable: Option<PathBuf>,
-    /// Build the revision with these benchmarks: its own, or those of the work tree
+    /// Build the revision with its own benchmarks or with those of the work tree
     #[arg(
         long,
         value_name = "SIDE",
@@ -53,26 +53,28 @@ pub(super) struct AgainstFlags {
         long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds, or N processes of one build [default: 200; 5]
+    /// Measure at most N rounds of two builds [default: 200], or N processes of one build [default: 5]
     ///
-    /// A round runs one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits slow benchmarks. A first run, and
-    /// a run with --no-rerun, measures only one build.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::LAUNCHES)))]
+    /// A round runs one process of each build. Two builds get at least 5 rounds. With --rounds, a benchmark has no time limit unless
+    /// --time-per-benchmark sets one. A first run and a run with --no-rerun measure only one build.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::PROCESSES)))]
     rounds: Option<u32>,
-    /// Stop measuring after this time
+    /// Stop measuring after this time, and lift the limit of 30s per benchmark
     ///
-    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need.
+    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need. Only the default limit per benchmark is lifted: a
+    /// limit from --time-per-benchmark or Cargo.toml still applies.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_budget: Option<Duration>,
-    /// Limit the time of each benchmark, if two builds are measured [default: 30s, but at least 20 rounds]
+    /// Limit the time of each benchmark if two builds are measured [default: 30s, but at least 20 rounds]
     ///
-    /// After 5 rounds, a benchmark starts no round that would exceed the limit. With --rounds and without this flag there is no time limit.
+    /// After 5 rounds, a benchmark starts no round that would exceed the limit. Without this flag, --rounds lifts every limit per benchmark, and
+    /// --time-budget lifts the default one.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked, instead of relinking them for each round with the same function order on both sides
+    /// Run executables as they were linked; by default, each round relinks them with the same function order on both sides
     #[arg(long)]
     as_built: bool,
-    /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count
+    /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count them
     #[arg(long, value_name = "WHEN", default_value = "changed")]
     instructions: CountingMode,
 }
@@ -131,7 +133,7 @@ pub(super) struct WorkspaceFlags {
     /// Equivalent to specifying both --locked and --offline
     #[arg(long, help_heading = "Manifest options")]
     frozen: bool,
-    /// Override a configuration value of cargo
+    /// Override a cargo configuration value
     #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
     config: Vec<String>,
 }
@@ -155,7 +157,7 @@ pub(super) struct BuildFlags {
     /// Measure only the bench target NAME (repeatable; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// Measure all bench targets, as without --bench, --lib and --bins
+    /// Measure all bench targets; the default without --bench, --lib and --bins
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
     /// Measure the `#[bench]` functions in the package's library
@@ -175,7 +177,7 @@ pub(super) struct CompilationFlags {
     workspace: Workspace,
     #[command(flatten)]
     features: Features,
-    /// Build with this profile of cargo
+    /// Build with this cargo profile
     #[arg(
         long,
         value_name = "PROFILE-NAME",
@@ -189,7 +191,7 @@ pub(super) struct CompilationFlags {
     /// Directory for all generated artifacts
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
     target_dir: Option<PathBuf>,
-    /// Number of parallel jobs of the build
+    /// Number of parallel build jobs
     #[arg(
         short,
         long,
@@ -240,18 +242,24 @@ impl CompilationFlags {
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct SamplingFlags {
     /// Take N samples per process [default: as many as fit]
+    ///
+    /// Used only if one build is measured alone.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::SAMPLES)))]
     samples: Option<u32>,
-    /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms]
+    /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms; 2ms for two builds]
     #[arg(long, value_name = "TIME", value_parser = parse_phase)]
     warm_up_time: Option<Duration>,
-    /// Warm up each process for N iterations instead of a time
+    /// Warm up each process for N iterations instead of for a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::WARM_UP_ITERATIONS)), conflicts_with = "warm_up_time")]
     warm_up_iterations: Option<u32>,
-    /// Sample each process for this time [default: 400ms]
+    /// Take samples in each process for this time [default: 400ms]
+    ///
+    /// Used only if one build is measured alone.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_phase)]
     measurement_time: Option<Duration>,
     /// Choose how iterations are distributed over samples [default: standard]
+    ///
+    /// Used only if one build is measured alone.
     #[arg(long, value_name = "MODE", value_parser = word_parser::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record latencies of `iter_latency` with N significant digits, 1 to 5 [default: 3]
@@ -268,9 +276,9 @@ fn parse_positive_phase(text: &str) -> Result<Duration, String> {
 }
 
 impl SamplingFlags {
-    pub(super) fn layer(&self, launches: Option<u32>) -> Layer {
+    pub(super) fn layer(&self, processes: Option<u32>) -> Layer {
         Layer {
-            launches,
+            processes,
             samples: self.samples,
             warm_up: (self.warm_up_iterations.map(WarmUpGoal::Iterations))
                 .or(self.warm_up_time.map(|time| WarmUpGoal::Time(time.into()))),
@@ -304,7 +312,7 @@ pub(super) struct StoreFlags {
     #[arg(
         long,
         value_name = "PATH",
-        help = "Use this file; commands that do not measure also take the address of a team's store [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
+        help = "Use this store: a file or, for commands that do not measure, the address of a team's store [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
     pub(super) store: Option<PathBuf>,
 }

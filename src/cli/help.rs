@@ -5,6 +5,8 @@ use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. The others make `-h` fit one screen.
 const ONLY_IN_LONG_HELP: [&str; 65] = [
+    // `--manifest-path`, as clap-cargo calls it.
+    "PATH",
     "against_executable",
     "against_merge_base",
     "all",
@@ -36,7 +38,6 @@ const ONLY_IN_LONG_HELP: [&str; 65] = [
     "lenient",
     "lib",
     "locked",
-    "manifest_path",
     "measure_identical",
     "measurement_time",
     "metric",

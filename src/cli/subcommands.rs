@@ -24,17 +24,25 @@ use perfcheck_build::cargo::CargoOptions;
 
 const AFTER_LIST: &str = "\
 Examples:
-  cargo perfcheck baseline list                list every name with its run";
+  cargo perfcheck baseline list                list every name with its run
+
+Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_SAVE: &str = "\
 Examples:
   cargo perfcheck baseline save main           name the latest run `main`
-  cargo perfcheck baseline save v1 12          name run 12 `v1`";
+  cargo perfcheck baseline save v1 12          name run 12 `v1`
+
+Exit status: 0 success, 2 usage, 5 store unusable, 6 no such run.";
 const AFTER_RENAME: &str = "\
 Examples:
-  cargo perfcheck baseline rename main old     call `main` `old`";
+  cargo perfcheck baseline rename main old     rename `main` to `old`
+
+Exit status: 0 success, 2 usage, or the new name exists already, 5 store unusable, 6 no such baseline.";
 const AFTER_REMOVE: &str = "\
 Examples:
-  cargo perfcheck baseline remove old          remove the name `old`; its run stays";
+  cargo perfcheck baseline remove old          remove the name `old`; its run stays
+
+Exit status: 0 success, 2 usage, 5 store unusable, 6 no such baseline.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BaselineCommand {
@@ -44,7 +52,7 @@ pub(super) enum BaselineCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Save a run as a baseline, or move a baseline to it
+    /// Save a run as a baseline, or move an existing baseline to it
     #[command(after_long_help = AFTER_SAVE)]
     Save {
         /// Give the run this name
@@ -65,7 +73,7 @@ pub(super) enum BaselineCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Remove a name and keep its run
+    /// Remove a baseline's name and keep its run
     #[command(after_long_help = AFTER_REMOVE)]
     Remove {
         /// Remove this name
@@ -115,14 +123,14 @@ impl BisectArguments {
 }
 
 const AFTER_HELP: &str = "\
-Doctor needs no project and changes nothing on the machine. It measures two built-in workloads side by side with themselves, as `--against` does, for as long \
-as --time says.
+Without --benches, doctor needs no project and changes nothing on the machine. It measures two built-in workloads side by side with themselves, as `--against` \
+does, for the time that --time sets.
 
-With --benches it measures your benchmarks instead: each against itself, and against itself slowed down by a known amount. It stores nothing. A trial takes as \
+With --benches, it measures your benchmarks instead: each against itself, and against itself slowed down by a known amount. It stores nothing. A trial takes as \
 long as an `--against` run of the same benchmarks.
 
 Examples:
-  cargo perfcheck doctor                           inspect, measure for ten seconds, say what to change
+  cargo perfcheck doctor                           inspect, measure for ten seconds, recommend changes
   cargo perfcheck doctor --time 1min               estimate more precisely
   cargo perfcheck doctor --benches                 five trials of each kind, 2 % slower
   cargo perfcheck doctor --benches parse --slowdown 5%
@@ -280,13 +288,13 @@ impl InitArguments {
 }
 
 const AFTER_LIST_BENCHMARKS: &str = "\
-Builds the bench targets and asks them for their benchmarks. Nothing is measured or stored.
+Builds the bench targets and lists their benchmarks. Nothing is measured or stored.
 
 Examples:
   cargo perfcheck list                         list every benchmark of the workspace
   cargo perfcheck list -p parser json          list benchmarks of `parser` with `json` in their id
 
-Exit status: 0, 2 usage, 3 build failed, 4 a bench target could not be asked.";
+Exit status: 0 success, 2 usage, 3 build failed, 4 a bench target could not list its benchmarks.";
 
 /// The arguments of `list`.
 #[derive(Debug, Args)]
@@ -298,7 +306,7 @@ pub(super) struct ListArguments {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Extra time allowed before a benchmark counts as hung
+    /// Extra time allowed before a benchmark counts as hung [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
@@ -333,25 +341,26 @@ Examples:
   cargo perfcheck store runs                   list the newest 20 runs
   cargo perfcheck store runs --last 100
 
-Exit status: 0, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_REMOVE_RUNS: &str = "\
 The two runs of a side-by-side measurement are removed together.
 
 Examples:
   cargo perfcheck store remove 12 13           remove runs 12 and 13
 
-Exit status: 0, 2 usage, 5 store unusable, 6 no such run.";
+Exit status: 0 success, 2 usage, 5 store unusable, 6 no such run.";
 const AFTER_ADOPT: &str = "\
 Examples:
   cargo perfcheck store adopt                  list the workspaces in the store
   cargo perfcheck store adopt /old/path        move the runs of that workspace to this one
 
-Exit status: 0, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
 A run is removed if none of the given rules keeps it. These runs are always kept: runs that a baseline names; runs that the next run of a branch would be \
-compared with, if git still knows the branch (for each benchmark up to 20 runs since its last change: they show how much runs drift); runs that a kept run relies on because it was not measured itself; and incomplete runs of the last day. \
+compared with, if git still knows the branch (for each benchmark up to 20 runs since its last change, which show how much runs drift); runs whose \
+measurements a kept run reuses; and incomplete runs of the last day. \
 The two runs of a side-by-side measurement are removed or kept together. \
-With --samples only the samples are removed; in a team's store, only those of whole months.
+With --samples, only the samples are removed; in a team's store, only those of whole months.
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would be removed
@@ -359,20 +368,20 @@ Examples:
   cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
   cargo perfcheck store prune --samples --older-than 365d --yes  keep the history, remove old samples
 
-Exit status: 0, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage, 5 store unusable.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum StoreCommand {
     /// List the stored runs, newest first
     #[command(after_long_help = AFTER_RUNS)]
     Runs {
-        /// List at most this many
+        /// List at most N runs
         #[arg(long, value_name = "N", default_value = "20", value_parser = parse_run_count)]
         last: usize,
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Remove runs with everything they measured
+    /// Remove runs and everything they measured
     #[command(after_long_help = AFTER_REMOVE_RUNS)]
     Remove {
         /// Remove these runs: numbers, `latest` or `@commit`
@@ -381,15 +390,15 @@ pub(super) enum StoreCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Adopt the runs of a workspace that moved, or of another clone
+    /// Adopt the runs of a moved workspace, or of another clone
     #[command(after_long_help = AFTER_ADOPT)]
     Adopt {
-        /// Adopt the runs of this workspace: its key or path, as listed by `store adopt` without arguments
+        /// Adopt the runs of this workspace: its key or path, which `store adopt` without arguments lists
         from: Option<String>,
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Show which runs a rule would remove; remove them with --yes
+    /// Show which runs the given rules would remove; with --yes, remove them
     #[command(after_long_help = AFTER_PRUNE)]
     Prune(WithStore<PruneOptions>),
     /// Create a team's store in a PostgreSQL database

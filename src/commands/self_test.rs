@@ -298,8 +298,8 @@ fn run_trial(
     world: &mut World<'_>,
 ) -> Result<CampaignEnd, AppError> {
     let mut recorded = RecordedRounds::default();
-    let mut record = |side, launch: &ProcessRecord| {
-        recorded.record(side, launch);
+    let mut record = |side, process: &ProcessRecord| {
+        recorded.record(side, process);
         Ok(())
     };
     let result = run.run_rounds(pairs, &mut record, "", world)?;

@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
     /// Processes per run
-    pub launches: Option<u32>,
+    pub processes: Option<u32>,
     /// Samples per process
     pub samples: Option<u32>,
     /// Warm-up per process
@@ -34,7 +34,7 @@ impl Layer {
     #[must_use]
     pub fn or(self, below: Self) -> Self {
         Self {
-            launches: self.launches.or(below.launches),
+            processes: self.processes.or(below.processes),
             samples: self.samples.or(below.samples),
             warm_up: self.warm_up.or(below.warm_up),
             measurement: self.measurement.or(below.measurement),
@@ -53,7 +53,7 @@ impl Layer {
             WarmUpGoal::Iterations(_) => "warm-up-iterations",
         });
         let other = [
-            ("rounds", self.launches.is_some()),
+            ("rounds", self.processes.is_some()),
             ("samples", self.samples.is_some()),
             ("measurement-time", self.measurement.is_some()),
             ("sampling-mode", self.mode.is_some()),
@@ -68,9 +68,9 @@ impl From<AuthorSettings> for Layer {
         let longest = Nanos::from(limits::LONGEST_PHASE);
         Self {
             // Clamp the values: the child may be any program, and need not respect the limits of the protocol.
-            launches: author
+            processes: author
                 .processes
-                .map(|count| clamp_to(count, &limits::LAUNCHES)),
+                .map(|count| clamp_to(count, &limits::PROCESSES)),
             samples: author
                 .samples
                 .map(|count| clamp_to(count, &limits::SAMPLES)),
@@ -148,7 +148,7 @@ impl Layers {
             names.into_iter().map(str::to_owned).collect()
         };
         let flags = Layer {
-            launches: None,
+            processes: None,
             warm_up: None,
             ..self.command_line
         };
@@ -177,7 +177,7 @@ impl Layers {
             Some(WarmUpGoal::Iterations(count)) => (Nanos(0), Some(count)),
         };
         let sampling = SamplingSettings {
-            launches: said.launches.unwrap_or(default.launches),
+            processes: said.processes.unwrap_or(default.processes),
             samples: said.samples.or(default.samples),
             warm_up,
             warm_up_iterations,

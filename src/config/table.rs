@@ -246,7 +246,7 @@ impl<'a> TableParser<'a> {
         let phase = |text: &str| parse_positive_duration(text).and_then(limits::check_phase);
         let digits = self.parse(LATENCY_DIGITS, integer(&(1..=5)))?;
         Ok(Layer {
-            launches: self.parse("rounds", integer(&limits::LAUNCHES))?,
+            processes: self.parse("rounds", integer(&limits::PROCESSES))?,
             samples: self.parse("samples", integer(&limits::SAMPLES))?,
             warm_up: self.parse_warm_up()?,
             measurement: self
@@ -522,14 +522,14 @@ mod tests {
             ..AuthorSettings::default()
         };
         let (sampling, threshold) = tables.layers.resolve(&benchmark("sort/10", author));
-        assert_eq!((sampling.launches, sampling.samples), (4, Some(40)));
+        assert_eq!((sampling.processes, sampling.samples), (4, Some(40)));
         assert_eq!(threshold, Some(0.04));
         let (sampling, threshold) = tables.layers.resolve(&benchmark("hash", author));
-        assert_eq!((sampling.launches, sampling.samples), (4, Some(30)));
+        assert_eq!((sampling.processes, sampling.samples), (4, Some(30)));
         assert_eq!(threshold, Some(0.03));
-        tables.layers.command_line.launches = Some(9);
+        tables.layers.command_line.processes = Some(9);
         let (sampling, _) = tables.layers.resolve(&benchmark("hash", author));
-        assert_eq!(sampling.launches, 9);
+        assert_eq!(sampling.processes, 9);
     }
 
     #[test]

@@ -33,11 +33,11 @@ pub struct ReportOptions {
     /// Write a report to FILE, or to stdout instead of the table
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
-    /// gitlab (code quality), gitlab-metrics, junit, html (a page, or a directory for it). Of `compare`: text, csv and markdown-table write the table
-    /// in this form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
+    /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory for it). Only with `compare`: text, csv and markdown-table
+    /// write the table in this form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
-    /// Distinguish reports of several jobs on one commit by this key [default: the name of the CI job, else `benchmarks`]
+    /// Distinguish the reports of several jobs on one commit by this key [default: the name of the CI job, or `benchmarks`]
     #[arg(
         id = "report_key",
         long = "report-key",

@@ -1,6 +1,6 @@
 //! The column map: the user's declaration of the meaning of each column of a table.
 //!
-//! `id=Serializer/TestData/Mode,value.ser=TimeSer[ns],value.deser=TimeDeser,repetition=Index,launch=Session`
+//! `id=Serializer/TestData/Mode,value.ser=TimeSer[ns],value.deser=TimeDeser,repetition=Index,process=Session`
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ pub struct ColumnMap {
     /// The ordinal of a measurement within its process, a whole number
     pub repetition: Option<InputColumn>,
     /// The process or session that a row belongs to
-    pub launch: Option<InputColumn>,
+    pub process: Option<InputColumn>,
     /// The number of iterations whose total a row's values are
     pub iterations: Option<InputColumn>,
     /// The unit of a row's values
@@ -47,7 +47,7 @@ pub struct ColumnMap {
     pub dimensions: Vec<InputColumn>,
 }
 
-const KEYS: &str = "id, value, value.LABEL, repetition, launch, iterations, unit and dimension";
+const KEYS: &str = "id, value, value.LABEL, repetition, process, iterations, unit and dimension";
 
 impl fmt::Display for InputColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,7 +147,7 @@ impl ColumnMap {
                 return Ok(());
             }
             "repetition" => &mut self.repetition,
-            "launch" | "session" => &mut self.launch,
+            "process" | "session" => &mut self.process,
             "iterations" => &mut self.iterations,
             "unit" => &mut self.unit,
             _ => {
@@ -221,7 +221,7 @@ impl fmt::Display for ColumnMap {
         }
         for (key, column) in [
             ("repetition", &self.repetition),
-            ("launch", &self.launch),
+            ("process", &self.process),
             ("iterations", &self.iterations),
             ("unit", &self.unit),
         ] {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_map_is_read_and_written_as_it_was_declared() {
-        let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,launch=Session,iterations=N,unit=Unit,dimension=Language";
+        let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,process=Session,iterations=N,unit=Unit,dimension=Language";
         let map = ColumnMap::parse(&[text]).unwrap();
         assert_eq!(map.to_string(), text);
         assert_eq!(map.id_parts(), ["Serializer", "TestData", "#3", "value"]);

@@ -43,7 +43,7 @@ pub enum ExchangeError {
     },
     /// A file exceeds the size limit
     #[error(
-        "{name} is longer than {limit_mib} MiB\n  help: split it, and name all parts that belong to one session in a launch column"
+        "{name} is longer than {limit_mib} MiB\n  help: split it, and name all parts that belong to one session in a process column"
     )]
     TooLong {
         /// Name of the file

@@ -25,7 +25,7 @@ use perfcheck_stats::{
 /// Maximum number of benchmarks; more indicate a wrong column map.
 pub(super) const MOST_GROUPS: usize = 20_000;
 /// Maximum number of processes; more indicate a wrong column map.
-pub(super) const MOST_LAUNCHES: usize = 10_000;
+pub(super) const MOST_PROCESSES: usize = 10_000;
 /// Maximum number of malformed rows in a message.
 const MOST_SHOWN: usize = 20;
 
@@ -51,7 +51,7 @@ pub(super) struct RowPosition {
 pub(super) struct RawRow {
     pub(super) place: RowPosition,
     pub(super) id: String,
-    pub(super) launch: Option<String>,
+    pub(super) process: Option<String>,
     pub(super) repetition: Option<u64>,
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
@@ -64,7 +64,7 @@ pub(super) struct RawRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
     /// Ordinal of its process, from 0
-    pub launch: u32,
+    pub process: u32,
     /// Samples in the order of the columns
     pub samples: Vec<Sample>,
 }
@@ -138,9 +138,9 @@ pub struct ImportedGroups {
     /// Groups in the order of their first row
     pub groups: Vec<IdGroup>,
     /// Names of the processes, by ordinal
-    pub launches: Vec<String>,
+    pub processes: Vec<String>,
     /// Whether the input distinguishes processes
-    pub launches_known: bool,
+    pub processes_known: bool,
     /// Guessed units
     pub guesses: Vec<Guess>,
     /// The first skipped rows
@@ -151,7 +151,7 @@ pub struct ImportedGroups {
 
 struct PendingRow {
     place: RowPosition,
-    launch: u32,
+    process: u32,
     repetition: Option<u64>,
     iterations: u64,
     /// Index of its unit in `RowCollector::units`
@@ -172,8 +172,8 @@ pub(super) struct RowCollector<'a> {
     several_files: bool,
     groups: Vec<PendingGroup>,
     known: HashMap<String, usize>,
-    launches: Vec<String>,
-    known_launches: HashMap<(usize, Option<String>), u32>,
+    processes: Vec<String>,
+    known_processes: HashMap<(usize, Option<String>), u32>,
     units: Vec<ValueUnit>,
     malformed: Vec<MalformedRow>,
     files: Vec<String>,
@@ -199,8 +199,8 @@ impl<'a> RowCollector<'a> {
             several_files: files.len() > 1,
             groups: Vec::new(),
             known: HashMap::new(),
-            launches: Vec::new(),
-            known_launches: HashMap::new(),
+            processes: Vec::new(),
+            known_processes: HashMap::new(),
             units: Vec::new(),
             malformed: Vec::new(),
             files: files.iter().map(|file| file.name.clone()).collect(),
@@ -241,7 +241,7 @@ impl<'a> RowCollector<'a> {
             self.malformed.push(row);
             return Ok(());
         }
-        let launch = self.process_ordinal(row.place.file, row.launch)?;
+        let process = self.process_ordinal(row.place.file, row.process)?;
         let unit = row.unit.map(|unit| {
             let known = self.units.iter().position(|known| *known == unit);
             known.unwrap_or_else(|| {
@@ -251,7 +251,7 @@ impl<'a> RowCollector<'a> {
         });
         self.groups[group].rows.push(PendingRow {
             place: row.place,
-            launch,
+            process,
             repetition: row.repetition,
             iterations: row.iterations,
             unit,
@@ -263,23 +263,23 @@ impl<'a> RowCollector<'a> {
     /// Returns the ordinal of a process, which its column identifies and, among several files, its file.
     fn process_ordinal(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
         let key = (file, said);
-        if let Some(known) = self.known_launches.get(&key) {
+        if let Some(known) = self.known_processes.get(&key) {
             return Ok(*known);
         }
-        if self.launches.len() == MOST_LAUNCHES {
+        if self.processes.len() == MOST_PROCESSES {
             return Err(ExchangeError::TooMany {
-                what: "launches",
-                most: MOST_LAUNCHES,
-                hint: "does the launch column count repetitions?",
+                what: "processes",
+                most: MOST_PROCESSES,
+                hint: "does the process column count repetitions?",
             });
         }
-        let ordinal = u32::try_from(self.launches.len()).unwrap_or(u32::MAX);
-        self.launches.push(match (&key.1, self.several_files) {
+        let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+        self.processes.push(match (&key.1, self.several_files) {
             (Some(said), true) => format!("{}, {said}", self.files[file]),
             (Some(said), false) => said.clone(),
             (None, _) => self.files[file].clone(),
         });
-        self.known_launches.insert(key, ordinal);
+        self.known_processes.insert(key, ordinal);
         Ok(ordinal)
     }
 
@@ -292,7 +292,9 @@ impl<'a> RowCollector<'a> {
         let mut groups = Vec::new();
         for mut pending in std::mem::take(&mut self.groups) {
             // The sort is stable: rows without repetitions keep the order of the file.
-            pending.rows.sort_by_key(|row| (row.launch, row.repetition));
+            pending
+                .rows
+                .sort_by_key(|row| (row.process, row.repetition));
             self.reject_duplicates(&mut pending);
             let units = self.units_of(&pending, &mut guesses);
             let group = self.convert_samples(pending, &units);
@@ -329,8 +331,8 @@ impl<'a> RowCollector<'a> {
         self.malformed.truncate(MOST_SHOWN);
         Ok(ImportedGroups {
             groups,
-            launches_known: self.map.launch.is_some() || self.several_files,
-            launches: self.launches,
+            processes_known: self.map.process.is_some() || self.several_files,
+            processes: self.processes,
             guesses,
             skipped: self.malformed,
             rows_skipped: total,
@@ -361,12 +363,12 @@ impl<'a> RowCollector<'a> {
         let mut refused = Vec::new();
         let id = &group.id;
         group.rows.dedup_by(|later, first| {
-            let double = (later.launch, later.repetition) == (first.launch, first.repetition);
+            let double = (later.process, later.repetition) == (first.process, first.repetition);
             if double {
                 let number = later.repetition.unwrap_or(0);
                 let line = first.place.line;
                 let reason = format!(
-                    "`{number}` is there already for `{id}` (line {line}): is another column part of the id, or the launch?"
+                    "`{number}` is there already for `{id}` (line {line}): is another column part of the id, or the process?"
                 );
                 refused.push((later.place, reason));
             }
@@ -464,7 +466,7 @@ impl<'a> RowCollector<'a> {
             }
             match refused {
                 None => rows.push(GroupRow {
-                    launch: row.launch,
+                    process: row.process,
                     samples,
                 }),
                 Some((at, reason)) => {
@@ -520,17 +522,17 @@ const FEWEST_FOR_INTERVAL: usize = 5;
 
 /// Returns for each row whether it is warm-up: with `drop_first`, the first row of each process that has more than one.
 pub fn warm_up_rows(group: &IdGroup, filter: &SampleFilter) -> Vec<bool> {
-    let (launches, first) = (
+    let (processes, first) = (
         rows_by_process(group),
         FirstSampleTreatment::dropped_if(filter.drop_first),
     );
-    launches
+    processes
         .flat_map(|rows| (0..rows.len()).map(move |at| at < first.skip_count(rows.len())))
         .collect()
 }
 
 fn rows_by_process(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
-    group.rows.chunk_by(|one, next| one.launch == next.launch)
+    group.rows.chunk_by(|one, next| one.process == next.process)
 }
 
 /// Applies the filter to `group` and summarizes each column.

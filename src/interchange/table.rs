@@ -20,10 +20,10 @@ pub struct TableLayout {
     /// Split columns at this character, or at `tab`
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = parse_separator)]
     pub separator: u8,
-    /// Read the first line as a row, and name columns by number
+    /// Read the first line as a row of values, and refer to columns by number
     #[arg(id = "no_header", long = "no-header", action = ArgAction::SetFalse)]
     pub header: bool,
-    /// Read fractions written as 1,5
+    /// Read numbers with a decimal comma, e.g. 1,5
     #[arg(long)]
     pub decimal_comma: bool,
 }
@@ -80,7 +80,7 @@ struct ColumnIndices {
     id: Vec<usize>,
     values: Vec<usize>,
     repetition: Option<usize>,
-    launch: Option<usize>,
+    process: Option<usize>,
     iterations: Option<usize>,
     unit: Option<usize>,
     dimensions: Vec<usize>,
@@ -160,7 +160,7 @@ impl TableReader<'_> {
             values: (map.values.iter().map(|value| place(&value.column)))
                 .collect::<Result<_, _>>()?,
             repetition: one(&map.repetition)?,
-            launch: one(&map.launch)?,
+            process: one(&map.process)?,
             iterations: one(&map.iterations)?,
             unit: one(&map.unit)?,
             dimensions: map.dimensions.iter().map(place).collect::<Result<_, _>>()?,
@@ -259,7 +259,7 @@ impl TableReader<'_> {
                 (Some(column.to_string()), reason)
             })
         };
-        let launch = match self.map.launch.as_ref().zip(places.launch) {
+        let process = match self.map.process.as_ref().zip(places.process) {
             Some((column, at)) => Some(cell(column, at)?.into_owned()),
             None => None,
         };
@@ -276,7 +276,7 @@ impl TableReader<'_> {
             dimensions: dimensions.collect::<Result<_, _>>()?,
             place,
             id,
-            launch,
+            process,
             repetition: whole(&self.map.repetition, places.repetition, 0)?,
             iterations: whole(&self.map.iterations, places.iterations, 1)?.unwrap_or(1),
             unit,

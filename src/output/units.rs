@@ -261,7 +261,7 @@ pub(super) fn rounding(fraction: f64) -> String {
     format!("{percent:.decimals$} %")
 }
 
-/// Returns a noun as needed after a number: `launch` after 1, `launches` after any other.
+/// Returns a noun as needed after a number: `process` after 1, `processes` after any other.
 pub(super) fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => noun.to_owned(),
@@ -270,7 +270,7 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
     }
 }
 
-/// Formats a number with its noun: `1 launch`, `5 launches`.
+/// Formats a number with its noun: `1 process`, `5 processes`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }

@@ -21,7 +21,7 @@ pub enum ValueForm {
     /// Times, rates or amounts, as measured
     #[value(name = "time")]
     Values,
-    /// Ratios to the reference; above 1 is worse
+    /// Ratios to the reference; above 1 means worse
     #[value(name = "ratio")]
     Ratios,
 }

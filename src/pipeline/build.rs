@@ -34,11 +34,11 @@ pub enum Against {
 /// Both builds, with the user's name for the reference.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// Targets whose executables run the same code on both sides
-    pub(crate) alike: CodeByTarget,
+    /// How far the code of each target is known to be equal on both sides. A target without an entry is unknown.
+    pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
-    /// Names under which the builds are kept
-    pub(crate) builds: BySide<Option<String>>,
+    /// Names under which the builds are kept.
+    pub(crate) kept_names: BySide<Option<String>>,
     pub(crate) git: BySide<Option<GitState>>,
     pub(crate) words: String,
     /// Executables that can be linked again
@@ -60,6 +60,7 @@ impl BuildPair {
     /// Combines two builds from the cache. `current_does_not_build`: the base has its own benchmarks because the current ones did not compile there.
     pub(crate) fn from_sides(
         built: PreparedSides,
+        words: String,
         current_does_not_build: bool,
         request: &Request<'_>,
         world: &mut World<'_>,
@@ -112,12 +113,12 @@ impl BuildPair {
                 base: built.base.bench_targets(),
                 candidate: built.candidate.bench_targets(),
             },
-            alike,
+            code_equality: alike,
             environment: Environment {
                 host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
                 build: built.facts.clone(),
             },
-            builds: BySide {
+            kept_names: BySide {
                 base: Some(built.base.name.clone()),
                 candidate: Some(built.candidate.name.clone()),
             },
@@ -125,7 +126,7 @@ impl BuildPair {
                 base: built.base.git.clone(),
                 candidate: built.candidate.git.clone(),
             },
-            words: String::new(),
+            words,
             relinking,
             remarks,
             _in_use: ExecutablesGuard::Sides(vec![built.base, built.candidate]),
@@ -189,13 +190,13 @@ pub(crate) fn pair_with_executable(
     };
     stage_copies(&stage, &mut targets)?;
     Ok(BuildPair {
-        alike,
+        code_equality: alike,
         targets,
         environment: Environment {
             host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
             build: toolchain,
         },
-        builds: BySide::default(),
+        kept_names: BySide::default(),
         git: BySide {
             base: None,
             candidate: request.git_after_build()?,
@@ -242,11 +243,8 @@ pub(crate) fn pair_with_revision(
         }
         built => (built?, false),
     };
-    let both = BuildPair::from_sides(built, current_does_not_build, request, world)?;
-    Ok(BuildPair {
-        words: describe_revision(revision),
-        ..both
-    })
+    let words = describe_revision(revision);
+    BuildPair::from_sides(built, words, current_does_not_build, request, world)
 }
 
 /// Returns the canonical path of an executable; called before anything is built.

@@ -21,7 +21,7 @@ use perfcheck_host::Revision;
 const WORK_TREE: &str = "the work tree";
 
 /// Default size limit of kept builds, in MiB.
-const ROOM_MIB: u32 = 2048;
+const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 
 /// The sources to build, and the way to build them.
 pub(crate) struct CacheBuild<'a> {
@@ -127,7 +127,7 @@ impl CacheBuild<'_> {
             workspace: &self.context.workspace,
             checkout: self.context.checkout(),
             benches_from: self.benches_from,
-            room: u64::from(room.unwrap_or(ROOM_MIB)) << 20,
+            room: u64::from(room.unwrap_or(DEFAULT_KEPT_BUILDS_MIB)) << 20,
             spared: &spared,
             stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
@@ -213,10 +213,10 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
 }
 
 /// Maximum number of files listed in a warning.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
-    let named = left_out.iter().take(MOST_NAMED).map(|one| {
+    let named = left_out.iter().take(MAX_NAMED_FILES).map(|one| {
         let reason = match one.reason {
             UncopiedReason::Unreadable => "no permission to read it",
             UncopiedReason::TooLarge => "git ignores it, and it is too large",
@@ -224,8 +224,8 @@ fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
         format!("`{}` ({reason})", one.path.display())
     });
     let mut named: Vec<String> = named.collect();
-    if left_out.len() > MOST_NAMED {
-        named.push(format!("{} more", left_out.len() - MOST_NAMED));
+    if left_out.len() > MAX_NAMED_FILES {
+        named.push(format!("{} more", left_out.len() - MAX_NAMED_FILES));
     }
     format!(
         "the benchmarks are built from a copy of the sources without {}",

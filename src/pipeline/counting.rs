@@ -248,7 +248,7 @@ fn quickest_times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
 }
 
 fn quickest_ns(measurement: &Measurement) -> f64 {
-    let series = || measurement.launches.iter().map(|launch| &launch.series);
+    let series = || measurement.processes.iter().map(|process| &process.series);
     let warm_ups = Sample::quickest_ns(series().map(|series| &series.warm_up));
     if warm_ups.is_finite() {
         return warm_ups;
@@ -538,9 +538,9 @@ impl Reasons {
 }
 
 /// Maximum sampling time of a side, shared by all benchmarks.
-const TIME_OF_A_SIDE: Duration = Duration::from_secs(2);
+const MAX_SAMPLING_PER_SIDE: Duration = Duration::from_secs(2);
 /// Sufficient sampling time of a benchmark: about 5,000 samples.
-const ENOUGH: Duration = Duration::from_secs(1);
+const SUFFICIENT_SAMPLING: Duration = Duration::from_secs(1);
 
 /// Reports whether time can be sampled here and is real: a scripted clock contains no information on functions.
 pub(super) fn can_sample(world: &World<'_>) -> bool {
@@ -559,7 +559,7 @@ pub(super) fn sample_in_turn(
     world: &mut World<'_>,
 ) -> Result<Vec<RunNote>, AppError> {
     let count = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
-    let time = TIME_OF_A_SIDE.checked_div(count).unwrap_or_default();
+    let time = MAX_SAMPLING_PER_SIDE.checked_div(count).unwrap_or_default();
     let of = output::counted(wanted.len(), "benchmark");
     request.announce("Sampling", format!("the time of {of}"), world)?;
     let mut failed = Reasons::default();
@@ -585,7 +585,13 @@ pub(super) fn sample_in_turn(
                 request.timeout,
             );
             let harness = pair.harnesses.get(side);
-            let sampled = match sample_time(&target, harness, &here, time.min(ENOUGH), launcher) {
+            let sampled = match sample_time(
+                &target,
+                harness,
+                &here,
+                time.min(SUFFICIENT_SAMPLING),
+                launcher,
+            ) {
                 Ok(sampled) => sampled,
                 Err(error) if error.is_interrupt() => {
                     return Err(AppError::Interrupted(left.to_owned()));

@@ -1,8 +1,15 @@
-//! The way of a run: build -> reference -> pair -> measure -> judge -> record -> publish. A file holds one stage or a part of it; commands call the
-//! stages that they need.
+//! The stages of a run: build -> reference -> pair -> measure -> judge -> record -> publish. Commands call the stages that they need; a stage does not
+//! know which command calls it.
 //!
-//! Must not know which command calls. Invariants: a stage gets all that it needs as values and changes none of them; every measurement is stored
-//! before anything is decided about it.
+//! - build: [`work_tree::WorkTree`], [`build::BuildPair`]; `prepare`, `cache_build`, `relinking` and `machine_code` help
+//! - reference: [`reference::ReferenceBuilds`]
+//! - pair: [`pair::PairedSuite`]
+//! - measure: [`paired::PairedMeasurement`], [`single::SingleMeasurement`], then `counting`
+//! - judge: [`judge::Measured`]
+//! - record: [`record::RecordedRun`]
+//! - publish: [`publish::Publication`], with the advice of `next_steps`
+//!
+//! Invariant: the samples of a run are stored before anything is decided about them.
 
 pub(crate) mod build;
 pub(crate) mod cache_build;

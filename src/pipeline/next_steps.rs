@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 use perfcheck_store::public_location;
 
 /// Maximum number of benchmarks to list by name.
-const FEW: usize = 3;
+const MAX_NAMED_BENCHMARKS: usize = 3;
 
 /// The reference of the next run with the same command line.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +158,7 @@ fn accept_command(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) 
         .filter(|row| row.verdict == Some(verdict))
         .collect();
     let measured = rows.iter().filter(|row| row.measurement.is_some()).count();
-    if meant.len() > FEW || meant.len() == measured {
+    if meant.len() > MAX_NAMED_BENCHMARKS || meant.len() == measured {
         return accept_run_command(advised);
     }
     let words: Vec<String> = meant.iter().map(|row| row_word(row, rows)).collect();

@@ -94,12 +94,12 @@ pub(crate) fn pair_builds(
         }
         let pairing = Pairing::from_benches(
             found,
-            &builds.alike,
+            &builds.code_equality,
             &rules.declined,
             rules.measures_all,
             versions_may_differ,
         );
-        is_control &= pairing.is_identical(&builds.alike);
+        is_control &= pairing.is_identical(&builds.code_equality);
         paired.push((pairing, builds));
     }
     let keys = paired.iter().flat_map(|(pairing, _)| pairing.keys());
@@ -119,7 +119,7 @@ pub(crate) fn pair_builds(
             lock = request.measuring_lock(world)?;
         }
         if !rules.measures_all {
-            settle_by_trial(&mut pairing, &builds.alike, request, world)?;
+            settle_by_trial(&mut pairing, &builds.code_equality, request, world)?;
         }
         let relinked = builds
             .relinking
@@ -181,7 +181,7 @@ impl Pairing {
         found: BySide<DiscoveredBenches>,
         alike: &CodeByTarget,
         declined: &BTreeSet<BenchmarkKey>,
-        control: bool,
+        measures_all: bool,
         versions_may_differ: bool,
     ) -> Self {
         let mut pairing = Self {
@@ -249,7 +249,7 @@ impl Pairing {
             }
             if let Some(CodeEquality::Wholly(same)) =
                 alike.get(&TargetName::from_target(&candidate.target))
-                && !control
+                && !measures_all
             {
                 let asks = |benchmark: &Benchmark| declined.contains(&benchmark.key);
                 let (open, settled) = both.into_iter().partition(asks);
@@ -488,8 +488,8 @@ fn measurable_benchmarks(
     };
     let campaign = Campaign::paired(vec![pair], |_| 0.0, plan, launcher);
     let ran: RefCell<BySide<BTreeSet<BenchmarkKey>>> = RefCell::default();
-    let mut record = |side, launch: &ProcessRecord| {
-        let went_well = launch.benchmarks.iter();
+    let mut record = |side, process: &ProcessRecord| {
+        let went_well = process.benchmarks.iter();
         let went_well = went_well.filter(|one| matches!(one.outcome, ProcessOutcome::Measured(_)));
         let keys = went_well.map(|one| one.benchmark.key.clone());
         ran.borrow_mut().get_mut(side).extend(keys);

@@ -160,13 +160,13 @@ impl<'a> PairedMeasurement<'a> {
             Some(_) => Purpose::Part,
             None => measurement.purpose,
         };
-        let plan = serde_json::to_string(&measurement.plan).unwrap_or_default();
-        let (base, candidate) = (new_run(Side::Base), new_run(Side::Candidate));
-        let (base, candidate) = store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
-        Ok(BegunPair {
-            measurement,
-            runs: BySide { base, candidate },
-        })
+        let plan = serde_json::to_string(&measurement.plan).expect("a plan is JSON");
+        let sides = BySide {
+            base: &new_run(Side::Base),
+            candidate: &new_run(Side::Candidate),
+        };
+        let runs = store.begin_pair(workspace, sides, &plan, purpose)?;
+        Ok(BegunPair { measurement, runs })
     }
 
     /// Reads from control runs on hosts like this one how much identical builds differ.
@@ -302,7 +302,7 @@ impl BegunPair<'_> {
         let (runs, measurement) = (self.runs, &self.measurement);
         let left = RecordedRun::Pair(runs).left_incomplete();
         let pairs = pairing.pairs;
-        let mut record = |side, launch: &_| store.record_launch(*runs.get(side), launch);
+        let mut record = |side, process: &_| store.record_process(*runs.get(side), process);
         let result = measurement.run_rounds(pairs.clone(), &mut record, &left, world)?;
         let spent = result.costs;
         if result.end == CampaignEnd::Interrupted {
@@ -311,9 +311,9 @@ impl BegunPair<'_> {
         let apart = spent.iter().filter(|spent| !spent.is_together);
         let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
         // Processes that alternated sample by sample lived in the same moments, so one side tells how much time was stolen.
-        let mut heads = store.launches(runs.candidate)?;
+        let mut heads = store.processes(runs.candidate)?;
         if !apart.is_empty() {
-            heads.extend(store.launches(runs.base)?);
+            heads.extend(store.processes(runs.base)?);
         }
         let request = measurement.request;
         let cores = measurement.environment.host.cores;
@@ -387,15 +387,15 @@ pub(crate) struct RecordedRounds {
 
 impl RecordedRounds {
     /// Records a process of one side.
-    pub(crate) fn record(&mut self, side: Side, launch: &ProcessRecord) {
-        for launched in &launch.benchmarks {
+    pub(crate) fn record(&mut self, side: Side, process: &ProcessRecord) {
+        for launched in &process.benchmarks {
             let key = launched.benchmark.key.clone();
             match &launched.outcome {
                 ProcessOutcome::Measured(series) => {
                     let metric = launched.benchmark.metric.clone();
                     self.metrics.insert(key.clone(), metric);
                     let sides = self.samples.entry(key).or_default();
-                    let round = launch.head.ordinal;
+                    let round = process.head.ordinal;
                     sides
                         .get_mut(side)
                         .insert(round, series.comparable_samples());

@@ -27,7 +27,7 @@ pub(crate) struct Publication<'a> {
 
 /// The lines below a result that say what to do next.
 pub(crate) enum Advice<'a> {
-    /// Nothing is decided yet: this line alone.
+    /// This line alone: the run is a part of a suite, which decides nothing.
     Line(String),
     /// The commands that can follow.
     NextSteps(NextSteps<'a>),
@@ -39,7 +39,7 @@ pub(crate) struct NextSteps<'a> {
     pub(crate) baseline: Option<&'a NamedRun>,
     /// The name that the user gives to the run.
     pub(crate) save_as: Option<&'a str>,
-    /// The command line that measures again, up to a filter.
+    /// The command line that measures again, without a filter: advice appends the benchmark.
     pub(crate) again: String,
     pub(crate) next: NextReference<'a>,
     /// Whether the run has all parts of the suite. An incomplete run gets no name and no next steps.

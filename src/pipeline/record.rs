@@ -86,7 +86,11 @@ impl RecordedRun {
                     conclusion: None,
                     ..end.clone()
                 };
-                store.finish_pair((runs.base, &base), (runs.candidate, &end))?;
+                let ends = BySide {
+                    base: &base,
+                    candidate: &end,
+                };
+                store.finish_pair(*runs, ends)?;
             }
         }
         Ok(())

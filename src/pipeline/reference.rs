@@ -61,7 +61,7 @@ fn list_both(
     world: &mut World<'_>,
 ) -> Result<ReferenceBuild, AppError> {
     // The user may have edited the work tree since the benchmarks were listed.
-    let is_same = |listed: &Listed| builds.builds.candidate.as_ref() == Some(&listed.build);
+    let is_same = |listed: &Listed| builds.kept_names.candidate.as_ref() == Some(&listed.build);
     let listed = listed.filter(is_same).map(|listed| listed.benchmarks);
     let found = discover_both(&builds, listed, request, world)?;
     if found.candidate.is_empty() {
@@ -151,7 +151,7 @@ pub(crate) fn find_reference_builds(
         if !is_newest {
             here.targets.retain(|target| !target.benchmarks.is_empty());
         }
-        let is_same = builds.builds.candidate.as_deref() == tree.name();
+        let is_same = builds.kept_names.candidate.as_deref() == tree.name();
         let mut found = discover_both(&builds, is_same.then_some(here), request, world)?;
         found
             .candidate

@@ -108,7 +108,7 @@ impl SingleMeasurement<'_> {
             ))
             .with_time_budget(request.effort.time_budget);
         let mut sink = CampaignSink {
-            record: &mut |_, launch: &_| store.record_launch(run, launch),
+            record: &mut |_, process: &_| store.record_process(run, process),
             // Never stop early: every benchmark runs all of its processes.
             standing: &mut |_, _, _| None,
         };
@@ -149,7 +149,7 @@ pub(crate) fn pinned_schedules(
         let Some(measured) = measured.first() else {
             continue;
         };
-        let Some(series) = measured.launches.first().map(|launch| &launch.series) else {
+        let Some(series) = measured.processes.first().map(|process| &process.series) else {
             continue;
         };
         pins.push(PinnedSchedule {

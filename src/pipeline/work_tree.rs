@@ -114,16 +114,12 @@ impl WorkTree {
                 .retain(|target| is_selected(&target.target, candidate, request));
             let facts = self.environment.build.clone();
             let built = PreparedSides::from_builds(base, candidate.clone(), facts);
-            let both = BuildPair::from_sides(built, false, request, world)?;
+            let both = BuildPair::from_sides(built, words.to_owned(), false, request, world)?;
             let git = BySide {
                 base: earlier.begun.git.clone(),
                 candidate: both.git.candidate,
             };
-            return Ok(EarlierBuild::Available(Box::new(BuildPair {
-                git,
-                words: words.to_owned(),
-                ..both
-            })));
+            return Ok(EarlierBuild::Available(Box::new(BuildPair { git, ..both })));
         }
         let reason = match (&earlier.begun.build, is_alike) {
             (None, _) => format!("the build of {words} was not kept"),

@@ -85,7 +85,7 @@ impl StoredComparison<'_> {
         })
     }
 
-    /// Returns the candidate's pair if it was measured side by side with the base, or with a build of the base and of no other run.
+    /// Returns the candidate's pair if `base` is its other side, or if all its verdicts refer to run `base`, whose build was measured beside it.
     fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -288,7 +288,7 @@ impl StoredComparison<'_> {
             .chain(sampling_note(base, candidate))
             // The table marks an incomplete candidate itself.
             .chain(incomplete_note(base))
-            .chain(measured_in_turn.then_some(RunNote::RoundsAsLaunches));
+            .chain(measured_in_turn.then_some(RunNote::RoundsAsProcesses));
         let basis = ComparisonContext {
             remarks: remarks.collect(),
             ..evidence.basis(&rows)
@@ -390,7 +390,7 @@ pub(crate) fn suitable_options(
 fn has_single_process(run: &Run) -> bool {
     run.source
         .as_ref()
-        .is_some_and(|source| !source.launches_known)
+        .is_some_and(|source| !source.processes_known)
 }
 
 /// Describes absurd measurements of the run that the user calls `name`, one sentence per benchmark, so that the user inspects them first.
@@ -417,7 +417,7 @@ pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
     if sources.is_empty() {
         return Vec::new();
     }
-    let unknown = sources.iter().any(|(_, source)| !source.launches_known);
+    let unknown = sources.iter().any(|(_, source)| !source.processes_known);
     let filtered = sources
         .iter()
         .filter(|(_, source)| source.filter.leaves_out());
@@ -430,7 +430,7 @@ pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
     });
     std::iter::once(RunNote::Imported)
         .chain(left_out)
-        .chain(unknown.then_some(RunNote::LaunchesUnknown))
+        .chain(unknown.then_some(RunNote::ProcessesUnknown))
         .collect()
 }
 
@@ -461,14 +461,14 @@ pub(crate) fn read_side(
 
 /// Summarizes a measurement of a run.
 pub(crate) fn summarize_side(head: &Run, measurement: &Measurement) -> MeasuredSide {
-    let launches = measurement.launches.iter();
-    let samples = launches.map(|launch| launch.series.deciding_samples().len());
+    let processes = measurement.processes.iter();
+    let samples = processes.map(|process| process.series.deciding_samples().len());
     let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
     MeasuredSide {
         run: head.id,
         started: perfcheck_host::to_rfc3339(head.begun.started),
         git: head.begun.git.clone(),
-        launches: counts.len(),
+        processes: counts.len(),
         samples: counts.iter().sum(),
     }
 }

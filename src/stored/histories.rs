@@ -125,7 +125,7 @@ fn first_measured(
 ) -> Result<Option<(RunId, Measurement)>, StoreError> {
     for run in runs {
         let found = store.measurements(run, Some(std::slice::from_ref(key)))?;
-        if let Some(measured) = found.into_iter().find(|one| !one.launches.is_empty()) {
+        if let Some(measured) = found.into_iter().find(|one| !one.processes.is_empty()) {
             return Ok(Some((run, measured)));
         }
     }

@@ -22,7 +22,7 @@ use perfcheck_store::{
 /// Maximum number of runs in a reference and its spread.
 const MOST_RUNS: usize = 20;
 /// Number of accepted runs examined on the own branch.
-const HORIZON: usize = 100;
+const OWN_BRANCH_HORIZON: usize = 100;
 /// Number of accepted runs examined elsewhere. It is larger because the parent branch may have had many runs since the fork, and the runs whose
 /// commit `HEAD` contains are older than these.
 const FORK_HORIZON: usize = 400;
@@ -114,7 +114,7 @@ impl<'a> SearchPlace<'a> {
 
     fn horizon(self) -> usize {
         match self {
-            Self::OwnBranch(_) => HORIZON,
+            Self::OwnBranch(_) => OWN_BRANCH_HORIZON,
             Self::Parent(_) | Self::BeforeFirstCommit => FORK_HORIZON,
         }
     }
@@ -331,7 +331,7 @@ impl ReferenceResolver<'_> {
             .as_ref()
             .and_then(|git| git.branch.as_deref());
         let branch = BranchFilter::Only(branch);
-        let history = self.history(&keys, branch, compared.id, HORIZON)?;
+        let history = self.history(&keys, branch, compared.id, OWN_BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
             let choice = match measured.get(&subject.key) {
@@ -348,11 +348,11 @@ impl ReferenceResolver<'_> {
                         found.warnings.push(Difference::paired_reference());
                     }
                     if found.is_comparable() {
-                        let (spread, earlier) = compared.spread_around(head, subject, &history);
+                        let level = compared.spread_around(head, subject, &history);
                         ReferenceChoice::Runs {
                             averaged: vec![head.id],
-                            spread,
-                            earlier,
+                            spread: level.runs,
+                            earlier: level.earlier,
                             warnings: found.warnings,
                         }
                     } else {
@@ -397,10 +397,10 @@ impl ReferenceResolver<'_> {
             for measured in self.store.measurements(at, Some(&keys))? {
                 left.remove(&measured.benchmark.key);
                 let key = measured.benchmark.key.clone();
-                if measured.expired.is_some_and(|point| point.launches > 0) {
+                if measured.expired.is_some_and(|point| point.processes > 0) {
                     return Err(StoreError::SamplesRemoved(at));
                 }
-                if !measured.launches.is_empty() && Some(at) != candidate {
+                if !measured.processes.is_empty() && Some(at) != candidate {
                     found.insert(key, (head.clone(), measured));
                 }
             }
@@ -497,12 +497,7 @@ impl ReferenceResolver<'_> {
 
 impl ComparedCandidate<'_> {
     /// Returns runs for estimating the drift around `named`: those of its commit or its segment, and runs of earlier levels.
-    fn spread_around(
-        &self,
-        named: &Run,
-        subject: &ReferenceQuery,
-        history: &History,
-    ) -> (Vec<RunId>, Vec<Vec<RunId>>) {
+    fn spread_around(&self, named: &Run, subject: &ReferenceQuery, history: &History) -> LevelRuns {
         let comparable: Vec<&PastMeasurement> = measured_runs(subject, history)
             .filter(|past| Some(past.run) != self.id)
             .filter(|past| {
@@ -531,7 +526,10 @@ impl ComparedCandidate<'_> {
         let earlier = place.map_or_else(Vec::new, |place| {
             earlier_of_same_noise(&segments, place, MOST_RUNS - spread.len())
         });
-        (spread, earlier)
+        LevelRuns {
+            runs: spread,
+            earlier,
+        }
     }
 
     /// Returns the newest segment of comparable runs among the `eligible` ones.

@@ -76,7 +76,7 @@ fn portable_run(
             source: run.source,
             baselines,
         },
-        launches: store.launch_records(id)?,
+        processes: store.process_records(id)?,
         counted: store.counts(id)?,
         conclusion,
         verdicts: (store.verdicts(id)?.into_iter())
@@ -171,7 +171,7 @@ pub(crate) fn to_record(
 ) -> TransferredRun {
     let PortableRun {
         head,
-        launches,
+        processes,
         counted,
         verdicts,
         conclusion,
@@ -209,7 +209,7 @@ pub(crate) fn to_record(
         head: head.begun,
         source: head.source,
         pair,
-        launches,
+        processes,
         counted,
         end: Box::new(end),
         accepted,

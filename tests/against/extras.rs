@@ -80,24 +80,24 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
         "{operation}"
     );
     let messages = run.messages("benchmark-measured");
-    let launches = |id: &str| {
+    let processes = |id: &str| {
         let found = messages
             .iter()
             .find(|message| message["benchmark"]["id"] == id);
-        found.expect("measured")["launches"]
+        found.expect("measured")["processes"]
             .as_array()
             .expect("a list")
             .clone()
     };
-    let counted: Vec<bool> = launches("cost")
+    let counted: Vec<bool> = processes("cost")
         .iter()
-        .map(|launch| !launch["allocations"].is_null())
+        .map(|process| !process["allocations"].is_null())
         .collect();
     assert_eq!(counted, [[true; 5], [false; 5]].concat());
     assert!(
-        launches("operation")
+        processes("operation")
             .iter()
-            .all(|launch| launch["latencies"].is_object())
+            .all(|process| process["latencies"].is_object())
     );
     let explained = project
         .perfcheck(&["explain", "operation", "--message-format", "json"])
@@ -133,12 +133,12 @@ fn a_counted_warm_up_is_that_of_both_sides_in_every_round() {
             assert_eq!(message["sampling"]["warm_up_iterations"], 25, "{message}");
             let warm_up = phase(&message, "warm_up");
             assert!(warm_up.len() >= 5, "{message}");
-            for (launch, found) in warm_up.iter().enumerate() {
+            for (process, found) in warm_up.iter().enumerate() {
                 let ns = match message["benchmark"]["id"].as_str() {
-                    Some("cost") => [10_000, 11_000, 12_000][launch % 3],
+                    Some("cost") => [10_000, 11_000, 12_000][process % 3],
                     _ => 5_000,
                 };
-                assert_eq!(found[..], [(25, 25 * ns)], "{side}, {launch}");
+                assert_eq!(found[..], [(25, 25 * ns)], "{side}, {process}");
             }
         }
     }

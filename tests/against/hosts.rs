@@ -1,8 +1,8 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkInProcess, Extras, NewRun, ProcessOutcome, ProcessRecord, Purpose, RunEnd,
-    RunId, RunVerdict, Timestamp, Verdict,
+    Acceptance, BenchmarkInProcess, BySide, Extras, NewRun, ProcessOutcome, ProcessRecord, Purpose,
+    RunEnd, RunId, RunVerdict, Timestamp, Verdict,
 };
 use perfcheck_store::Store;
 use std::collections::BTreeSet;
@@ -29,23 +29,31 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
         .into_iter()
         .find(|found| found.benchmark.key.id == "cost")
         .expect("measured");
-    let launch = ProcessRecord {
-        head: store.launches(number).expect("reads").remove(0),
+    let process = ProcessRecord {
+        head: store.processes(number).expect("reads").remove(0),
         target_facts: cost.target_facts,
         benchmarks: vec![BenchmarkInProcess {
             benchmark: cost.benchmark.clone(),
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
-            outcome: ProcessOutcome::Measured(cost.launches[0].series.clone()),
+            outcome: ProcessOutcome::Measured(cost.processes[0].series.clone()),
             extras: Extras::default(),
         }],
     };
     for _ in 0..20 {
-        let (base, candidate) = store
-            .begin_pair(like.workspace, &run, &run, "{}", Purpose::Control)
+        let BySide { base, candidate } = store
+            .begin_pair(
+                like.workspace,
+                BySide {
+                    base: &run,
+                    candidate: &run,
+                },
+                "{}",
+                Purpose::Control,
+            )
             .expect("begins");
         for side in [base, candidate] {
-            store.record_launch(side, &launch).expect("records");
+            store.record_process(side, &process).expect("records");
         }
         let end = |verdicts| RunEnd {
             conclusion: None,
@@ -63,7 +71,13 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             reference: Some(base),
         };
         store
-            .finish_pair((base, &end(Vec::new())), (candidate, &end(vec![found])))
+            .finish_pair(
+                BySide { base, candidate },
+                BySide {
+                    base: &end(Vec::new()),
+                    candidate: &end(vec![found]),
+                },
+            )
             .expect("ends");
     }
 }
@@ -172,8 +186,8 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
     let store = Store::open(&machine.store()).expect("opens");
     let led = |run: i64| -> Vec<Vec<bool>> {
         let measured = store.measurements(RunId(run), None).expect("reads");
-        let launches = measured.into_iter().flat_map(|found| found.launches);
-        launches.map(|launch| launch.extras.led).collect()
+        let processes = measured.into_iter().flat_map(|found| found.processes);
+        processes.map(|process| process.extras.led).collect()
     };
     let (of_base, of_candidate) = (led(-1), led(1));
     assert!(of_base.iter().all(|quads| !quads.is_empty()));

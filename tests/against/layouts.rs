@@ -11,11 +11,14 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::{about, explanation, says, verdict};
 use crate::support::{Finished, Machine};
 
-/// The layouts of the launches of a run, in order.
+/// The layouts of the processes of a run, in order.
 fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
     let store = Store::open(&machine.store()).expect("a store");
-    let launches = store.launches(RunId(run)).expect("there");
-    launches.into_iter().map(|launch| launch.layout).collect()
+    let processes = store.processes(RunId(run)).expect("there");
+    processes
+        .into_iter()
+        .map(|process| process.layout)
+        .collect()
 }
 
 /// What was said of the comparison as a whole, but of time that the hypervisor took, which is as it happens.

@@ -331,10 +331,11 @@ fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool
     if let Some(pair) = &mut run.head.pair {
         pair.purpose = Purpose::Part;
     }
-    for launch in &mut run.launches {
-        launch.benchmarks.retain(|one| own(&one.benchmark.key));
+    for process in &mut run.processes {
+        process.benchmarks.retain(|one| own(&one.benchmark.key));
     }
-    run.launches.retain(|launch| !launch.benchmarks.is_empty());
+    run.processes
+        .retain(|process| !process.benchmarks.is_empty());
     run.counted.retain(|one| own(&one.benchmark));
     run.verdicts.retain(|one| own(&one.benchmark));
     if let Some(conclusion) = &mut run.conclusion {

@@ -4,7 +4,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
 use crate::support::Machine;
 
-/// Prints what libtest prints. Launches differ by less than a thousandth.
+/// Prints what libtest prints. Processes differ by less than a thousandth.
 const BENCH: &str = r#"
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

@@ -71,7 +71,7 @@ fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_by
     assert_eq!(said["decided_by"], "paired");
     assert!(said["seconds"].as_f64().expect("a number") > 0.0, "{run}");
     for side in ["candidate", "base"] {
-        assert!(said["launches"][side].as_u64().expect("a count") >= 5);
+        assert!(said["processes"][side].as_u64().expect("a count") >= 5);
     }
     let change = |name: &str| said["change"][name].as_f64().expect("a number");
     assert!((change("estimate") - 1.0).abs() < 0.01, "{run}");
@@ -88,7 +88,7 @@ fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_by
     assert_eq!(verdicts(&first), verdicts(&run));
     for id in ["cost", "constant"] {
         let (then, now) = (compared(&run, id), compared(&first, id));
-        for member in ["change", "p_value", "launches", "decided_by"] {
+        for member in ["change", "p_value", "processes", "decided_by"] {
             assert_eq!(then[member], now[member], "{member} of {id}");
         }
     }

@@ -402,13 +402,13 @@ fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
     let verdicts = ["first", "second", "third"].map(|id| verdict(&run, id));
     assert_eq!(verdicts, ["unchanged", "regressed", "unchanged"], "{run}");
-    let launches = Store::open(&machine.store())
+    let processes = Store::open(&machine.store())
         .expect("opens")
-        .launches(RunId(2))
+        .processes(RunId(2))
         .expect("reads");
     assert!(
-        launches.iter().all(|launch| launch.attempt == 0),
-        "one launch is enough for all benchmarks of a round"
+        processes.iter().all(|process| process.attempt == 0),
+        "one process is enough for all benchmarks of a round"
     );
     // What comes in another order there is reached all the same.
     let exchanged = timed(200)

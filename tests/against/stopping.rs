@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use crate::against::project::Project;
 use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, Running};
-use crate::testbench::interruption::{ends_at_once, wait_for_launches};
+use crate::testbench::interruption::{ends_at_once, wait_for_processes};
 
-/// A benchmark of the work tree waits in its third launch until it is told to go on, and says that it waits.
+/// A benchmark of the work tree waits in its third process until it is told to go on, and says that it waits.
 const WAITS: &str = r#"
     let home = std::path::Path::new(HOME);
-    let launches = home.join("launches");
-    let before = std::fs::read(&launches).map_or(0, |bytes| bytes.len());
-    std::fs::write(&launches, "x".repeat(before + 1)).expect("written");
+    let processes = home.join("processes");
+    let before = std::fs::read(&processes).map_or(0, |bytes| bytes.len());
+    std::fs::write(&processes, "x".repeat(before + 1)).expect("written");
     suite.bench("cost", move |b| {
         while before >= 6 && !home.join("go").exists() {
             std::fs::write(home.join("waits"), "").expect("written");
@@ -158,7 +158,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     let words = ["--against", "HEAD", "--rounds", "5"];
     let run = project.measure(&words).start();
     // Five rounds of two sides, each of one process.
-    wait_for_launches(&machine, 10);
+    wait_for_processes(&machine, 10);
     let said = "error: interrupted; run 1 is stored as incomplete, with the rounds that had ended";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), [""; 0]);

@@ -35,7 +35,7 @@ fn prepare(machine: &Machine, fixture: &str) {
                 "import",
                 table,
                 "--columns",
-                "id=function/input,value=ns,launch=launch",
+                "id=function/input,value=ns,process=process",
             ];
             stored(machine, &import)
                 .args(["--unit", "ns", "--save-baseline", "sorting"])
@@ -48,17 +48,17 @@ fn prepare(machine: &Machine, fixture: &str) {
 
 /// Times of three functions on three inputs, in five processes.
 fn sorting() -> String {
-    let mut table = "function,input,launch,ns\n".to_owned();
+    let mut table = "function,input,process,ns\n".to_owned();
     for (function, times) in [
         ("heap", [44.4, 1277.0, 19620.0]),
         ("stable", [21.1, 489.8, 7635.0]),
         ("unstable", [17.8, 468.5, 7700.0]),
     ] {
         for (input, ns) in ["10", "100", "1000"].into_iter().zip(times) {
-            for launch in 1..=5 {
+            for process in 1..=5 {
                 for sample in 0..4 {
-                    let ns = ns * (1.0 + 0.01 * f64::from(launch) + 0.001 * f64::from(sample));
-                    writeln!(table, "{function},{input},{launch},{ns:.4}").expect("a string");
+                    let ns = ns * (1.0 + 0.01 * f64::from(process) + 0.001 * f64::from(sample));
+                    writeln!(table, "{function},{input},{process},{ns:.4}").expect("a string");
                 }
             }
         }

@@ -269,8 +269,8 @@ fn is_complete(text: &str, name: &str, store: &Path) {
     }
 }
 
-/// Two runs of `arithmetic` with one launch far below the others, and one whose launches are all as fast: the medians fall by 39 %, the means of
-/// launches, which are compared, by 28 %. `text` takes twice the time.
+/// Two runs of `arithmetic` with one process far below the others, and one whose processes are all as fast: the medians fall by 39 %, the means of
+/// processes, which are compared, by 28 %. `text` takes twice the time.
 fn quick_and_slow(machine: &Machine, directory: &Path) -> Finished {
     let first = "arithmetic=5400/9000/9100;memory=100/101/100;text=1000/1010/1000";
     let second = "arithmetic=5410/9010/9110;memory=100/101/100;text=1000/1010/1000";
@@ -297,11 +297,11 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     let summary = fs::read_to_string(directory.join("summary")).expect("a summary");
     assert_eq!(markdown_agrees(&summary), 4);
     is_complete(&summary, "summary", &machine.store());
-    // The reference is the mean of two runs, of the logarithms of their launches, and not the median of 9 us. The clock adds 0.3 %.
+    // The reference is the mean of two runs, of the logarithms of their processes, and not the median of 9 us. The clock adds 0.3 %.
     let junit = fs::read_to_string(directory.join("junit")).expect("a report");
     let base = property(&junit, "arithmetic", "before_ns");
-    let launches: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
-    let mean = launches.map(f64::ln).iter().sum::<f64>() / 6.0;
+    let processes: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
+    let mean = processes.map(f64::ln).iter().sum::<f64>() / 6.0;
     assert!((base / mean.exp() - 1.0).abs() < 5e-3, "{base}");
     let json = ["--message-format", "json"];
     // What a run measured has no change beside it.
@@ -405,11 +405,11 @@ fn table(machine: &Machine, name: &str, at: f64) -> PathBuf {
 #[test]
 fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
     let machine = Machine::new();
-    // Three launches of five near 10 us, two near 5.4 us.
+    // Three processes of five near 10 us, two near 5.4 us.
     let at = [5_400.0, 10_000.0, 10_010.0, 5_410.0, 10_020.0];
     let files = (0..)
         .zip(at)
-        .map(|(launch, at)| table(&machine, &format!("{launch}.csv"), at));
+        .map(|(process, at)| table(&machine, &format!("{process}.csv"), at));
     let imported = stored(
         &machine,
         &[
@@ -431,7 +431,7 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
         panic!("not one benchmark: {shown}");
     };
     let statistics = &statistics["statistics"];
-    for name in ["mean_ns", "median_ns", "mean_over_launches_ns"] {
+    for name in ["mean_ns", "median_ns", "mean_over_processes_ns"] {
         let number = |of: &str| statistics[name][of].as_f64().expect("a number");
         let (lower, middle, upper) = (number("lower"), number("estimate"), number("upper"));
         assert!(

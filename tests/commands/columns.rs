@@ -7,7 +7,7 @@ use crate::commands::crates::Crate;
 use crate::commands::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
 
-/// Six launches that take no time worth mentioning.
+/// Six processes that take no time worth mentioning.
 const QUICK: [&str; 8] = [
     "--rounds",
     "6",
@@ -124,7 +124,7 @@ fn m3_m4_m7_m_x6_all_statistics_stand_in_a_block_and_the_mean_has_the_stars() {
         "Min",
         "Amean",
         "Stddev",
-        "LaunchSD",
+        "ProcessSD",
         "CoeffVar",
         "Max",
         "BAmean-50",
@@ -155,12 +155,12 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
     let text = measured
         .iter()
         .find(|message| message["benchmark"]["id"] == "text");
-    let launches: Vec<Vec<f64>> = text.expect("measured")["launches"]
+    let processes: Vec<Vec<f64>> = text.expect("measured")["processes"]
         .as_array()
         .expect("a list")
         .iter()
-        .map(|launch| {
-            let list = |name: &str| launch["flat"][name].as_array().expect("a list").clone();
+        .map(|process| {
+            let list = |name: &str| process["flat"][name].as_array().expect("a list").clone();
             let (elapsed, iterations) = (list("elapsed_ns"), list("iterations"));
             let numbers = elapsed.iter().zip(&iterations);
             numbers
@@ -169,18 +169,18 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
         })
         .collect();
     let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-    let means: Vec<f64> = launches.iter().map(|launch| mean(launch)).collect();
+    let means: Vec<f64> = processes.iter().map(|process| mean(process)).collect();
     let squares: f64 = means.iter().map(|x| (x - mean(&means)).powi(2)).sum();
-    let mut all: Vec<f64> = launches.into_iter().flatten().collect();
+    let mut all: Vec<f64> = processes.into_iter().flatten().collect();
     all.sort_by(f64::total_cmp);
     let rank = |percent: usize| all[(all.len() * percent).div_ceil(100).max(1) - 1];
     for (word, expected) in [
         ("mean", mean(&means)),
         (
-            "launch-std-dev",
+            "process-std-dev",
             (squares / (means.len() - 1) as f64).sqrt(),
         ),
-        // Within a launch of the script all samples are alike.
+        // Within a process of the script all samples are alike.
         ("subselection", mean(&means)),
         ("subselection-replaced", mean(&means)),
         ("p95", rank(95)),
@@ -378,7 +378,7 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
 #[test]
 fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
     let machine = Machine::new();
-    // Six launches a percent apart, the first of which takes so long.
+    // Six processes a percent apart, the first of which takes so long.
     let run = |first: f64, name: &str| {
         let times: Vec<String> = (0..6).map(|i| (first + f64::from(i)).to_string()).collect();
         let run = machine.perfcheck().testbench("").args(QUICK);

@@ -134,7 +134,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
 }
 
 #[test]
-fn three_sessions_of_criterion_are_launches_and_a_slowdown_among_them_is_found() {
+fn three_sessions_of_criterion_are_processes_and_a_slowdown_among_them_is_found() {
     let machine = Machine::new();
     // Six trees of one benchmark; the last three are a third slower.
     let tree = |number: u32| {
@@ -156,7 +156,11 @@ fn three_sessions_of_criterion_are_launches_and_a_slowdown_among_them_is_found()
         let trees: Vec<PathBuf> = (first..first + 3).map(tree).collect();
         let command = stored(&machine, &["store", "import", "--save-baseline", name]).args(trees);
         let said = command.args(JSON).run().expect_code(0);
-        assert_eq!(said.messages("import-finished")[0]["launches"], 3, "{said}");
+        assert_eq!(
+            said.messages("import-finished")[0]["processes"],
+            3,
+            "{said}"
+        );
     }
     let compared = stored(&machine, &["compare", "before", "after"])
         .args(JSON)

@@ -11,28 +11,28 @@ use serde_json::Value;
 use crate::commands::scripted::{QUICK, steady, stored, verdict};
 use crate::support::{Finished, Machine};
 
-/// What a launch of a made run gave.
-enum Launch {
+/// What a process of a made run gave.
+enum Process {
     /// Samples of 10,000 iterations, in nanoseconds per iteration.
     Times(Vec<f64>),
     /// It died.
     Died,
 }
 
-/// Launches that each have forty samples of these times.
-fn constant(times: &[f64]) -> Vec<Launch> {
+/// Processes that each have forty samples of these times.
+fn constant(times: &[f64]) -> Vec<Process> {
     times
         .iter()
-        .map(|time| Launch::Times(vec![*time; 40]))
+        .map(|time| Process::Times(vec![*time; 40]))
         .collect()
 }
 
-/// Five launches about 100 ns, as ordinary as can be.
-fn ordinary() -> Vec<Launch> {
+/// Five processes about 100 ns, as ordinary as can be.
+fn ordinary() -> Vec<Process> {
     (0..5_u32)
         .map(|k| {
             let times = (0..40).map(|i| 100.0 + 0.1 * f64::from(k) + f64::from(i * 7 % 11));
-            Launch::Times(times.collect())
+            Process::Times(times.collect())
         })
         .collect()
 }
@@ -56,10 +56,10 @@ fn series(times: &[f64]) -> Series {
     }
 }
 
-/// Stores a run with these launches; `edit` changes what is said about the run, and the benchmark's id.
+/// Stores a run with these processes; `edit` changes what is said about the run, and the benchmark's id.
 fn store(
     machine: &Machine,
-    launches: &[Launch],
+    processes: &[Process],
     edit: impl Fn(&mut NewRun, &mut String),
 ) -> String {
     let mut store = Store::open(&machine.store()).expect("opens");
@@ -73,19 +73,19 @@ fn store(
     let measured = store.measurements(like, None).expect("reads").remove(0);
     let mut benchmark = measured.benchmark;
     edit(&mut run, &mut benchmark.key.id);
-    let head = store.launches(like).expect("reads").remove(0);
+    let head = store.processes(like).expect("reads").remove(0);
     let made = store.begin_run(summary.workspace, &run).expect("begins");
-    for (ordinal, launch) in (0..).zip(launches) {
-        let outcome = match launch {
-            Launch::Times(times) => ProcessOutcome::Measured(series(times)),
-            Launch::Died => ProcessOutcome::Failed {
+    for (ordinal, process) in (0..).zip(processes) {
+        let outcome = match process {
+            Process::Times(times) => ProcessOutcome::Measured(series(times)),
+            Process::Died => ProcessOutcome::Failed {
                 side: Side::Candidate,
                 message: "it died of SIGABRT".to_owned(),
             },
         };
         let mut head = head.clone();
         head.ordinal = ordinal;
-        let launch = ProcessRecord {
+        let process = ProcessRecord {
             head,
             target_facts: measured.target_facts.clone(),
             benchmarks: vec![BenchmarkInProcess {
@@ -96,7 +96,7 @@ fn store(
                 extras: Extras::default(),
             }],
         };
-        store.record_launch(made, &launch).expect("records");
+        store.record_process(made, &process).expect("records");
     }
     let end = RunEnd {
         finished: Timestamp(1),
@@ -119,7 +119,7 @@ fn compare_runs(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Fin
         .run()
 }
 
-fn compared(machine: &Machine, base: &[Launch], new: &[Launch], words: &[&str]) -> Finished {
+fn compared(machine: &Machine, base: &[Process], new: &[Process], words: &[&str]) -> Finished {
     let (base, new) = (store(machine, base, like_it), store(machine, new, like_it));
     compare_runs(machine, &base, &new, words)
 }
@@ -138,7 +138,7 @@ fn has_note(said: &Value, words: &str) {
     assert!(notes.contains(words), "no {words:?} in {notes}");
 }
 
-/// A machine whose run 2 has five launches of a constant.
+/// A machine whose run 2 has five processes of a constant.
 fn made() -> Machine {
     let machine = machine();
     store(&machine, &constant(&[100.0; 5]), like_it);
@@ -154,7 +154,7 @@ fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
 #[test]
 fn d1_a_side_without_samples_is_never_no_change() {
     let machine = machine();
-    let empty = || vec![Launch::Times(Vec::new())];
+    let empty = || vec![Process::Times(Vec::new())];
     let lost = compared(&machine, &ordinary(), &empty(), &[]).expect_code(4);
     assert_eq!(said(&lost)["verdict"], "failed", "{lost}");
     let unknown = compared(&machine, &empty(), &ordinary(), &[]);
@@ -166,7 +166,7 @@ fn d1_a_side_without_samples_is_never_no_change() {
 #[test]
 fn d2_one_sample_a_side_shows_an_estimate_without_an_interval() {
     let machine = machine();
-    let one = |time| vec![Launch::Times(vec![time])];
+    let one = |time| vec![Process::Times(vec![time])];
     let run = compared(&machine, &one(100.0), &one(110.0), &[]).expect_code(0);
     let said = said(&run);
     assert_eq!(said["verdict"], "inconclusive", "{run}");
@@ -330,13 +330,13 @@ fn d7_benchmarks_of_one_run_alone_are_new_and_missing_and_fail_nothing() {
 }
 
 #[test]
-fn d8_launches_that_died_leave_a_verdict_to_three_others_and_none_to_two() {
+fn d8_processes_that_died_leave_a_verdict_to_three_others_and_none_to_two() {
     let machine = machine();
     let base = store(&machine, &ordinary(), like_it);
     let with = |good: &[f64]| {
-        let mut launches = constant(good);
-        launches.extend((good.len()..5).map(|_| Launch::Died));
-        let new = store(&machine, &launches, like_it);
+        let mut processes = constant(good);
+        processes.extend((good.len()..5).map(|_| Process::Died));
+        let new = store(&machine, &processes, like_it);
         compare_runs(&machine, &base, &new, &["--ignore-drift"])
     };
     let three = with(&[200.0, 201.0, 202.0]).expect_code(1);
@@ -350,7 +350,7 @@ fn d9_where_the_quartiles_are_equal_nothing_is_an_outlier() {
     let machine = machine();
     let mut times = vec![100.0; 39];
     times.push(1_000.0);
-    let run = store(&machine, &[Launch::Times(times)], like_it);
+    let run = store(&machine, &[Process::Times(times)], like_it);
     let shown = stored(&machine, &["show", &run, "--stats"])
         .args(["--message-format", "json"])
         .run()
@@ -398,8 +398,8 @@ fn a_made_run_that_is_ordinary_is_compared_like_any_other() {
     assert!(said(&run)["change"]["lower"].is_number());
 }
 
-/// Eight launches of 10 ns.
-fn eight() -> Vec<Launch> {
+/// Eight processes of 10 ns.
+fn eight() -> Vec<Process> {
     constant(&[10.0; 8])
 }
 
@@ -423,7 +423,7 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
 #[test]
 fn d12_a_t_score_of_which_half_of_the_resamples_have_no_value_is_none() {
     let machine = machine();
-    // Both draws of the reference's two launches are the same one in half of all resamples, and the new run does not vary: with some seeds that is
+    // Both draws of the reference's two processes are the same one in half of all resamples, and the new run does not vary: with some seeds that is
     // a few more than half, with others a few less.
     let base = store(&machine, &constant(&[100.0, 110.0]), like_it);
     let new = store(&machine, &constant(&[100.0; 5]), like_it);

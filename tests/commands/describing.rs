@@ -1,4 +1,4 @@
-//! `show --stats`: what one process, an outlier policy and several launches leave to be said of samples, against `NumPy` and `SciPy`
+//! `show --stats`: what one process, an outlier policy and several processes leave to be said of samples, against `NumPy` and `SciPy`
 //! (`crates/stats/tests/systems/reference.py`, `described`).
 
 use serde_json::Value;
@@ -27,18 +27,18 @@ fn references() -> Vec<Value> {
 
 /// One import with all sets, each a benchmark of its name.
 fn imported(machine: &Machine, sets: &[Value]) {
-    let mut table = "name,launch,ns\n".to_owned();
+    let mut table = "name,process,ns\n".to_owned();
     for set in sets {
-        let launches = set["launches"].as_array().expect("launches");
-        for (launch, values) in launches.iter().enumerate() {
+        let processes = set["processes"].as_array().expect("processes");
+        for (process, values) in processes.iter().enumerate() {
             for value in values.as_array().expect("values") {
-                writeln!(table, "{},{launch},{value}", text(&set["name"])).expect("a string");
+                writeln!(table, "{},{process},{value}", text(&set["name"])).expect("a string");
             }
         }
     }
     let file = machine.home().join("sets.csv");
     std::fs::write(&file, table).expect("a file in our own directory");
-    let columns = "id=name,launch=launch,value=ns";
+    let columns = "id=name,process=process,value=ns";
     stored(machine, &["store", "import"])
         .arg(&file)
         .args(["--columns", columns, "--unit", "ns"])
@@ -143,18 +143,20 @@ fn n9_n10_n11_n15_n18_n19_n_x6_n_x7_n_x17_what_a_policy_leaves_is_described_with
 }
 
 #[test]
-fn n20_n21_n22_n23_one_launch_has_the_standard_error_and_t_interval_of_its_samples() {
+fn n20_n21_n22_n23_one_process_has_the_standard_error_and_t_interval_of_its_samples() {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
     let found = statistics(&machine, &[]);
     for set in &sets {
         let name = text(&set["name"]);
-        let each = found[name]["within_launches"].as_array().expect("launches");
-        let expected = set["of launches"].as_array().expect("launches");
+        let each = found[name]["within_processes"]
+            .as_array()
+            .expect("processes");
+        let expected = set["of processes"].as_array().expect("processes");
         assert_eq!(each.len(), expected.len(), "{name}");
         for (at, (found, expected)) in each.iter().zip(expected).enumerate() {
-            assert_eq!(found["launch"], at);
-            agree(found, expected, &format!("{name}, launch {at}"));
+            assert_eq!(found["process"], at);
+            agree(found, expected, &format!("{name}, process {at}"));
         }
         agree(&found[name]["of_samples"], &set["policies"]["none"], name);
     }
@@ -171,7 +173,7 @@ fn n20_n21_n22_n23_one_launch_has_the_standard_error_and_t_interval_of_its_sampl
     ] {
         assert!(two.stdout.contains(said), "no {said:?} in {two}");
     }
-    let several = stored(&machine, &["show", "latest", "three launches", "--stats"]);
+    let several = stored(&machine, &["show", "latest", "three processes", "--stats"]);
     let several = several.run().expect_code(0).stdout;
     assert!(
         !several.contains("assuming that samples of one process are independent"),
@@ -195,7 +197,7 @@ fn n16_n17_a_definition_of_quantiles_that_is_asked_for_is_that_of_the_samples_le
         near(&found["percentiles_ns"]["p95"], &p95.into(), definition);
     }
     let first = statistics(&machine, &["--outliers", "first"]);
-    let three = &first["three launches"]["of_samples"];
+    let three = &first["three processes"]["of_samples"];
     assert_eq!(
         (&three["skipped"], &three["used"]),
         (&3.into(), &106.into())
@@ -291,8 +293,8 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
     // Three of the four mild ones lie above the upper fence, one below the lower; severe ones beyond the picture are counted in words.
     assert_eq!(strokes("mild"), 4, "{picture}");
     assert!(strokes("samples") > 100, "{picture}");
-    // Of several launches each has its own; without spread there are none.
-    let several = drawn("three launches");
+    // Of several processes each has its own; without spread there are none.
+    let several = drawn("three processes");
     assert!(!several.contains("Fences:"), "{several}");
     assert!(several.contains("1 outlier among 109 samples"), "{several}");
     assert!(!paths(&several, "fence").is_empty(), "{several}");
@@ -316,18 +318,18 @@ fn c17_the_page_draws_the_fences_that_the_picture_states() {
 fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mean() {
     let machine = Machine::new();
     let file = machine.home().join("two.csv");
-    let launches = [[10, 11, 12, 13, 1000], [20, 22, 24, 26, 28]];
-    let mut table = "name,launch,ns\n".to_owned();
-    for (launch, values) in launches.iter().enumerate() {
+    let processes = [[10, 11, 12, 13, 1000], [20, 22, 24, 26, 28]];
+    let mut table = "name,process,ns\n".to_owned();
+    for (process, values) in processes.iter().enumerate() {
         for value in values {
-            writeln!(table, "a,{launch},{value}").expect("a string");
+            writeln!(table, "a,{process},{value}").expect("a string");
         }
     }
     std::fs::write(&file, table).expect("a file in our own directory");
     for _ in 0..2 {
         stored(&machine, &["store", "import"])
             .arg(&file)
-            .args(["--columns", "id=name,launch=launch,value=ns"])
+            .args(["--columns", "id=name,process=process,value=ns"])
             .args(["--unit", "ns"])
             .run()
             .expect_code(0);
@@ -336,7 +338,7 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let compared = stored(&machine, &words).args(JSON).run();
     let message = compared.messages("benchmark-compared").remove(0);
     let found = message["centers"]["candidate"]["value_ns"].as_f64();
-    // Without each value in turn the first launch has the means 259, 258.75, 258.5, 258.25 and 11.5, the second 25, 24.5, 24, 23.5, 23, each in about
+    // Without each value in turn the first process has the means 259, 258.75, 258.5, 258.25 and 11.5, the second 25, 24.5, 24, 23.5, 23, each in about
     // 20 of 100 draws: their medians lie between the second and the fourth, also where chance is unkind. The plain means are 209.2 and 24.
     let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
@@ -359,12 +361,12 @@ fn bootstrapped_alike(found: &Value, expected: &Value, what: &str) {
 }
 
 #[test]
-fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_launches() {
+fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_processes() {
     let (machine, expected) = (Machine::new(), reference("bootstrapped"));
-    let launches = expected["launches"].clone();
+    let processes = expected["processes"].clone();
     imported(
         &machine,
-        &[serde_json::json!({"name": "a", "launches": launches})],
+        &[serde_json::json!({"name": "a", "processes": processes})],
     );
     let criterion = ["--method", "criterion"];
     let found = statistics(&machine, &criterion)

@@ -19,7 +19,7 @@ fn svg_in(file: &std::path::Path) -> String {
 }
 
 #[test]
-fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_launch() {
+fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_process() {
     let machine = Machine::new();
     let run = steady(&machine, &[("text", 120.0)]);
     run.args(["--samples", "12"]).run().expect_code(0);
@@ -32,18 +32,18 @@ fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_launch() {
     for part in [
         "Density of the samples",
         "Iterations and time",
-        "Launch by launch",
+        "Process by process",
         "median 120.",
         "slope 1",
         "role=\"img\"",
         "<title id=\"run-1-title\">steady/steady text, run 1</title>",
-        "A violin for each launch; medians: 120.",
+        "A violin for each process; medians: 120.",
         "prefers-color-scheme:dark",
         "viewBox=\"0 0 600 ",
     ] {
         assert!(picture.contains(part), "no {part:?} in {picture}");
     }
-    // Curves: one of all samples and one of each of the three launches.
+    // Curves: one of all samples and one of each of the three processes.
     assert_eq!(picture.matches("<path class=\"area\"").count(), 4);
     assert_eq!(picture.matches("<path class=\"samples\"").count(), 3);
     // The points of three ramps of ten samples.
@@ -66,7 +66,7 @@ fn c17_flat_samples_alone_have_no_slope_and_constant_ones_no_curve() {
         .expect_code(0);
     let picture = picture(&machine, "text");
     assert!(!picture.contains("Iterations and time"), "{picture}");
-    assert!(picture.contains("Launch by launch"), "{picture}");
+    assert!(picture.contains("Process by process"), "{picture}");
     assert!(!picture.contains("NaN"), "{picture}");
 }
 

@@ -43,7 +43,7 @@ pub fn rows(store: &Path, query: &str) -> Vec<Vec<Column>> {
 /// What the store keeps of runs, but for numbers that mean something in one store alone.
 const KEPT: [&str; 3] = [
     "SELECT b.package, b.target, b.name, l.ordinal, l.attempt, s.position, s.samples, s.led, s.allocations, s.latencies, c.facts
-     FROM series s JOIN launches l ON l.id = s.launch JOIN run_benchmarks rb ON rb.id = s.run_benchmark
+     FROM series s JOIN processes l ON l.id = s.process JOIN run_benchmarks rb ON rb.id = s.run_benchmark
      JOIN benchmarks b ON b.id = rb.benchmark JOIN conditions c ON c.id = rb.conditions JOIN runs r ON r.id = rb.run
      ORDER BY r.started, r.role, 1, 2, 3, 4, 5",
     "SELECT r.status, r.acceptance, r.started, r.finished, r.exit_code, r.git_commit, r.git_branch, r.git_dirty, r.load, r.seed,

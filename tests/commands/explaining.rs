@@ -213,7 +213,7 @@ fn verdicts_without_a_comparison_say_why_there_was_none() {
 }
 
 #[test]
-fn a_failed_benchmark_says_in_which_launches_and_why() {
+fn a_failed_benchmark_says_in_which_processes_and_why() {
     let machine = Machine::new();
     let failed = machine
         .perfcheck()

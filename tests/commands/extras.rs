@@ -60,23 +60,23 @@ fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
         ("beside_set_up", 3, 192, 64),
     ] {
         let found = message(&run, "benchmark-measured", id);
-        let per_launch = &found["launches"][0]["allocations"];
+        let per_process = &found["processes"][0]["allocations"];
         assert_eq!(
-            per_launch["count"].as_array().map(Vec::len),
+            per_process["count"].as_array().map(Vec::len),
             Some(16),
             "{found}"
         );
-        assert_eq!(per_launch["bytes"][7], bytes, "{found}");
+        assert_eq!(per_process["bytes"][7], bytes, "{found}");
         let summary = &found["allocations"];
         near_or_zero(&summary["count"], count);
         near_or_zero(&summary["bytes"], bytes);
         near_or_zero(&summary["peak_bytes"], peak);
         assert_eq!(summary["exact"], true, "{found}");
         assert_eq!(
-            (&summary["iterations"], &summary["launches"]),
+            (&summary["iterations"], &summary["processes"]),
             (&80.into(), &5.into())
         );
-        assert!(found["latencies"].is_null() && found["launches"][0]["latencies"].is_null());
+        assert!(found["latencies"].is_null() && found["processes"][0]["latencies"].is_null());
     }
     let varies = message(&run, "benchmark-measured", "varies");
     assert_eq!(varies["allocations"]["exact"], false);
@@ -189,9 +189,9 @@ fn b20_b21_latencies_are_shown_with_what_a_closed_loop_leaves_out() {
 }
 
 #[test]
-fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes() {
+fn b17_five_processes_are_the_default_and_fewer_than_three_are_called_anecdotes() {
     assert_eq!(
-        perfcheck_analysis::model::SamplingSettings::default().launches,
+        perfcheck_analysis::model::SamplingSettings::default().processes,
         5
     );
     let machine = Machine::new();
@@ -207,7 +207,7 @@ fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes()
 }
 
 #[test]
-fn b10_b11_percentiles_have_intervals_over_launches_and_seconds_are_a_table() {
+fn b10_b11_percentiles_have_intervals_over_processes_and_seconds_are_a_table() {
     let machine = Machine::new();
     timing(&machine, 30_000, "2500ms").run().expect_code(0);
     let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
@@ -220,7 +220,7 @@ fn b10_b11_percentiles_have_intervals_over_launches_and_seconds_are_a_table() {
         .filter_map(|one| one["quantile"].as_f64())
         .collect();
     assert_eq!(quantiles, [0.5, 0.95, 0.99, 0.999, 1.0]);
-    // Launches 1, 3, 5 take 10 us and 2, 4 take 10.1 us, each times 1 to 1.006 in turn.
+    // Processes 1, 3, 5 take 10 us and 2, 4 take 10.1 us, each times 1 to 1.006 in turn.
     near(
         &percentiles[0]["mean"],
         (3.0 * 10_030.0 + 2.0 * 10_130.0) / 5.0,

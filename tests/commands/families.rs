@@ -102,7 +102,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         ]);
 }
 
-/// Launches differ so much that neither the drift nor they show anything.
+/// Processes differ so much that neither the drift nor they show anything.
 fn noisy(machine: &Machine, made: &Crate, floor: f64) -> Finished {
     let clock = format!("a={floor}/{}/{};calm=100/101/100", floor * 1.5, floor * 1.3);
     let run = made.perfcheck(machine, &QUICK).args(JSON).env(CLOCK, clock);

@@ -193,7 +193,7 @@ fn statistics_columns_and_groups_are_of_what_the_filter_left_and_say_so() {
     let shown = about(&json(&machine, "show v1"), "benchmark-measured", "fast");
     near(&shown["summary"]["mean_ns"]["estimate"], FAST);
     // All samples are there.
-    let times = shown["launches"][0]["flat"]["elapsed_ns"].as_array();
+    let times = shown["processes"][0]["flat"]["elapsed_ns"].as_array();
     assert_eq!(times.expect("a list").len(), 11);
     let columns = json(&machine, "compare v1 v2 --fail-on none --statistic mean");
     let line = about(&columns, "benchmark-columns", "fast");
@@ -227,7 +227,7 @@ fn pages_pictures_exports_and_other_stores_have_the_filter_too() {
     let picture = words(&machine, "show v1 fast --report svg").expect_code(0);
     assert!(picture.stdout.contains(identity), "{picture}");
     assert!(
-        picture.stdout.contains("10 samples of 1 launch"),
+        picture.stdout.contains("10 samples of 1 process"),
         "{picture}"
     );
     let page = machine.home().join("page.html");
@@ -387,7 +387,7 @@ fn a_run_of_our_own_is_described_by_the_filter_that_is_said() {
     let (all, none) = pivot("");
     assert_eq!(none.as_array().expect("a list").len(), 0);
     let (without_first, filters) = pivot("--outliers first");
-    // One of each of three launches.
+    // One of each of three processes.
     assert_eq!(without_first, all - 3.0);
     assert_eq!(filters[0]["counts"]["warmup_skipped"], 3);
 }

@@ -1,8 +1,9 @@
 //! `history` of runs that were measured in turn on several machines, as a team's store has them: the run of the base is often somewhere else, its commit is known.
 
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkInProcess, Extras, GitState, Measurement, Nanos, NewRun, ProcessOutcome,
-    ProcessRecord, Purpose, Run, RunEnd, RunId, RunVerdict, Sample, Series, Timestamp, Verdict,
+    Acceptance, BenchmarkInProcess, BySide, Extras, GitState, Measurement, Nanos, NewRun,
+    ProcessOutcome, ProcessRecord, Purpose, Run, RunEnd, RunId, RunVerdict, Sample, Series,
+    Timestamp, Verdict,
 };
 use perfcheck_store::{Store, WorkspaceId};
 use serde_json::Value;
@@ -26,7 +27,7 @@ struct Fleet<'m> {
     workspace: WorkspaceId,
     like: Run,
     measured: Measurement,
-    launch: ProcessRecord,
+    process: ProcessRecord,
     runs: i64,
     /// Knuth's generator: the same store every time.
     noise: u64,
@@ -38,12 +39,12 @@ impl<'m> Fleet<'m> {
         let store = Store::open(&machine.store()).expect("opens");
         let like = store.run_summary(RunId(1)).expect("reads");
         let measured = store.measurements(RunId(1), None).expect("reads").remove(0);
-        let head = store.launches(RunId(1)).expect("reads").remove(0);
+        let head = store.processes(RunId(1)).expect("reads").remove(0);
         Self {
             machine,
             workspace: like.workspace,
             like: like.run,
-            launch: ProcessRecord {
+            process: ProcessRecord {
                 head,
                 target_facts: measured.target_facts.clone(),
                 benchmarks: Vec::new(),
@@ -83,13 +84,21 @@ impl<'m> Fleet<'m> {
             Verdict::Inconclusive
         };
         let new = [base.0, commit.0].map(|commit| self.new_run(machine, commit));
-        let (old, run) = self
+        let runs = self
             .store
-            .begin_pair(self.workspace, &new[0], &new[1], "{}", Purpose::Comparison)
+            .begin_pair(
+                self.workspace,
+                BySide {
+                    base: &new[0],
+                    candidate: &new[1],
+                },
+                "{}",
+                Purpose::Comparison,
+            )
             .expect("begins");
-        for (side, (_, ns)) in [(old, base), (run, commit)] {
-            let launch = self.launch(ns * MACHINES[machine].0);
-            self.store.record_launch(side, &launch).expect("records");
+        for (side, (_, ns)) in [(runs.base, base), (runs.candidate, commit)] {
+            let process = self.process(ns * MACHINES[machine].0);
+            self.store.record_process(side, &process).expect("records");
         }
         let end = |verdicts| RunEnd {
             conclusion: None,
@@ -108,7 +117,13 @@ impl<'m> Fleet<'m> {
             reference: None,
         };
         self.store
-            .finish_pair((old, &end(Vec::new())), (run, &end(vec![found])))
+            .finish_pair(
+                runs,
+                BySide {
+                    base: &end(Vec::new()),
+                    candidate: &end(vec![found]),
+                },
+            )
             .expect("ends");
         verdict
     }
@@ -131,12 +146,12 @@ impl<'m> Fleet<'m> {
         }
     }
 
-    fn launch(&self, ns: f64) -> ProcessRecord {
+    fn process(&self, ns: f64) -> ProcessRecord {
         let of = |sample: &Sample| Sample {
             elapsed: Nanos((sample.iterations as f64 * ns).round() as u64),
             ..*sample
         };
-        let series = &self.measured.launches[0].series;
+        let series = &self.measured.processes[0].series;
         let series = Series {
             warm_up: of(&series.warm_up),
             linear: series.linear.iter().map(of).collect(),
@@ -150,7 +165,7 @@ impl<'m> Fleet<'m> {
                 outcome: ProcessOutcome::Measured(series),
                 extras: Extras::default(),
             }],
-            ..self.launch.clone()
+            ..self.process.clone()
         }
     }
 

@@ -7,7 +7,7 @@ use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-/// By how many per mille the launches of one run after the other stray.
+/// By how many per mille the processes of one run after the other stray.
 const STRAYS: [f64; 6] = [2.0, -4.0, 5.0, 0.0, -2.0, 3.0];
 
 /// A quick run of `text` in testbench/steady at so many nanoseconds.

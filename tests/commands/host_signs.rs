@@ -9,7 +9,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// The times of the control workload, launch by launch.
+/// The times of the control workload, process by process.
 const CONTROL: &str = "PERFCHECK_SCRIPTED_CONTROL";
 
 #[test]
@@ -214,7 +214,7 @@ fn measured(suite: &mut Suite) {
 
 #[test]
 fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
-    // Launches had a second of the processor each; a switch interrupts one sample of a typical length. 18 switches in all are an accident.
+    // Processes had a second of the processor each; a switch interrupts one sample of a typical length. 18 switches in all are an accident.
     for (switches, is_noted) in [
         ([6, 6, 6], false),
         ([40, 80, 60], false),
@@ -223,11 +223,11 @@ fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
         let machine = Machine::new();
         steady(&machine, &[]).run().expect_code(0);
         import_changed(&machine, |line| {
-            if line["reason"] == "launch" {
-                let launch = line["head"]["ordinal"].as_u64().expect("its number");
+            if line["reason"] == "process" {
+                let process = line["head"]["ordinal"].as_u64().expect("its number");
                 line["head"]["conduct"] = json!({
                     "threads": 1, "cpu": 1_000_000_000, "asked": 1_000_000_000,
-                    "involuntary_switches": switches[launch as usize],
+                    "involuntary_switches": switches[process as usize],
                     "stolen": null, "processor": null,
                 });
             }

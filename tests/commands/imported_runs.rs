@@ -147,7 +147,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
 }
 
 #[test]
-fn sessions_are_launches_and_then_the_usual_test_decides() {
+fn sessions_are_processes_and_then_the_usual_test_decides() {
     let machine = Machine::new();
     let sessions = |around: f64| -> Vec<PathBuf> {
         (0..3)
@@ -168,7 +168,7 @@ fn sessions_are_launches_and_then_the_usual_test_decides() {
             .args(JSON)
             .run()
             .expect_code(0);
-        assert_eq!(last(&said, "import-finished")["launches"], 3);
+        assert_eq!(last(&said, "import-finished")["processes"], 3);
         assert!(
             !said.stderr.contains("does not tell its processes"),
             "{said}"
@@ -383,25 +383,25 @@ fn a_name_without_end_pads_no_other_row() {
 }
 
 #[test]
-fn b11_b13_imported_operations_have_percentiles_over_launches_with_deviation_and_bootstrap() {
+fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_and_bootstrap() {
     let machine = Machine::new();
-    // Operations of 1 to 1000 ns in each launch, times 10, 11 and 13: the percentile q of a launch is 1000 q times that.
+    // Operations of 1 to 1000 ns in each process, times 10, 11 and 13: the percentile q of a process is 1000 q times that.
     let factors = [10, 11, 13];
     let rows: String = (factors.iter())
         .flat_map(|factor| (1..=1000).map(move |i| format!("a,{factor},{}\n", i * factor)))
         .collect();
     let log = file(&machine, "ops.csv", &format!("step,iteration,ns\n{rows}"));
-    let columns = "id=step,value=ns,launch=iteration";
+    let columns = "id=step,value=ns,process=iteration";
     import(&machine, &[&log], columns, "--unit ns")
         .run()
         .expect_code(0);
     let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
-    let found = last(&shown, "benchmark-statistics")["over_launches"].clone();
+    let found = last(&shown, "benchmark-statistics")["over_processes"].clone();
     assert_eq!(found["observations"], "samples");
-    assert_eq!(found["launches"], 3);
+    assert_eq!(found["processes"], 3);
     // np.mean, np.std(ddof=1) and their ratio of 10, 11, 13; of 27 resamples one has the smallest value alone and one the largest: the bounds.
     let (mean, sd) = (11.333_333_333_333_334, 1.527_525_231_651_946_6);
-    let is_of_launches = |value: &serde_json::Value, scale: f64, what: &str| {
+    let is_of_processes = |value: &serde_json::Value, scale: f64, what: &str| {
         let near = |member: &serde_json::Value, expected: f64| {
             let found = member.as_f64().unwrap_or(f64::NAN);
             let near = (found - expected).abs() <= 1e-12 * expected;
@@ -415,11 +415,11 @@ fn b11_b13_imported_operations_have_percentiles_over_launches_with_deviation_and
     };
     let ranks = [500.0, 950.0, 990.0, 999.0, 1000.0];
     for (at, rank) in ranks.into_iter().enumerate() {
-        is_of_launches(&found["percentiles"][at], rank, &rank.to_string());
+        is_of_processes(&found["percentiles"][at], rank, &rank.to_string());
     }
-    is_of_launches(&found["mean_ns"], 500.5, "the mean");
+    is_of_processes(&found["mean_ns"], 500.5, "the mean");
     assert_eq!(found["count"]["mean"], 1000.0);
-    // 1e9 over the mean of a launch.
+    // 1e9 over the mean of a process.
     assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
     let text = stored(&machine, &["show", "--stats"]).run().stdout;
     let line = "p99.9 by process  11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";

@@ -182,10 +182,10 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
     let source = &last(&shown, "run-finished")["source"];
     assert_eq!(source["counts"]["runs"], 10);
     assert_eq!(source["files"][0]["name"], "log.csv");
-    let launch = &last(&shown, "benchmark-measured")["launches"][0];
-    assert_eq!(launch["warm_up"]["elapsed_ns"][0], 900);
-    assert_eq!(launch["warm_up"]["iterations"][0], 10);
-    let elapsed = launch["flat"]["elapsed_ns"].as_array().expect("a list");
+    let process = &last(&shown, "benchmark-measured")["processes"][0];
+    assert_eq!(process["warm_up"]["elapsed_ns"][0], 900);
+    assert_eq!(process["warm_up"]["iterations"][0], 10);
+    let elapsed = process["flat"]["elapsed_ns"].as_array().expect("a list");
     assert_eq!((elapsed.len(), &elapsed[10]), (11, &9000.into()));
     let human = stored(&machine, &["show", "v1"]).run().expect_code(0);
     assert!(

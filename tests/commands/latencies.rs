@@ -1,4 +1,4 @@
-//! Latencies of single operations as `BenchForge` states them: digits of the histogram, bootstrap intervals over launches.
+//! Latencies of single operations as `BenchForge` states them: digits of the histogram, bootstrap intervals over processes.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -8,15 +8,15 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A run of `steady` of `testbench/times_operations`, whose operations take these times in launch after launch, each times 1 to 1.006 in turn.
-fn timing(machine: &Machine, launches: &[u64], words: &str) -> Perfcheck {
-    let times: Vec<String> = launches.iter().map(u64::to_string).collect();
+/// A run of `steady` of `testbench/times_operations`, whose operations take these times in process after process, each times 1 to 1.006 in turn.
+fn timing(machine: &Machine, processes: &[u64], words: &str) -> Perfcheck {
+    let times: Vec<String> = processes.iter().map(u64::to_string).collect();
     machine
         .perfcheck()
         .testbench("")
         .args(["-p", "times_operations", "--exact", "steady"])
         .args(["--resamples", "1000", "--measurement-time", "40ms"])
-        .args(["--rounds", &launches.len().to_string()])
+        .args(["--rounds", &processes.len().to_string()])
         .args(words.split_whitespace())
         .env(CLOCK, format!("steady={}", times.join("/")))
 }
@@ -34,15 +34,15 @@ fn statistics(machine: &Machine) -> Value {
     shown.messages("benchmark-statistics").remove(0)
 }
 
-/// What the operations of each launch of the latest run have taken by the script, ascending: `ns` of the launch times 1 to 1.006, sample by sample in
+/// What the operations of each process of the latest run have taken by the script, ascending: `ns` of the process times 1 to 1.006, sample by sample in
 /// turn, and each 50th of them `tail` in its place, if that is not 0.
 pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Vec<Vec<u64>> {
     let shown = stored(machine, &["show"]).args(JSON).run();
     let message = shown.messages("benchmark-measured").remove(0);
-    let launches = message["launches"].as_array().expect("launches").iter();
-    let of_launch = |(at, launch): (usize, &Value)| {
+    let processes = message["processes"].as_array().expect("processes").iter();
+    let of_process = |(at, process): (usize, &Value)| {
         let samples = ["linear", "flat"].map(|phase| {
-            let counts = launch[phase]["iterations"].as_array().expect("a list");
+            let counts = process[phase]["iterations"].as_array().expect("a list");
             counts.iter().filter_map(Value::as_u64).collect::<Vec<_>>()
         });
         let mut times: Vec<u64> = Vec::new();
@@ -56,7 +56,7 @@ pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Ve
         times.sort_unstable();
         times
     };
-    launches.enumerate().map(of_launch).collect()
+    processes.enumerate().map(of_process).collect()
 }
 
 /// The value of nearest rank.
@@ -122,10 +122,10 @@ fn n1_operations_of_a_counted_warm_up_are_in_no_histogram() {
         let list = list.as_array().expect("a list").iter();
         list.filter_map(Value::as_u64).sum()
     };
-    for launch in message["launches"].as_array().expect("launches") {
-        assert_eq!(sum(&launch["warm_up"]["iterations"]), 25);
-        let sampled = sum(&launch["linear"]["iterations"]) + sum(&launch["flat"]["iterations"]);
-        let counters = launch["latencies"]["counters"].as_array().expect("pairs");
+    for process in message["processes"].as_array().expect("processes") {
+        assert_eq!(sum(&process["warm_up"]["iterations"]), 25);
+        let sampled = sum(&process["linear"]["iterations"]) + sum(&process["flat"]["iterations"]);
+        let counters = process["latencies"]["counters"].as_array().expect("pairs");
         let counted: u64 = counters.iter().filter_map(|pair| pair[1].as_u64()).sum();
         assert_eq!(counted, sampled);
     }
@@ -144,21 +144,21 @@ fn quantiles_of_means(values: &[f64], shares: [f64; 2]) -> [f64; 2] {
 }
 
 #[test]
-fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
+fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_processes() {
     let machine = Machine::new();
-    let launches = [1_000_000, 1_030_000, 1_090_000, 1_210_000, 1_450_000];
-    timing(&machine, &launches, "--warm-up-time 1ms")
+    let processes = [1_000_000, 1_030_000, 1_090_000, 1_210_000, 1_450_000];
+    timing(&machine, &processes, "--warm-up-time 1ms")
         .run()
         .expect_code(0);
     let message = statistics(&machine);
-    let found = &message["over_launches"];
-    assert_eq!(found["launches"], 5);
+    let found = &message["over_processes"];
+    assert_eq!(found["processes"], 5);
     assert_eq!(found["resamples"], 10_000);
     assert_eq!(found["ci_degenerate"], false);
-    let of_launches = operations(&machine, |at| launches[at] as f64, 0.0);
+    let of_processes = operations(&machine, |at| processes[at] as f64, 0.0);
     // Each is the lower bound of its counter.
     for (at, quantile) in [(0, 0.5), (1, 0.95)] {
-        let values: Vec<f64> = (of_launches.iter())
+        let values: Vec<f64> = (of_processes.iter())
             .map(|times| counter(percentile(times, quantile), 2_048) as f64)
             .collect();
         let ns = &found["percentiles"][at]["interval"];
@@ -174,20 +174,20 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
     let rate = found["per_second"]["mean"].as_f64();
     assert!((800.0..900.0).contains(&rate.expect("a rate")), "{found}");
     let again = statistics(&machine);
-    assert_eq!(message["over_launches"], again["over_launches"]);
+    assert_eq!(message["over_processes"], again["over_processes"]);
     assert!(told(&machine).contains("10000 resamples of processes"));
 }
 
 #[test]
-fn b13_of_three_launches_the_bounds_are_the_extremes() {
+fn b13_of_three_processes_the_bounds_are_the_extremes() {
     let machine = Machine::new();
-    let launches = [1_000_000, 1_030_000, 1_090_000];
-    timing(&machine, &launches, "--warm-up-time 1ms")
+    let processes = [1_000_000, 1_030_000, 1_090_000];
+    timing(&machine, &processes, "--warm-up-time 1ms")
         .run()
         .expect_code(0);
     // All three draws are the smallest in 1 of 27 resamples: more than 2.5 %.
-    let ns = &statistics(&machine)["over_launches"]["percentiles"][0]["interval"];
-    let medians: Vec<f64> = (operations(&machine, |at| launches[at] as f64, 0.0).iter())
+    let ns = &statistics(&machine)["over_processes"]["percentiles"][0]["interval"];
+    let medians: Vec<f64> = (operations(&machine, |at| processes[at] as f64, 0.0).iter())
         .map(|times| counter(percentile(times, 0.5), 2_048) as f64)
         .collect();
     near(&ns["lower"], medians[0]);
@@ -195,12 +195,12 @@ fn b13_of_three_launches_the_bounds_are_the_extremes() {
 }
 
 #[test]
-fn b16_one_launch_has_points_and_says_so() {
+fn b16_one_process_has_points_and_says_so() {
     let machine = Machine::new();
     timing(&machine, &[1_000_000], "--warm-up-time 1ms")
         .run()
         .expect_code(0);
-    let found = &statistics(&machine)["over_launches"];
+    let found = &statistics(&machine)["over_processes"];
     assert_eq!(found["ci_degenerate"], true);
     let times = &operations(&machine, |_| 1_000_000.0, 0.0)[0];
     let value = counter(percentile(times, 0.5), 2_048) as f64;
@@ -250,9 +250,9 @@ fn compared_percentiles(machine: &Machine, words: &str) -> Value {
     compared.messages("benchmark-compared").remove(0)["latencies"]["percentiles"].clone()
 }
 
-/// The medians of the launches of the latest run, as a histogram of three digits has them.
-fn medians(machine: &Machine, launches: &[u64]) -> Vec<u64> {
-    let times = operations(machine, |at| launches[at] as f64, 0.0);
+/// The medians of the processes of the latest run, as a histogram of three digits has them.
+fn medians(machine: &Machine, processes: &[u64]) -> Vec<u64> {
+    let times = operations(machine, |at| processes[at] as f64, 0.0);
     let medians = times
         .iter()
         .map(|times| counter(percentile(times, 0.5), 2_048));
@@ -275,7 +275,7 @@ fn b22_what_lies_within_the_error_of_a_histogram_is_no_change_and_a_finer_one_te
         }
         let found = &compared_percentiles(&machine, "--noise-threshold 0%")[0];
         near(&found["change"]["estimate"], change);
-        // All launches are alike.
+        // All processes are alike.
         near(&found["change"]["lower"], change);
         assert_eq!(found["verdict"], verdict, "{digits} {later}: {found}");
     }
@@ -297,16 +297,16 @@ fn sums_of_draws(values: &[u64]) -> BTreeMap<u64, f64> {
 }
 
 #[test]
-fn b_x1_the_ratio_of_mean_percentiles_has_the_bounds_of_all_resamples_of_eight_launches() {
+fn b_x1_the_ratio_of_mean_percentiles_has_the_bounds_of_all_resamples_of_eight_processes() {
     let machine = Machine::new();
     let base = [0, 30, 90, 30, 0, 60, 90, 0].map(|more| 1_000_000 + 1_000 * more);
     let candidate = [70, 70, 150, 90, 110, 70, 90, 110].map(|more| 1_000_000 + 1_000 * more);
     let mut sides = Vec::new();
-    for launches in [&base, &candidate] {
-        timing(&machine, launches, "--warm-up-time 1ms --fail-on none")
+    for processes in [&base, &candidate] {
+        timing(&machine, processes, "--warm-up-time 1ms --fail-on none")
             .run()
             .expect_code(0);
-        sides.push(medians(&machine, launches));
+        sides.push(medians(&machine, processes));
     }
     let [sums, later] = [&sides[0], &sides[1]].map(|medians| sums_of_draws(medians));
     let mut ratios: Vec<(f64, f64)> = Vec::new();
@@ -345,9 +345,9 @@ fn b_x1_the_ratio_of_mean_percentiles_has_the_bounds_of_all_resamples_of_eight_l
 }
 
 #[test]
-fn b_x1_of_three_launches_the_ratio_has_students_interval_on_the_scale_of_logarithms() {
+fn b_x1_of_three_processes_the_ratio_has_students_interval_on_the_scale_of_logarithms() {
     let machine = Machine::new();
-    for (launches, expected) in [
+    for (processes, expected) in [
         (
             [1_000_000, 1_030_000, 1_090_000],
             [1_002_496, 1_032_704, 1_092_608],
@@ -357,10 +357,10 @@ fn b_x1_of_three_launches_the_ratio_has_students_interval_on_the_scale_of_logari
             [1_082_368, 1_102_848, 1_153_024],
         ),
     ] {
-        timing(&machine, &launches, "--warm-up-time 1ms --fail-on none")
+        timing(&machine, &processes, "--warm-up-time 1ms --fail-on none")
             .run()
             .expect_code(0);
-        assert_eq!(medians(&machine, &launches), expected);
+        assert_eq!(medians(&machine, &processes), expected);
     }
     let found = &compared_percentiles(&machine, "")[0];
     // np.mean(after) / np.mean(before) times exp(-+ t.ppf(.975, 3.6916) sqrt of the sum over sides of var / (3 mean^2)), less 1; Welch's degrees.

@@ -116,7 +116,7 @@ fn benchmarks_are_listed_with_their_latest_times() {
         assert_eq!(message["last_run"], if is_text { 2 } else { 1 });
         let typical = message["typical_ns"].as_f64().expect("a time");
         let scripted = if is_text { 200.0 } else { 100.0 };
-        // Samples of the script grow by up to 0.6 %, launches differ by 1 %, rounding adds a little.
+        // Samples of the script grow by up to 0.6 %, processes differ by 1 %, rounding adds a little.
         assert!((typical / scripted - 1.0).abs() < 0.02, "{message}");
     }
 }

@@ -23,18 +23,18 @@ pub fn measured(finished: &Finished) -> Value {
     finished.messages("benchmark-measured").remove(0)
 }
 
-/// Iterations and nanoseconds of a phase, launch by launch.
+/// Iterations and nanoseconds of a phase, process by process.
 pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
-    let launches = message["launches"].as_array().expect("a list");
+    let processes = message["processes"].as_array().expect("a list");
     let numbers = |list: &Value| -> Vec<u64> {
         let list = list.as_array().expect("a list").iter();
         list.map(|value| value.as_u64().expect("a whole number"))
             .collect()
     };
-    launches
+    processes
         .iter()
-        .map(|launch| {
-            let phase = &launch[name];
+        .map(|process| {
+            let phase = &process[name];
             let elapsed = numbers(&phase["elapsed_ns"]);
             numbers(&phase["iterations"])
                 .into_iter()
@@ -57,7 +57,7 @@ pub fn quick(made: &Crate, machine: &Machine) -> Perfcheck {
 }
 
 #[test]
-fn n1_n3_ten_samples_a_launch_are_asked_for_and_stored_and_the_warm_up_is_apart() {
+fn n1_n3_ten_samples_a_process_are_asked_for_and_stored_and_the_warm_up_is_apart() {
     let machine = Machine::new();
     let words = ["--samples", "10", "--sampling-mode", "flat"];
     arithmetic(&machine, "100", &words);
@@ -244,7 +244,7 @@ fn n6_c7_raw_samples_are_stored_whole_and_come_back_bit_by_bit() {
     );
     assert_eq!(then.len(), 3);
     for (then, now) in then.iter().zip(&now) {
-        assert_eq!(then["launches"], now["launches"]);
+        assert_eq!(then["processes"], now["processes"]);
         assert_eq!(then["summary"], now["summary"]);
         let raw: usize = phase(now, "flat").iter().map(Vec::len).sum();
         assert_eq!(now["summary"]["samples"], raw, "nothing is trimmed");
@@ -252,15 +252,15 @@ fn n6_c7_raw_samples_are_stored_whole_and_come_back_bit_by_bit() {
 }
 
 #[test]
-fn n_x1_b17_there_are_five_launches_unless_somebody_says_otherwise() {
+fn n_x1_b17_there_are_five_processes_unless_somebody_says_otherwise() {
     let machine = Machine::new();
     let words = ["--measurement-time", "5ms", "--warm-up-time", "1ms"];
     let message = measured(&arithmetic(&machine, "1/2/3/4/5", &words));
-    assert_eq!(message["sampling"]["launches"], 5);
-    assert_eq!(message["launches"].as_array().map(Vec::len), Some(5));
+    assert_eq!(message["sampling"]["processes"], 5);
+    assert_eq!(message["processes"].as_array().map(Vec::len), Some(5));
     let three = [&words[..], &["--rounds", "3"]].concat();
     let message = measured(&arithmetic(&machine, "1", &three));
-    assert_eq!(message["launches"].as_array().map(Vec::len), Some(3));
+    assert_eq!(message["processes"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
@@ -291,9 +291,9 @@ fn measured(suite: &mut Suite) {
             .collect()
     };
     let (first, again) = (order("1"), order("1"));
-    assert_eq!(first.len(), 15, "five benchmarks in three launches");
+    assert_eq!(first.len(), 15, "five benchmarks in three processes");
     assert_eq!(first, again);
-    assert_ne!(first[..5], first[5..10], "another order in each launch");
+    assert_ne!(first[..5], first[5..10], "another order in each process");
     assert_ne!(first, order("2"));
 }
 
@@ -436,7 +436,7 @@ fn c_x1_criterions_own_settings_can_be_had_by_flags() {
     let named = |name: &str| sampling[name].as_u64().expect("a number");
     assert_eq!(named("warm_up_ns"), 3_000_000_000);
     assert_eq!(named("measurement_ns"), 5_000_000_000);
-    assert_eq!((named("samples"), named("launches")), (100, 1));
+    assert_eq!((named("samples"), named("processes")), (100, 1));
     assert_eq!(sampling["mode"], "auto");
     assert_eq!(message["confidence_level"], 0.95);
     let compared = &second.messages("benchmark-compared")[0];
@@ -480,7 +480,7 @@ fn c_x2_auto_sampling_is_linear_until_that_takes_twice_the_time_and_then_flat() 
 }
 
 #[test]
-fn m2_an_iteration_of_mmtests_is_a_launch_with_samples_of_its_own() {
+fn m2_an_iteration_of_mmtests_is_a_process_with_samples_of_its_own() {
     let machine = Machine::new();
     let run = steady(&machine, &[]).args(JSON);
     let run = run
@@ -493,7 +493,7 @@ fn m2_an_iteration_of_mmtests_is_a_launch_with_samples_of_its_own() {
         .expect("measured");
     let times: Vec<u64> = phase(message, "flat")
         .iter()
-        .map(|launch| launch[0].1 / launch[0].0)
+        .map(|process| process[0].1 / process[0].0)
         .collect();
     assert_eq!(times, [100, 200, 300], "each process has its own speed");
 }

@@ -16,12 +16,12 @@ pub const AFTER: [f64; 12] = [
     101.9, 102.8, 100.3, 103.1, 101.2, 102.2, 104.0, 100.6, 103.5, 102.6, 101.7, 140.0,
 ];
 
-pub const EACH_A_LAUNCH: &str = "id=name,launch=session,value=ns";
-pub const ONE_LAUNCH: &str = "id=name,value=ns";
+pub const EACH_A_PROCESS: &str = "id=name,process=session,value=ns";
+pub const ONE_PROCESS: &str = "id=name,value=ns";
 
-/// A workspace with both sides imported as `before` and `after`, each value a launch of its own.
+/// A workspace with both sides imported as `before` and `after`, each value a process of its own.
 pub fn two_runs(machine: &Machine, tables: &str) -> Crate {
-    imported(machine, tables, EACH_A_LAUNCH)
+    imported(machine, tables, EACH_A_PROCESS)
 }
 
 fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
@@ -37,19 +37,19 @@ fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
 
 fn import(machine: &Machine, made: &Crate, columns: &str, runs: &[(&str, &[f64])]) {
     for (name, values) in runs {
-        let launches: Vec<&[f64]> = values.chunks(1).collect();
-        import_launches(machine, made, columns, (name, &launches));
+        let processes: Vec<&[f64]> = values.chunks(1).collect();
+        import_processes(machine, made, columns, (name, &processes));
     }
 }
 
-pub fn import_launches(
+pub fn import_processes(
     machine: &Machine,
     made: &Crate,
     columns: &str,
-    (name, launches): (&str, &[&[f64]]),
+    (name, processes): (&str, &[&[f64]]),
 ) {
     let mut text = "name,session,ns\n".to_owned();
-    for (session, values) in launches.iter().enumerate() {
+    for (session, values) in processes.iter().enumerate() {
         for value in *values {
             let _ = writeln!(text, "a,{session},{value}");
         }
@@ -134,7 +134,7 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
     assert_eq!(found["decided_by"], "pooled-t");
     assert_eq!(found["noise_threshold"], 0.01);
-    // A launch of one value has that value for its 95th percentile: np.mean(after) / np.mean(before).
+    // A process of one value has that value for its 95th percentile: np.mean(after) / np.mean(before).
     let found = by("benchforge");
     near(&found["tested"]["statistic"], 1_263.9 / 1_234.7, 1e-12);
     assert_eq!(found["verdict"], "unchanged");
@@ -143,7 +143,7 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
 #[test]
 fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_all_of_a_row() {
     let machine = Machine::new();
-    let made = imported(&machine, "", ONE_LAUNCH);
+    let made = imported(&machine, "", ONE_PROCESS);
     // Without the first sample and what lies beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True, method="asymptotic"),
     // the change of the means, Hedges' g and Cliff's delta.
     let found = compared(&compare(&machine, &made, "--method serializer"));
@@ -201,7 +201,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
         (&centers["base"]["skipped"], &centers["base"]["removed"]),
         (&1.into(), &1.into())
     );
-    // Of one launch the 95th percentiles by nearest rank are the largest values.
+    // Of one process the 95th percentiles by nearest rank are the largest values.
     let found = compared(&compare(&machine, &made, "--method benchforge"));
     near(&found["tested"]["statistic"], 140.0 / 130.0, 1e-12);
     assert_eq!(found["verdict"], "regressed");
@@ -308,7 +308,7 @@ fn a_pooled_test_of_many_samples_says_how_many_resamples_it_had() {
     import(
         &machine,
         &made,
-        ONE_LAUNCH,
+        ONE_PROCESS,
         &[("before", &before), ("after", &after)],
     );
     let words = "--test pooled-t --observations samples --resamples 50000";
@@ -336,7 +336,7 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
         ("alike", &[100.9, 101.9, 99.9, 101.2, 103.1, 99.6]),
         ("later", &[102.6, 103.1, 101.9, 104.0, 102.2, 103.3]),
     ];
-    import(&machine, &made, EACH_A_LAUNCH, &runs);
+    import(&machine, &made, EACH_A_PROCESS, &runs);
     let columns = [
         "compare",
         "base",
@@ -371,9 +371,9 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     );
 }
 
-/// Six launches of five skewed samples: means, medians and percentiles of a launch are far apart.
+/// Six processes of five skewed samples: means, medians and percentiles of a process are far apart.
 #[test]
-fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_launch_counts_by_its_own_mean_median_or_percentile() {
+fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_percentile() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let before: [&[f64]; 6] = [
@@ -392,11 +392,11 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_launch_counts_by_its_own_mean_median_or_per
         &[103.6, 105.2, 106.8, 110.9, 122.4],
         &[102.8, 103.9, 105.1, 106.6, 117.0],
     ];
-    for (name, launches) in [("before", &before), ("after", &after)] {
-        import_launches(&machine, &made, EACH_A_LAUNCH, (name, launches));
+    for (name, processes) in [("before", &before), ("after", &after)] {
+        import_processes(&machine, &made, EACH_A_PROCESS, (name, processes));
     }
     let by = |words: &str| compared(&compare(&machine, &made, words));
-    // ttest_ind of the means of the launches; of their medians it would be 7.5.
+    // ttest_ind of the means of the processes; of their medians it would be 7.5.
     let found = by("--test welch");
     near(&found["tested"]["statistic"], 2.788_020_115_011_550_4, 1e-9);
     near(&found["tested"]["p_value"], 0.022_505_438_662_833_29, 1e-9);
@@ -410,7 +410,7 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_launch_counts_by_its_own_mean_median_or_per
     near(&found["tested"]["p_value"], 2.0 / 924.0, 1e-9);
     let found = by("--test mann-whitney --center mean");
     near(&found["tested"]["p_value"], 24.0 / 924.0, 1e-9);
-    // The means over launches of their 95th percentiles by nearest rank; of the 75th it would be 1.03454.
+    // The means over processes of their 95th percentiles by nearest rank; of the 75th it would be 1.03454.
     let found = by("--test p95-ratio");
     near(
         &found["tested"]["statistic"],
@@ -464,7 +464,7 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
     // mannwhitneyu(method="exact") of five and five values, of 252 orders: two pairs in the other order have 2 (1 + 1 + 2) of them, three 2 (1 + 1 + 2 + 3).
     let two = [100.35, 100.7, 100.8, 100.9, 101.0];
     let three = [100.25, 100.7, 100.8, 100.9, 101.0];
-    import(&machine, &made, EACH_A_LAUNCH, &[("before", &before)]);
+    import(&machine, &made, EACH_A_PROCESS, &[("before", &before)]);
     let said = |name: &str, words: &str| {
         let found = made
             .perfcheck(&machine, &["compare", "before", name, "--fail-on", "none"])
@@ -478,7 +478,7 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
         (tested["p_value"].clone(), word.unwrap_or_default())
     };
     let runs: [(&str, &[f64]); 2] = [("two", &two), ("three", &three)];
-    import(&machine, &made, EACH_A_LAUNCH, &runs);
+    import(&machine, &made, EACH_A_PROCESS, &runs);
     for (name, words, p, expected) in [
         ("two", "", 8.0 / 252.0, "significant"),
         ("two", "--alpha 3%", 8.0 / 252.0, "not-significant"),

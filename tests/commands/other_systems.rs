@@ -10,7 +10,7 @@ use perfcheck_stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, 
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A run of `text` in five launches that take these times.
+/// A run of `text` in five processes that take these times.
 fn five(machine: &Machine, times: &str) -> Perfcheck {
     let quick =
         "--rounds 5 --warm-up-time 1ms --measurement-time 5ms --resamples 1000 --exact text";
@@ -57,7 +57,7 @@ fn near(value: &Value, expected: f64) {
     );
 }
 
-/// The samples of a run, launch by launch, in nanoseconds per iteration.
+/// The samples of a run, process by process, in nanoseconds per iteration.
 fn samples(machine: &Machine, run: &str) -> Vec<Vec<f64>> {
     let shown = stored(machine, &["show", run]).args(JSON).run();
     let measured = shown.messages("benchmark-measured").remove(0);
@@ -65,12 +65,12 @@ fn samples(machine: &Machine, run: &str) -> Vec<Vec<f64>> {
         let values = value.as_array().expect("a list").iter();
         values.map(|x| x.as_f64().expect("a number")).collect()
     };
-    let launches = measured["launches"].as_array().expect("launches").iter();
-    launches
-        .map(|launch| {
+    let processes = measured["processes"].as_array().expect("processes").iter();
+    processes
+        .map(|process| {
             let (times, counts) = (
-                list(&launch["flat"]["elapsed_ns"]),
-                list(&launch["flat"]["iterations"]),
+                list(&process["flat"]["elapsed_ns"]),
+                list(&process["flat"]["iterations"]),
             );
             times
                 .iter()
@@ -229,7 +229,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
         let compared = stored(&machine, &["compare", "1", "2", "--outliers", outliers]);
         compared.run().stdout
     };
-    // Each launch has one sample, which it keeps.
+    // Each process has one sample, which it keeps.
     let both = said("first,top5");
     assert!(both.contains("`top5` left out 1 of 5"), "{both}");
     let first = said("first");
@@ -239,7 +239,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
 }
 
 #[test]
-fn n33_n35_s_x4_too_few_launches_are_not_tested_and_the_reason_is_said() {
+fn n33_n35_s_x4_too_few_processes_are_not_tested_and_the_reason_is_said() {
     let machine = Machine::new();
     two_runs(&machine, SLOW);
     let crate_like = Crate::of(&machine, &["text"], "");

@@ -148,7 +148,7 @@ fn s_x9_p_values_against_the_fastest_are_called_exploratory_and_are_adjusted() {
         p(&format!("{words},versus=first-row")),
         p(&format!("{words},versus=first-row --filter read")),
     );
-    // Three launches a side cannot be told apart.
+    // Three processes a side cannot be told apart.
     let found = pivot(&made, &machine, &format!("{words} --message-format json")).expect_code(0);
     assert_eq!(cells(&found, "slow|er")[0]["word"], Value::Null, "{found}");
     // Two tests: the smaller p counts twice.
@@ -245,7 +245,7 @@ fn runs_that_cannot_be_compared_have_no_ratio() {
 fn s14_a_mean_far_above_the_median_is_worth_a_warning() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    // Of three launches one takes a hundred thousand times as long.
+    // Of three processes one takes a hundred thousand times as long.
     let script = made.measure(&machine, &["a"], &[]);
     let run = script
         .env(crate::commands::scripted::CLOCK, "a=100/100/10000000")

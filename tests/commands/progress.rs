@@ -9,12 +9,12 @@ use crate::support::{Machine, Perfcheck, skipped};
 /// Of so many benchmarks work is told, and not of one less.
 const MANY: usize = 200;
 
-/// A table of so many benchmarks, each with three values in two launches, in nanoseconds.
+/// A table of so many benchmarks, each with three values in two processes, in nanoseconds.
 fn table(machine: &Machine, benchmarks: usize) -> PathBuf {
-    let mut text = "name,launch,ns\n".to_owned();
+    let mut text = "name,process,ns\n".to_owned();
     for (benchmark, value) in (0..benchmarks).flat_map(|at| (0..6).map(move |value| (at, value))) {
-        let launch = value / 3;
-        let _ = writeln!(text, "b{benchmark},{launch},{}", 100 + value * 7 % 5);
+        let process = value / 3;
+        let _ = writeln!(text, "b{benchmark},{process},{}", 100 + value * 7 % 5);
     }
     let path = machine.home().join(format!("{benchmarks}.csv"));
     std::fs::write(&path, text).expect("a file in our own directory");
@@ -24,7 +24,7 @@ fn table(machine: &Machine, benchmarks: usize) -> PathBuf {
 fn import(machine: &Machine, benchmarks: usize) -> Perfcheck {
     stored(machine, &["store", "import"])
         .arg(table(machine, benchmarks))
-        .args(["--columns", "id=name,launch=launch,value=ns"])
+        .args(["--columns", "id=name,process=process,value=ns"])
         .args(["--unit", "ns", "--resamples", "100"])
 }
 

@@ -75,10 +75,10 @@ fn slopes_quantiles_and_intervals_of_a_page_are_those_of_show_stats() {
             // As `ESTIMATES_OF` and `NUMBERS_OF` of the page's script name them.
             let estimates = [
                 "mean_ns",
-                "mean_over_launches_ns",
+                "mean_over_processes_ns",
                 "mean_bca_ns",
                 "median_ns",
-                "median_of_launches_ns",
+                "median_of_processes_ns",
                 "std_dev_ns",
                 "median_abs_dev_ns",
                 "slope_ns",
@@ -95,7 +95,7 @@ fn slopes_quantiles_and_intervals_of_a_page_are_those_of_show_stats() {
             }
             let numbers = [
                 "samples",
-                "launches",
+                "processes",
                 "min_ns",
                 "max_ns",
                 "cv",

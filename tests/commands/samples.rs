@@ -91,26 +91,26 @@ fn reference(section: &str) -> Vec<Value> {
     reference[section].as_array().expect("a list").clone()
 }
 
-fn table_of_launches(launches: &Value) -> String {
-    let mut table = "name,launch,value\n".to_owned();
-    for (launch, values) in launches.as_array().expect("a list").iter().enumerate() {
+fn table_of_processes(processes: &Value) -> String {
+    let mut table = "name,process,value\n".to_owned();
+    for (process, values) in processes.as_array().expect("a list").iter().enumerate() {
         for value in values.as_array().expect("a list") {
-            writeln!(table, "a,{launch},{value}").expect("a string takes it");
+            writeln!(table, "a,{process},{value}").expect("a string takes it");
         }
     }
     table
 }
 
 #[test]
-fn changes_of_mean_and_median_are_of_all_samples_of_launches_of_unequal_length_and_limits_follow_them()
+fn changes_of_mean_and_median_are_of_all_samples_of_processes_of_unequal_length_and_limits_follow_them()
  {
-    for set in reference("unequal launches") {
+    for set in reference("unequal processes") {
         let machine = Machine::new();
         for (side, name) in ["base", "candidate"].into_iter().enumerate() {
-            let table = table_of_launches(&set["groups"][side]);
+            let table = table_of_processes(&set["groups"][side]);
             let columns = [
                 "--columns",
-                "id=name,launch=launch,value=value",
+                "id=name,process=process,value=value",
                 "--unit",
                 "ns",
             ];
@@ -137,7 +137,7 @@ fn changes_of_mean_and_median_are_of_all_samples_of_launches_of_unequal_length_a
             exceeded["found"]["estimate"], message["change_of_mean"]["estimate"],
             "{exceeded}"
         );
-        // What the first samples of all launches say, the decision's own, is the opposite.
+        // What the first samples of all processes say, the decision's own, is the opposite.
         assert!(
             message["change"]["estimate"].as_f64().unwrap() < 0.0,
             "{message}"

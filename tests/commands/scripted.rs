@@ -25,7 +25,7 @@ pub const STEADY: [&str; 3] = ["arithmetic", "memory", "text"];
 
 /// A script in which all `ids` take 100 ns but for `changed`, which take so many.
 ///
-/// Launches differ by 1 %, as those of a real machine do.
+/// Processes differ by 1 %, as those of a real machine do.
 pub fn script(ids: &[&str], changed: &[(&str, f64)]) -> String {
     let item = |id: &&str| {
         let said = changed.iter().find(|(changed, _)| changed == id);

@@ -8,7 +8,7 @@ use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, script};
 use crate::support::{Finished, Machine};
 
-/// Times short enough for tests; launches and samples are up to each test.
+/// Times short enough for tests; processes and samples are up to each test.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
 rounds = 2
@@ -33,7 +33,7 @@ rounds = 4
 noise-threshold = 0.05
 "#;
 
-/// What was in force for a benchmark: launches, samples.
+/// What was in force for a benchmark: processes, samples.
 #[track_caller]
 fn sampling(finished: &Finished, id: &str) -> (u64, u64) {
     let messages = finished.messages("benchmark-measured");
@@ -42,9 +42,9 @@ fn sampling(finished: &Finished, id: &str) -> (u64, u64) {
         .find(|message| message["benchmark"]["id"] == id)
         .unwrap_or_else(|| panic!("no {id}: {finished}"));
     let number = |key: &str| found["sampling"][key].as_u64().unwrap_or(0);
-    let measured = found["launches"].as_array().map_or(0, Vec::len);
-    assert_eq!(number("launches"), measured as u64, "{finished}");
-    (number("launches"), number("samples"))
+    let measured = found["processes"].as_array().map_or(0, Vec::len);
+    assert_eq!(number("processes"), measured as u64, "{finished}");
+    (number("processes"), number("samples"))
 }
 
 #[track_caller]
@@ -214,7 +214,7 @@ fn a_warm_up_may_be_counted_by_a_table_and_the_nearest_one_says_how() {
         let count = found["sampling"]["warm_up_iterations"].as_u64();
         (count, phase(found, "warm_up").concat())
     };
-    // Iterations take 100 ns in the first launch, 101 ns in the second.
+    // Iterations take 100 ns in the first process, 101 ns in the second.
     let counted = |count: u64| {
         (
             Some(count),

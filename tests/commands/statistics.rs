@@ -43,12 +43,12 @@ fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
         .iter()
         .find(|measured| measured["benchmark"]["id"] == "text")
         .expect("measured");
-    let launches: Vec<Vec<f64>> = raw["launches"]
+    let processes: Vec<Vec<f64>> = raw["processes"]
         .as_array()
         .expect("a list")
         .iter()
-        .map(|launch| {
-            let list = |name: &str| launch["flat"][name].as_array().expect("a list").clone();
+        .map(|process| {
+            let list = |name: &str| process["flat"][name].as_array().expect("a list").clone();
             let ratio = |(elapsed, iterations): (&Value, &Value)| {
                 elapsed.as_f64().expect("a time") / iterations.as_f64().expect("a count")
             };
@@ -56,7 +56,7 @@ fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
             elapsed.iter().zip(&iterations).map(ratio).collect()
         })
         .collect();
-    let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
+    let mut all: Vec<f64> = processes.iter().flatten().copied().collect();
     all.sort_by(f64::total_cmp);
     let count = all.len();
     let statistics = &message["statistics"];
@@ -66,7 +66,7 @@ fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
         assert!(apart < 1e-9, "{path}: {found} is not {expected}");
     };
     assert_eq!(statistics["samples"], count);
-    assert_eq!(statistics["launches"], 3);
+    assert_eq!(statistics["processes"], 3);
     near("/min_ns", all[0]);
     near("/max_ns", all[count - 1]);
     for (name, p) in [
@@ -87,14 +87,14 @@ fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
     near("/mean_ns/estimate", mean(&all));
     near("/std_dev_ns/estimate", sd(&all));
     near("/cv", sd(&all) / mean(&all));
-    let means: Vec<f64> = launches.iter().map(|launch| mean(launch)).collect();
+    let means: Vec<f64> = processes.iter().map(|process| mean(process)).collect();
     let error = sd(&means) / 3.0_f64.sqrt();
     near("/std_err_ns", error);
     // scipy.stats.t.ppf(.975, 2)
     near("/margin_ns", 4.302_652_729_696_142 * error);
-    near("/mean_over_launches_ns/estimate", mean(&means));
+    near("/mean_over_processes_ns/estimate", mean(&means));
     near(
-        "/mean_over_launches_ns/upper",
+        "/mean_over_processes_ns/upper",
         mean(&means) * (4.302_652_729_696_142 * error / mean(&means)).exp(),
     );
     assert!(number(statistics, "/r_squared") > 0.99, "{statistics}");
@@ -133,7 +133,7 @@ fn verdict_and_p_value_are_those_of_the_run() {
 }
 
 #[test]
-fn what_a_single_launch_does_not_tell_is_null_and_a_dash() {
+fn what_a_single_process_does_not_tell_is_null_and_a_dash() {
     let machine = Machine::new();
     machine
         .perfcheck()
@@ -166,7 +166,7 @@ fn what_a_single_launch_does_not_tell_is_null_and_a_dash() {
     for absent in [
         "std_err_ns",
         "margin_ns",
-        "mean_over_launches_ns",
+        "mean_over_processes_ns",
         "slope_ns",
         "r_squared",
     ] {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::commands::crates::Crate;
 use crate::commands::methods::{
-    AFTER, BEFORE, EACH_A_LAUNCH, JSON, ONE_LAUNCH, compare, compared, import_launches, near,
+    AFTER, BEFORE, EACH_A_PROCESS, JSON, ONE_PROCESS, compare, compared, import_processes, near,
     two_runs,
 };
 use crate::support::Machine;
@@ -41,7 +41,7 @@ fn n8_n12_n13_fences_by_nearest_rank_keep_what_lies_on_them_in_any_order() {
         let mut found = Vec::new();
         for (order, values) in [("sorted", &values), ("shuffled", &shuffled)] {
             let name = format!("{name}-{order}");
-            import_launches(&machine, &made, ONE_LAUNCH, (&name, &[values]));
+            import_processes(&machine, &made, ONE_PROCESS, (&name, &[values]));
             let words = format!("{name} --outliers iqr --quantile inverted-cdf");
             found.push(statistics(&machine, &made, &words)["of_samples"].clone());
         }
@@ -64,7 +64,7 @@ fn s5_s6_s7_d9_d10_a_filter_of_few_samples_or_without_spread_leaves_everything()
         ("flat", &flat[..], "iqr"),
         ("one", &[7.0][..], "top5"),
     ] {
-        import_launches(&machine, &made, ONE_LAUNCH, (name, &[values]));
+        import_processes(&machine, &made, ONE_PROCESS, (name, &[values]));
         let found = statistics(&machine, &made, &format!("{name} --outliers {policy}"));
         let found = &found["of_samples"];
         assert_eq!(
@@ -74,27 +74,27 @@ fn s5_s6_s7_d9_d10_a_filter_of_few_samples_or_without_spread_leaves_everything()
     }
     // The tenth sample makes the same fence count.
     let ten: Vec<f64> = nine.iter().copied().chain([4.5]).collect();
-    import_launches(&machine, &made, ONE_LAUNCH, ("ten", &[&ten]));
+    import_processes(&machine, &made, ONE_PROCESS, ("ten", &[&ten]));
     let found = statistics(&machine, &made, "ten --outliers iqr");
     assert_eq!(found["of_samples"]["removed"], 1);
 }
 
 #[test]
-fn n26_n_x8_b14_launches_have_a_median_without_a_distribution_and_a_mean_by_student() {
+fn n26_n_x8_b14_processes_have_a_median_without_a_distribution_and_a_mean_by_student() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let found = statistics(&machine, &made, "before");
     // The third and the tenth of twelve: 1 - 2 binom.cdf(2, 12, 1/2).
-    near(&found["median_of_launches_ns"]["lower"], 99.6, 1e-12);
-    near(&found["median_of_launches_ns"]["upper"], 101.5, 1e-12);
+    near(&found["median_of_processes_ns"]["lower"], 99.6, 1e-12);
+    near(&found["median_of_processes_ns"]["upper"], 101.5, 1e-12);
     near(&found["median_coverage"], 0.961_425_781_25, 1e-12);
     // np.std(ddof=1) / np.mean
     near(&found["cv"], 0.083_497_183_946_255_84, 1e-9);
-    // Six launches have a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e), e^2 = 5/6 sum (ln v - mean ln v)^2, v the mean without
+    // Six processes have a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e), e^2 = 5/6 sum (ln v - mean ln v)^2, v the mean without
     // one of them.
     let means = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
     let means: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
-    import_launches(&machine, &made, EACH_A_LAUNCH, ("six", &means));
+    import_processes(&machine, &made, EACH_A_PROCESS, ("six", &means));
     let found = statistics(&machine, &made, "six");
     near(&found["mean_ns"]["lower"], 102.905_085_499_427_27, 1e-9);
     near(&found["mean_ns"]["upper"], 106.600_847_676_332_78, 1e-9);
@@ -113,7 +113,7 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
     // np.median of all 144 differences; the difference in pooled deviations times 1 - 3 / (4 22 - 1).
     near(&effects["shift_ns"]["estimate"], 1.75, 1e-9);
     near(&effects["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
-    // exp of the mean of ln(after / before), launch by launch, -+ t.ppf(.975, 11) standard errors.
+    // exp of the mean of ln(after / before), process by process, -+ t.ppf(.975, 11) standard errors.
     near(
         &effects["paired_change"]["estimate"],
         0.022_200_763_368_127_107,
@@ -140,8 +140,8 @@ fn m_x1_m_x2_intervals_that_overlap_are_no_difference() {
     let before = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
     let after = [107.72, 106.52, 113.6, 106.28, 109.78, 107.08];
     for (name, means) in [("before", before), ("after", after)] {
-        let launches: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
-        import_launches(&machine, &made, EACH_A_LAUNCH, (name, &launches));
+        let processes: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
+        import_processes(&machine, &made, EACH_A_PROCESS, (name, &processes));
     }
     let found = compared(&compare(&machine, &made, "--test interval"));
     // The difference of the means over the sum of both margins, t.ppf(.975, 5) s / sqrt(6).
@@ -164,16 +164,16 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
     let swing = |i: i32| f64::from(i * 7 % 5 - 2);
     let around = |centre: f64| -> Vec<f64> { (0..60).map(|i| centre + 0.5 * swing(i)).collect() };
     let (low, high) = (around(100.0), around(110.0));
-    import_launches(&machine, &made, EACH_A_LAUNCH, ("apart", &[&low, &high]));
+    import_processes(&machine, &made, EACH_A_PROCESS, ("apart", &[&low, &high]));
     let found = statistics(&machine, &made, "apart");
     // np.std of both medians over the mean of both standard errors.
-    let ratio = diagnostic(&found, "launches-differ", "ratio").expect("they differ");
+    let ratio = diagnostic(&found, "processes-differ", "ratio").expect("they differ");
     near(&ratio, 76.811_457_478_686_1, 1e-9);
     assert_eq!(diagnostic(&found, "drifts", "change"), None);
     let drifting: Vec<f64> = (0..60)
         .map(|i| 100.0 + 0.5 * f64::from(i) + 0.25 * swing(i))
         .collect();
-    import_launches(&machine, &made, ONE_LAUNCH, ("drifting", &[&drifting]));
+    import_processes(&machine, &made, ONE_PROCESS, ("drifting", &[&drifting]));
     let found = statistics(&machine, &made, "drifting");
     let number = |kind, member| diagnostic(&found, kind, member).expect(kind);
     near(
@@ -193,7 +193,7 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
         .copied()
         .chain([200.0, 201.0, 199.0, 200.5, 199.5])
         .collect();
-    import_launches(&machine, &made, ONE_LAUNCH, ("slow", &[&slow]));
+    import_processes(&machine, &made, ONE_PROCESS, ("slow", &[&slow]));
     let found = statistics(&machine, &made, "slow");
     let number = |member| diagnostic(&found, "slow-cluster", member).expect("a second speed");
     assert_eq!(number("samples"), 5);
@@ -210,7 +210,7 @@ fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
     let import = |name: &str| {
         made.perfcheck(&machine, &["store", "import"])
             .arg(&log)
-            .args(["--columns", "id=name,launch=session,value=rate"])
+            .args(["--columns", "id=name,process=session,value=rate"])
             .args(["--unit", "ops/s", "--save-baseline", name])
             .run()
     };
@@ -246,7 +246,7 @@ fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_whe
         let machine = Machine::new();
         let made = Crate::of(&machine, &["a"], tables);
         let values = around(deviation);
-        import_launches(&machine, &made, ONE_LAUNCH, ("a", &[&values]));
+        import_processes(&machine, &made, ONE_PROCESS, ("a", &[&values]));
         let found = statistics(&machine, &made, "a");
         near(&found["cv"], deviation / 100.0, 1e-12);
         let text = made.perfcheck(&machine, &["show", "a", "--stats"]).run();
@@ -276,7 +276,7 @@ fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
     let values: Vec<f64> = (0..2_500)
         .map(|i| f64::from(i * 1_237 % 2_500 + 1))
         .collect();
-    let launches: Vec<&[f64]> = values.chunks(1).collect();
+    let processes: Vec<&[f64]> = values.chunks(1).collect();
     for (level, lower) in [
         ("90%", 1_208),
         ("95%", 1_201),
@@ -288,9 +288,9 @@ fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
             "[workspace.metadata.perfcheck]\nconfidence-level = \"{level}\"\nresamples = 1000\n"
         );
         let made = Crate::of(&machine, &["a"], &tables);
-        import_launches(&machine, &made, EACH_A_LAUNCH, ("many", &launches));
+        import_processes(&machine, &made, EACH_A_PROCESS, ("many", &processes));
         let found = statistics(&machine, &made, "many");
-        let median = &found["median_of_launches_ns"];
+        let median = &found["median_of_processes_ns"];
         near(&median["estimate"], 1_250.5, 1e-12);
         near(&median["lower"], f64::from(lower), 1e-12);
         near(&median["upper"], f64::from(2_501 - lower), 1e-12);
@@ -301,7 +301,7 @@ fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
 fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_for() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    import_launches(&machine, &made, ONE_LAUNCH, ("before", &[&BEFORE]));
+    import_processes(&machine, &made, ONE_PROCESS, ("before", &[&BEFORE]));
     // 130 lies beyond the fence: np.std(left, ddof=1) / sqrt(11), and st.t.ppf(.975, 10) times that.
     let of =
         |words: &str| statistics(&machine, &made, &format!("before {words}"))["of_samples"].clone();
@@ -321,7 +321,7 @@ fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_f
     // Equal quartiles: NBenchmark's fence has no guard.
     let mut flat = vec![5.0; 7];
     flat.push(9.0);
-    import_launches(&machine, &made, ONE_LAUNCH, ("flat", &[&flat]));
+    import_processes(&machine, &made, ONE_PROCESS, ("flat", &[&flat]));
     for (words, removed) in [("--method nbenchmark", 1), ("--outliers iqr", 0)] {
         let found = statistics(&machine, &made, &format!("flat {words}"));
         assert_eq!(found["of_samples"]["removed"], removed, "{words}");
@@ -352,13 +352,13 @@ fn c14_under_the_preset_of_criterion_the_changes_of_mean_and_median_are_printed(
 }
 
 #[test]
-fn c10_c11_under_the_preset_of_criterion_intervals_of_few_launches_are_bootstrapped() {
+fn c10_c11_under_the_preset_of_criterion_intervals_of_few_processes_are_bootstrapped() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    import_launches(
+    import_processes(
         &machine,
         &made,
-        EACH_A_LAUNCH,
+        EACH_A_PROCESS,
         ("few", &[&[100.0], &[104.0], &[102.0]]),
     );
     let of = |words: &str| {
@@ -395,7 +395,7 @@ fn m4_m5_welch_tests_the_harmonic_means_of_rates() {
         std::fs::write(&log, text).expect("a file in our own directory");
         made.perfcheck(&machine, &["store", "import"])
             .arg(&log)
-            .args(["--columns", "id=name,launch=session,value=ops"])
+            .args(["--columns", "id=name,process=session,value=ops"])
             .args(["--unit", "ops/s", "--save-baseline", name])
             .run()
             .expect_code(0);
@@ -417,7 +417,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let six: &[f64] = &[5.0, 6.0, 7.0, 5.0, 6.0, 7.0];
-    import_launches(&machine, &made, ONE_LAUNCH, ("one", &[six]));
+    import_processes(&machine, &made, ONE_PROCESS, ("one", &[six]));
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = |run: &str| {
         let shown = made.perfcheck(&machine, &["show", run, "--stats"]);
@@ -430,11 +430,11 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
         "{one}"
     );
     let runs: [&[f64]; 4] = [six; 4];
-    import_launches(&machine, &made, EACH_A_LAUNCH, ("many", &runs));
+    import_processes(&machine, &made, EACH_A_PROCESS, ("many", &runs));
     let many = words(&text("many"));
     let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few different values";
     assert!(many.contains(&format!("median {point}")), "{many}");
-    // Intervals of these cover too seldom of four launches.
+    // Intervals of these cover too seldom of four processes.
     for said in [
         "mean, BCa - needs at least 50 processes at 95 %",
         "std dev 834.1 ps too few processes or samples for an interval at 95 %",
@@ -456,8 +456,8 @@ fn what_takes_nothing_any_more_is_improved_by_the_default_test_as_by_those_of_th
         &[5.8, 6.0],
     ];
     let none: [&[f64]; 5] = [&[0.0, 0.0]; 5];
-    import_launches(&machine, &made, EACH_A_LAUNCH, ("before", &some));
-    import_launches(&machine, &made, EACH_A_LAUNCH, ("after", &none));
+    import_processes(&machine, &made, EACH_A_PROCESS, ("before", &some));
+    import_processes(&machine, &made, EACH_A_PROCESS, ("after", &none));
     for words in ["", "--method nbenchmark", "--method criterion"] {
         let found = compared(&compare(&machine, &made, words));
         assert_eq!(found["verdict"], "improved", "{words}: {found}");

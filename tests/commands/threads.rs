@@ -3,7 +3,7 @@
 use crate::commands::scripted::{CLOCK, STEADY, script, stored};
 use crate::support::{Machine, Perfcheck};
 
-/// Nine launches, whose intervals Criterion's test bootstraps.
+/// Nine processes, whose intervals Criterion's test bootstraps.
 const SETTINGS: [&str; 8] = [
     "--rounds",
     "9",
@@ -30,11 +30,11 @@ fn with_any_number_of_threads(command: impl Fn() -> Perfcheck) -> String {
 #[test]
 fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
     let machine = Machine::new();
-    // All launches differ, and so do all benchmarks.
+    // All processes differ, and so do all benchmarks.
     let times = |percent: u32| -> String {
-        let launches = (0..9_u32).map(|k| f64::from(percent) + 0.37 * f64::from(k * k % 7));
-        let launches: Vec<String> = launches.map(|ns| ns.to_string()).collect();
-        launches.join("/")
+        let processes = (0..9_u32).map(|k| f64::from(percent) + 0.37 * f64::from(k * k % 7));
+        let processes: Vec<String> = processes.map(|ns| ns.to_string()).collect();
+        processes.join("/")
     };
     for percent in [100, 104] {
         machine
@@ -91,13 +91,13 @@ fn a_number_of_threads_that_no_machine_has_is_bounded() {
     let machine = Machine::new();
     let table = machine.home().join("table.csv");
     let rows = (0..60).map(|at| format!("b{},{},{}\n", at % 4, at / 12, 1_000 + at * 7 % 11));
-    let text = "name,launch,ns\n".to_owned() + &rows.collect::<String>();
+    let text = "name,process,ns\n".to_owned() + &rows.collect::<String>();
     std::fs::write(&table, text).expect("written");
     for _ in 0..2 {
         let imported = machine.perfcheck().args(["store", "import"]).arg(&table);
         let columns = [
             "--columns",
-            "id=name,launch=launch,value=ns",
+            "id=name,process=process,value=ns",
             "--unit",
             "ns",
         ];

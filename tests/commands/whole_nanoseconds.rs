@@ -3,7 +3,7 @@
 
 use crate::commands::crates::Crate;
 use crate::commands::methods::{
-    AFTER, BEFORE, JSON, ONE_LAUNCH, compare, compared, import_launches, near,
+    AFTER, BEFORE, JSON, ONE_PROCESS, compare, compared, import_processes, near,
 };
 use crate::support::Machine;
 
@@ -46,7 +46,7 @@ fn imported(machine: &Machine) -> Crate {
         (15.0, 4),
     ];
     for (name, counts) in [("before", &before[..]), ("after", &after[..])] {
-        import_launches(machine, &made, ONE_LAUNCH, (name, &[&samples(counts)]));
+        import_processes(machine, &made, ONE_PROCESS, (name, &[&samples(counts)]));
     }
     made
 }
@@ -101,7 +101,7 @@ fn without_a_noise_threshold_what_is_not_significant_is_inconclusive_and_constan
     let made = Crate::of(&machine, &["a"], "");
     let alike = [(11.0, 50), (12.0, 100), (13.0, 50)];
     for name in ["before", "after"] {
-        import_launches(&machine, &made, ONE_LAUNCH, (name, &[&samples(&alike)]));
+        import_processes(&machine, &made, ONE_PROCESS, (name, &[&samples(&alike)]));
     }
     for method in ["nbenchmark", "serializer"] {
         let found = compared(&compare(&machine, &made, &format!("--method {method}")));
@@ -111,7 +111,7 @@ fn without_a_noise_threshold_what_is_not_significant_is_inconclusive_and_constan
     let other = Machine::new();
     let made = Crate::of(&other, &["a"], "");
     for name in ["before", "after"] {
-        import_launches(&other, &made, ONE_LAUNCH, (name, &[&[12.0; 200]]));
+        import_processes(&other, &made, ONE_PROCESS, (name, &[&[12.0; 200]]));
     }
     let found = compared(&compare(&other, &made, "--method nbenchmark"));
     assert_eq!(found["verdict"], "unchanged");
@@ -125,7 +125,7 @@ fn n17_b7_m_x7_a_percentile_is_the_same_number_in_pivots_columns_and_show_by_any
         .map(|i| f64::from(1000 + 7 * ((i * 37) % 120) + i % 3))
         .collect();
     for name in ["before", "after"] {
-        import_launches(&machine, &made, ONE_LAUNCH, (name, &[&values]));
+        import_processes(&machine, &made, ONE_PROCESS, (name, &[&values]));
     }
     // np.percentile(values, q, method="inverted_cdf"), "linear", and the value of rank int(n q / 100).
     let expected = [
@@ -169,7 +169,7 @@ fn n31_s17_the_p_of_a_pivot_is_found_and_corrected_as_it_is_asked_for() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     for (name, values) in [("before", &BEFORE), ("after", &AFTER)] {
-        import_launches(&machine, &made, ONE_LAUNCH, (name, &[values]));
+        import_processes(&machine, &made, ONE_PROCESS, (name, &[values]));
     }
     let p = |words: &str| {
         let layout = "before after --pivot rows=id,cols=run,versus=first-column,value=p-value";

@@ -10,13 +10,17 @@ fn text(runs: &[ForeignRun]) -> String {
     let mut text = String::new();
     for run in runs {
         let name = run.name.as_deref().unwrap_or("(no name)");
-        let (imported, launches) = (&run.imported, run.imported.launches.len());
-        let known = if imported.launches_known {
+        let (imported, processes) = (&run.imported, run.imported.processes.len());
+        let known = if imported.processes_known {
             "known"
         } else {
             "not known"
         };
-        let _ = writeln!(text, "{name}: {launches} launches ({known}), {}", run.unit);
+        let _ = writeln!(
+            text,
+            "{name}: {processes} processes ({known}), {}",
+            run.unit
+        );
         for group in &imported.groups {
             let (metric, phase) = (&group.metrics[0], group.phase);
             let _ = writeln!(
@@ -26,10 +30,10 @@ fn text(runs: &[ForeignRun]) -> String {
             );
             for row in &group.rows {
                 let sample = row.samples[0];
-                let (launch, iterations) = (row.launch, sample.iterations);
+                let (process, iterations) = (row.process, sample.iterations);
                 let _ = writeln!(
                     text,
-                    "    {launch}: {} = {} / {iterations}",
+                    "    {process}: {} = {} / {iterations}",
                     sample.per_iteration(),
                     sample.elapsed.0
                 );

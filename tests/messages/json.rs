@@ -19,9 +19,9 @@ fn without_machine(mut message: Value) -> Value {
             *value = "[MACHINE]".into();
         }
     }
-    if let Some(launches) = message.get_mut("launches").and_then(Value::as_array_mut) {
-        for launch in launches {
-            launch["quantum_ns"] = "[MACHINE]".into();
+    if let Some(processes) = message.get_mut("processes").and_then(Value::as_array_mut) {
+        for process in processes {
+            process["quantum_ns"] = "[MACHINE]".into();
         }
     }
     rounded(message)

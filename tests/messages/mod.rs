@@ -15,7 +15,7 @@ mod terminal;
 
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// A run of `steady` in which arithmetic takes these times per iteration in its launches.
+/// A run of `steady` in which arithmetic takes these times per iteration in its processes.
 fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
     quick(machine, "steady").env(
         "PERFCHECK_SCRIPTED_CLOCK",

@@ -38,7 +38,7 @@ const RUN: RunId = RunId(42);
 /// So many runs before it are what it is compared with: fewer do not show that something is unchanged.
 const BASE_RUNS: u64 = 40;
 const SEED: u64 = 7;
-const LAUNCHES: u32 = 5;
+const PROCESSES: u32 = 5;
 const SAMPLES: u32 = 20;
 const NOISE_THRESHOLD: f64 = 0.02;
 
@@ -107,8 +107,8 @@ impl Recipe {
             target_facts: TargetFacts::default(),
             sampling: SamplingSettings::default(),
             noise_threshold: NOISE_THRESHOLD,
-            launches: (0..LAUNCHES)
-                .map(|launch| self.launch(launch, typical, is_new))
+            processes: (0..PROCESSES)
+                .map(|process| self.process(process, typical, is_new))
                 .collect(),
             failures: Vec::new(),
             counts: BenchmarkCounts::default(),
@@ -118,13 +118,13 @@ impl Recipe {
         }
     }
 
-    fn launch(&self, launch: u32, typical: f64, is_new: bool) -> ProcessSeries {
-        let of_launch = typical * (1.0 + 2e-4 * (f64::from(launch) - 2.0));
+    fn process(&self, process: u32, typical: f64, is_new: bool) -> ProcessSeries {
+        let of_process = typical * (1.0 + 2e-4 * (f64::from(process) - 2.0));
         let sample = |step: u32, iterations: u64| {
-            let wave = f64::from((step * 7 + launch * 3) % 11) * 4e-4;
+            let wave = f64::from((step * 7 + process * 3) % 11) * 4e-4;
             // Now and then something else ran.
             let disturbed = if step == 17 { 1.3 } else { 1.0 };
-            let elapsed = of_launch * (1.0 + wave) * disturbed * iterations as f64;
+            let elapsed = of_process * (1.0 + wave) * disturbed * iterations as f64;
             Sample {
                 iterations,
                 elapsed: Nanos(elapsed.round() as u64),
@@ -133,7 +133,7 @@ impl Recipe {
         let iterations = (1e6 / self.base).ceil().max(1.0) as u64;
         ProcessSeries {
             layout: None,
-            launch,
+            process,
             quantum: Nanos(1),
             conduct: None,
             series: Series {
@@ -279,10 +279,10 @@ impl Recorded {
 
     fn fail(&mut self, id: &str, message: &str) {
         let found = self.of_id(id);
-        found.launches.clear();
-        found.failures = (0..LAUNCHES)
-            .map(|launch| Failure {
-                launch,
+        found.processes.clear();
+        found.failures = (0..PROCESSES)
+            .map(|process| Failure {
+                process,
                 side: Side::Candidate,
                 message: message.to_owned(),
             })

@@ -79,7 +79,7 @@ fn written_with(
                 history: histories.iter().find(|history| history.key == row.key),
                 sentences: vec![(
                     "verdict",
-                    format!("{HOSTILE}: 12.5 ns in {index} launches."),
+                    format!("{HOSTILE}: 12.5 ns in {index} processes."),
                 )],
             }
         })
@@ -326,10 +326,10 @@ fn numbers_are_finite_and_a_side_has_what_charts_need() {
     let mut seen = 0;
     for side in sides.filter(|side| !side.is_null()) {
         let order = side["order"].as_str().expect("samples in order").len();
-        let launches = side["quartiles"].as_str().map_or(0, str::len) as u64 / 6;
+        let processes = side["quartiles"].as_str().map_or(0, str::len) as u64 / 6;
         let drawn: u64 = match &side["counts"] {
             Value::Array(counts) => counts.iter().filter_map(Value::as_u64).sum(),
-            each => each.as_u64().expect("of each launch") * launches,
+            each => each.as_u64().expect("of each process") * processes,
         };
         assert_eq!(order as u64, 2 * drawn);
         assert_eq!(side["quantiles"].as_str().map(str::len), Some(3 * 48));

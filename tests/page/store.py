@@ -4,7 +4,7 @@
   store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
   store.py cases           runs with every verdict, and with names that would like to be markup
   store.py many N [RUNS [SAMPLES]]
-                           two runs of N benchmarks, 10 launches of 100 samples each; before them others with a history
+                           two runs of N benchmarks, 10 processes of 100 samples each; before them others with a history
 
 Baselines `before` and `after` name the last two runs.
 """
@@ -48,13 +48,13 @@ class Run:
         }
         self.dirty = dirty
 
-    def measure(self, ident, ns, *, spread=0.0015, noise=0.003, launches=10, samples=100, throughput=None,
+    def measure(self, ident, ns, *, spread=0.0015, noise=0.003, processes=10, samples=100, throughput=None,
                 target="bench", drift=0.0, slow=0.0, ramp=True, features=(), modes=None, verdict="unchanged",
                 threshold=0.02, words=None, interrupted=0.0):
-        """Adds a benchmark of `ns` nanoseconds: `spread` between launches, `noise` within one; a share of samples takes thrice as long and more."""
+        """Adds a benchmark of `ns` nanoseconds: `spread` between processes, `noise` within one; a share of samples takes thrice as long and more."""
         rng = random.Random(f"{self.number} {ident}")
         iterations = max(1, round(1e6 / ns))
-        for launch in range(launches):
+        for process in range(processes):
             centre = ns * math.exp(rng.gauss(0, spread))
             if modes and rng.random() < modes[1]:
                 centre *= modes[0]
@@ -73,8 +73,8 @@ class Run:
             linear = [sample(unit * (i + 1), 0) for i in range(10)] if ramp else []
             flat = [sample(iterations, i / samples) for i in range(samples)]
             warm = [iterations * 80, round(iterations * 80 * centre * 1.03)]
-            self.features.setdefault((target, launch), list(features))
-            self.series.setdefault((target, launch), []).append({
+            self.features.setdefault((target, process), list(features))
+            self.series.setdefault((target, process), []).append({
                 "reason": "series",
                 "benchmark": {
                     "key": {"package": "text-index", "target": target, "id": ident},
@@ -84,24 +84,24 @@ class Run:
                     "metric": {"kind": "time"},
                     "other_throughput": words,
                 },
-                "sampling": {"launches": launches, "samples": samples, "warm_up": 100_000_000,
+                "sampling": {"processes": processes, "samples": samples, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
                 "noise_threshold": threshold,
                 "outcome": {"measured": {"warm_up": warm, "linear": linear, "flat": flat}},
             })
         self.verdict(ident, verdict, ns, target)
 
-    def fail(self, ident, target="bench", launches=10):
-        """Adds a benchmark of which every launch failed."""
-        for launch in range(launches):
-            self.series.setdefault((target, launch), []).append({
+    def fail(self, ident, target="bench", processes=10):
+        """Adds a benchmark of which every process failed."""
+        for process in range(processes):
+            self.series.setdefault((target, process), []).append({
                 "reason": "series",
                 "benchmark": {
                     "key": {"package": "text-index", "target": target, "id": ident},
                     "version": None, "throughput": {"bytes": None, "elements": None}, "settings": {},
                     "metric": {"kind": "time"},
                 },
-                "sampling": {"launches": launches, "samples": 100, "warm_up": 100_000_000,
+                "sampling": {"processes": processes, "samples": 100, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
                 "noise_threshold": 0.02,
                 "outcome": {"failed": {
@@ -136,20 +136,20 @@ class Run:
             },
             "finished": started + 95 * 10**9, "acceptance": "automatic", "exit_code": 0, "pair": None, "plan": None, "source": None, "baselines": self.names,
         }
-        for (target, launch), series in sorted(self.series.items(), key=lambda item: item[0]):
-            at = started + (launch * 9 + 1) * 10**9
+        for (target, process), series in sorted(self.series.items(), key=lambda item: item[0]):
+            at = started + (process * 9 + 1) * 10**9
             pass_ns = round(148_700 * (1 + self.random.gauss(0, 0.002)))
             yield {
-                "reason": "launch",
+                "reason": "process",
                 "head": {
-                    "package": "text-index", "target": target, "ordinal": launch, "attempt": 0,
+                    "package": "text-index", "target": target, "ordinal": process, "attempt": 0,
                     "started": at, "padding_bytes": self.random.randrange(4096),
                     "harness": {"name": "perfcheck", "version": "0.1.0", "quantum_ns": 20},
                     "conduct": {"threads": 1, "cpu": 800_000_000, "asked": 810_000_000, "involuntary_switches": 3,
                                 "stolen": 0, "processor": 2, "control": {"pass": pass_ns, "spread": 260}},
                     "failure": None,
                 },
-                "target_facts": {"features": self.features.get((target, launch), [])},
+                "target_facts": {"features": self.features.get((target, process), [])},
             }
             yield from series
         order = lambda verdict: (verdict["benchmark"]["target"], verdict["benchmark"]["id"])
@@ -220,10 +220,10 @@ def cases():
         run.measure("verdict/regressed", 1000 * (1.2 if new else 1))
         run.measure("verdict/improved", 1000 * (0.8 if new else 1))
         run.measure("verdict/suspect", 1000 * (1.035 if new else 1), spread=0.002)
-        run.measure("verdict/inconclusive", 1000, spread=0.08, noise=0.05, launches=4)
+        run.measure("verdict/inconclusive", 1000, spread=0.08, noise=0.05, processes=4)
         run.measure("verdict/incomparable", 1000, target="other", features=["simd"] if new else [])
-        run.measure("verdict/one-launch", 1000, launches=1)
-        run.measure("verdict/one-sample", 1000, launches=3, samples=1, ramp=False)
+        run.measure("verdict/one-process", 1000, processes=1)
+        run.measure("verdict/one-sample", 1000, processes=3, samples=1, ramp=False)
         run.measure("host/busy", 2470, interrupted=0.15)
         if new:
             run.measure("verdict/new", 1000)
@@ -232,9 +232,9 @@ def cases():
             run.measure("verdict/missing", 1000)
             run.measure("verdict/failed", 1000)
         for index, ident in enumerate(HOSTILE):
-            run.measure(ident, 500 + index, launches=3, samples=20)
-        run.measure("time/picoseconds", 0.31, launches=3, samples=20)
-        run.measure("time/seconds", 2.4e9, launches=3, samples=5, ramp=False)
+            run.measure(ident, 500 + index, processes=3, samples=20)
+        run.measure("time/picoseconds", 0.31, processes=3, samples=20)
+        run.measure("time/seconds", 2.4e9, processes=3, samples=5, ramp=False)
         found.append(run)
     name(found)
     return found
@@ -245,7 +245,7 @@ def many(count, runs=2, samples=100):
     last = 13
     for number in range(last + 1 - runs, last + 1):
         run = Run(number)
-        few = {"samples": samples} if number >= last - 1 else {"launches": 4, "samples": samples // 2, "ramp": False}
+        few = {"samples": samples} if number >= last - 1 else {"processes": 4, "samples": samples // 2, "ramp": False}
         for index in range(count):
             group, size = divmod(index, 5)
             ns = 40 * 4 ** size * (1 + group % 7 / 3)

@@ -199,7 +199,7 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     check 'measured["sum (all)/fold/1000"]["throughput"] == {"bytes": 1024, "elements": None}'
     check 'measured["fixed/in code"]["throughput"]["elements"] == 7'
     check 'measured["fixed/in code"]["sampling"]["samples"] == 13'
-    check 'all(len(l["samples"] if "samples" in l else l) for m in measured.values() for l in m["launches"])'
+    check 'all(len(l["samples"] if "samples" in l else l) for m in measured.values() for l in m["processes"])'
     check 'measured["steps"]["metric"] == {"kind": "amount", "unit": "10^-3 step"}'
     check 'measured["steps"]["summary"]["median_ns"]["estimate"] == 1500'
     check 'measured["same #2"]["summary"]["median_ns"]["estimate"] > 2 * measured["same"]["summary"]["median_ns"]["estimate"]'

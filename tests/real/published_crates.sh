@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 # What is measured in turn, and what of it is slower once `slow` was called: then the crate's own code does the same work twice.
 subjects=(httpdate crc32fast rpds async-executor unicode hex)
 subject() {
-    features= launches=3 benches=(--bench '*')
+    features= processes=3 benches=(--bench '*')
     case $1 in
     httpdate)
         kind=parser members=(httpdate=1.0.3)
@@ -31,7 +31,7 @@ subject() {
         }
         ;;
     rpds)
-        kind='data structures' members=(rpds=1.2.1) launches=2
+        kind='data structures' members=(rpds=1.2.1) processes=2
         in_turn=('rpds hash trie map get' 'rpds vector get' 'std hash map get') slowed=('rpds hash trie map get')
         slow() { sed -i 's/^        self.root.get(key, key_hash, 0, self.degree).map(EntryWithHash::value)$/        core::hint::black_box(self.root.get(key, key_hash, 0, self.degree));\n&/' src/map/hash_trie_map/mod.rs; }
         ;;
@@ -48,7 +48,7 @@ subject() {
         slow() { sed -i '/fn from_str(s: &str)/,/^    }$/ s/^        Self::try_from_str(s)$/        let _ = core::hint::black_box(Self::try_from_str(s));\n&/' fixed_decimal/src/signed_decimal.rs; }
         ;;
     hex)
-        kind='old codec' members=(hex=0.4.3) launches=1
+        kind='old codec' members=(hex=0.4.3) processes=1
         in_turn=(hex_encode) slowed=(hex_encode)
         slow() { sed -i 's/^    data.encode_hex()$/    core::hint::black_box(data.encode_hex::<String>());\n&/' src/lib.rs; }
         ;;
@@ -156,7 +156,7 @@ for name in "${names[@]}"; do
     prepare
     listed | sort >"$work/listed"
     [ -s "$work/listed" ] || fail "lists nothing"
-    perfcheck 0 --rounds "$launches" --warm-up-time 5ms --measurement-time 20ms --save-baseline published
+    perfcheck 0 --rounds "$processes" --warm-up-time 5ms --measurement-time 20ms --save-baseline published
     stored | sort >"$work/stored"
     diff "$work/listed" "$work/stored" || fail "what is stored is not what is listed"
 

@@ -293,12 +293,12 @@ pub fn printed(side: &BuiltSide, target: &str) -> String {
         .iter()
         .find(|made| made.target.target == target)
         .expect("a target");
-    let launch = &target.target;
-    let mut command = std::process::Command::new(&launch.program);
+    let process = &target.target;
+    let mut command = std::process::Command::new(&process.program);
     command
-        .args(&launch.first_arguments)
-        .current_dir(&launch.directory);
-    for (name, value) in &launch.variables {
+        .args(&process.first_arguments)
+        .current_dir(&process.directory);
+    for (name, value) in &process.variables {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),

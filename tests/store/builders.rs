@@ -94,7 +94,7 @@ pub fn new_run(commit: &str, branch: &str) -> NewRun {
     }
 }
 
-/// A series that differs for every launch and benchmark.
+/// A series that differs for every process and benchmark.
 pub fn series(salt: u64) -> Series {
     let sample = |iterations: u64| Sample {
         iterations,
@@ -151,8 +151,8 @@ pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
     }
 }
 
-/// A launch of these benchmarks, with series made from its ordinal and their positions.
-pub fn launch(ordinal: u32, ids: &[&str]) -> ProcessRecord {
+/// A process of these benchmarks, with series made from its ordinal and their positions.
+pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
     ProcessRecord {
         head: ProcessHead {
             package: "package".into(),
@@ -212,7 +212,7 @@ pub fn end(acceptance: Acceptance, verdicts: Vec<RunVerdict>) -> RunEnd {
     }
 }
 
-/// A complete run with one launch of each benchmark.
+/// A complete run with one process of each benchmark.
 pub fn record(
     store: &mut Store,
     workspace: WorkspaceId,
@@ -221,7 +221,9 @@ pub fn record(
     ids: &[&str],
 ) -> RunId {
     let run = store.begin_run(workspace, run).expect("begins");
-    store.record_launch(run, &launch(0, ids)).expect("records");
+    store
+        .record_process(run, &process(0, ids))
+        .expect("records");
     let verdicts = ids
         .iter()
         .map(|id| verdict(id, Verdict::Unchanged))

@@ -7,7 +7,7 @@ use perfcheck_analysis::model::{Acceptance, Nanos, RunId, Sample, Series};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 use proptest::prelude::*;
 
-use crate::store::builders::{end, key, launch, measured, new_run, open, place, record};
+use crate::store::builders::{end, key, measured, new_run, open, place, process, record};
 
 /// Asks everything that can be asked, and hands over the first error.
 fn read_all(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<(), StoreError> {
@@ -17,7 +17,7 @@ fn read_all(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<(), Sto
     store.latest_run(workspace)?;
     store.run_of_commit(workspace, "c0ffee")?;
     store.verdicts(run)?;
-    store.launches(run)?;
+    store.processes(run)?;
     store.measurements(run, None)?;
     store.benchmarks(workspace)?;
     store.baselines(workspace)?;
@@ -105,9 +105,9 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
         linear: vec![],
         flat,
     };
-    let mut record = launch(0, &["sound"]);
+    let mut record = process(0, &["sound"]);
     record.benchmarks.push(measured("marked", marked));
-    store.record_launch(run, &record).expect("records");
+    store.record_process(run, &record).expect("records");
     store
         .finish_run(run, &end(Acceptance::Automatic, vec![]))
         .expect("ends");

@@ -33,7 +33,7 @@ fn a_run_without_samples_keeps_its_place_in_the_history_and_its_verdicts() {
         let (before, after) = (&before[place], &after[run]);
         if [0, 2].contains(&place) {
             for (before, after) in before.iter().zip(after) {
-                assert!(after.launches.is_empty());
+                assert!(after.processes.is_empty());
                 assert_eq!(after.expired, Some(run_point(before)));
                 let (of_samples, of_rest) = (
                     RunSeries::from_runs(&[Some(before)]),

@@ -3,7 +3,7 @@
 use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
-use crate::store::builders::{end, fresh, key, launch, new_run, record, verdict};
+use crate::store::builders::{end, fresh, key, new_run, process, record, verdict};
 
 fn runs_of(store: &Store, workspace: WorkspaceId, id: &str, query: HistoryQuery<'_>) -> Vec<RunId> {
     let history = store.history(workspace, &[key(id)], &query).expect("reads");
@@ -55,7 +55,7 @@ fn the_history_of_a_benchmark_is_filtered_by_branch_acceptance_age_and_number() 
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     store
-        .record_launch(unfinished, &launch(0, &["a"]))
+        .record_process(unfinished, &process(0, &["a"]))
         .expect("records");
 
     let main = HistoryQuery {
@@ -124,7 +124,7 @@ fn the_history_tells_conditions_and_values() {
     );
     let history = store.history(workspace, &[key("a")], &ALL).expect("reads");
     let past = &history.benchmarks[&key("a")][0];
-    let given = launch(0, &["a"]);
+    let given = process(0, &["a"]);
     assert_eq!(
         past.conditions.version,
         given.benchmarks[0].benchmark.version
@@ -154,10 +154,10 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     store
-        .record_launch(second, &launch(0, &["b"]))
+        .record_process(second, &process(0, &["b"]))
         .expect("records");
     store
-        .record_launch(second, &launch(1, &["b"]))
+        .record_process(second, &process(1, &["b"]))
         .expect("records");
     let mut faster = verdict("b", Verdict::Improved);
     (faster.typical_ns, faster.change) = (Some(500.0), Some(-0.5));
@@ -171,7 +171,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     store
-        .record_launch(unfinished, &launch(0, &["a", "c"]))
+        .record_process(unfinished, &process(0, &["a", "c"]))
         .expect("records");
 
     let list = store.benchmarks(workspace).expect("reads");

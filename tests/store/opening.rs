@@ -6,7 +6,7 @@ use std::path::Path;
 use perfcheck_analysis::model::Acceptance;
 use perfcheck_store::{OpenOptions, Store, StoreError};
 
-use crate::store::builders::{fresh_file, launch, new_run, open, place, record};
+use crate::store::builders::{fresh_file, new_run, open, place, process, record};
 
 /// Everything in a directory, with its bytes.
 fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {
@@ -267,10 +267,10 @@ fn a_full_device_is_an_error_and_no_loss() {
     let ids: Vec<String> = (0..300).map(|index| format!("benchmark {index}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let error = store
-        .record_launch(run, &launch(0, &ids))
+        .record_process(run, &process(0, &ids))
         .expect_err("full");
     assert!(matches!(error, StoreError::Full(_)), "{error:?}");
-    assert_eq!(store.launches(run).expect("reads"), []);
+    assert_eq!(store.processes(run).expect("reads"), []);
     assert_eq!(
         store.measurements(before, None).expect("reads"),
         measurements
@@ -284,7 +284,7 @@ fn a_full_device_is_an_error_and_no_loss() {
         store.measurements(before, None).expect("reads"),
         measurements
     );
-    store.record_launch(run, &launch(0, &ids)).expect("fits");
+    store.record_process(run, &process(0, &ids)).expect("fits");
 }
 
 #[test]

@@ -1,22 +1,34 @@
 //! A/B measurements: two runs that belong together.
 
-use perfcheck_analysis::model::{Acceptance, Pair, Purpose, RunId, RunStatus, Side, Verdict};
+use perfcheck_analysis::model::{
+    Acceptance, BySide, Pair, Purpose, RunId, RunStatus, Side, Verdict,
+};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
-use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
+use crate::store::builders::{
+    end, fresh, key, measured, new_run, process, record, series, verdict,
+};
 
 const PLAN: &str = r#"{"looks":[10,20,30]}"#;
 
 /// Both sides measured in two rounds and ended, as (base, candidate).
 fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (RunId, RunId) {
     let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
-    let (base, candidate) = store
-        .begin_pair(workspace, &base, &candidate, PLAN, Purpose::Comparison)
+    let runs = store
+        .begin_pair(
+            workspace,
+            BySide {
+                base: &base,
+                candidate: &candidate,
+            },
+            PLAN,
+            Purpose::Comparison,
+        )
         .expect("begins");
     for round in 0..2 {
-        for side in [base, candidate] {
-            let launch = launch(round, &["a"]);
-            store.record_launch(side, &launch).expect("records");
+        for side in [runs.base, runs.candidate] {
+            let process = process(round, &["a"]);
+            store.record_process(side, &process).expect("records");
         }
     }
     let found = end(
@@ -25,13 +37,19 @@ fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (Run
     );
     let bare = end(Acceptance::Automatic, Vec::new());
     store
-        .finish_pair((base, &bare), (candidate, &found))
+        .finish_pair(
+            runs,
+            BySide {
+                base: &bare,
+                candidate: &found,
+            },
+        )
         .expect("ends");
-    (base, candidate)
+    (runs.base, runs.candidate)
 }
 
 #[test]
-fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
+fn both_sides_name_each_other_and_keep_the_plan_and_their_processes() {
     let (_directory, mut store, workspace) = fresh();
     let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
     for (run, partner, side, commit) in [
@@ -44,9 +62,9 @@ fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
         assert_eq!(head.status, RunStatus::Complete);
         assert_eq!(head.begun.git.expect("in git").commit, commit);
         let rounds: Vec<u32> = store.measurements(run, None).expect("reads")[0]
-            .launches
+            .processes
             .iter()
-            .map(|launch| launch.launch)
+            .map(|process| process.process)
             .collect();
         assert_eq!(rounds, [0, 1]);
     }
@@ -112,12 +130,26 @@ fn a_base_side_is_never_accepted() {
 fn a_pair_ends_at_once_or_not_at_all() {
     let (_directory, mut store, workspace) = fresh();
     let run = new_run("aaaa", "main");
-    let (base, candidate) = store
-        .begin_pair(workspace, &run, &run, PLAN, Purpose::Comparison)
+    let BySide { base, candidate } = store
+        .begin_pair(
+            workspace,
+            BySide {
+                base: &run,
+                candidate: &run,
+            },
+            PLAN,
+            Purpose::Comparison,
+        )
         .expect("begins");
     let done = end(Acceptance::Automatic, Vec::new());
     store.finish_run(candidate, &done).expect("ends alone");
-    let twice = store.finish_pair((base, &done), (candidate, &done));
+    let twice = store.finish_pair(
+        BySide { base, candidate },
+        BySide {
+            base: &done,
+            candidate: &done,
+        },
+    );
     assert!(matches!(twice, Err(StoreError::RunEnded(run)) if run == candidate));
     assert_eq!(
         store.run(base).expect("reads").status,
@@ -159,12 +191,20 @@ fn controls_are_found_by_benchmark_and_processor_newest_first() {
         let mut run = new_run("aaaa", "main");
         run.environment.host.cpu = cpu.into();
         run.environment.build.rustc = rustc.into();
-        let (base, candidate) = store
-            .begin_pair(workspace, &run, &run, PLAN, purpose)
+        let BySide { base, candidate } = store
+            .begin_pair(
+                workspace,
+                BySide {
+                    base: &run,
+                    candidate: &run,
+                },
+                PLAN,
+                purpose,
+            )
             .expect("begins");
         for side in [base, candidate] {
             store
-                .record_launch(side, &launch(0, &["a", "b"]))
+                .record_process(side, &process(0, &["a", "b"]))
                 .expect("records");
         }
         let mut found = verdict("a", Verdict::Unchanged);
@@ -173,7 +213,13 @@ fn controls_are_found_by_benchmark_and_processor_newest_first() {
         let told = end(Acceptance::Pending, vec![found]);
         if ends {
             store
-                .finish_pair((base, &bare), (candidate, &told))
+                .finish_pair(
+                    BySide { base, candidate },
+                    BySide {
+                        base: &bare,
+                        candidate: &told,
+                    },
+                )
                 .expect("ends");
         }
         run.environment

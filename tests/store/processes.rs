@@ -10,7 +10,7 @@ use std::time::Duration;
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus};
 use perfcheck_store::Store;
 
-use crate::store::builders::{end, key, launch, new_run, open, place, record, series};
+use crate::store::builders::{end, key, new_run, open, place, process, record, series};
 
 const ROLE: &str = "STORE_TEST_ROLE";
 const STORE: &str = "STORE_TEST_STORE";
@@ -76,7 +76,7 @@ fn assert_succeeds(child: Child) {
     );
 }
 
-/// Records complete runs of three launches, and tells of every launch and of every end when it is recorded.
+/// Records complete runs of three processes, and tells of every process and of every end when it is recorded.
 fn record_runs(path: &Path, runs: usize, mut tell: impl FnMut(String)) {
     let (mut store, workspace) = open(path);
     for _ in 0..runs {
@@ -85,9 +85,9 @@ fn record_runs(path: &Path, runs: usize, mut tell: impl FnMut(String)) {
             .expect("begins");
         for ordinal in 0..3 {
             store
-                .record_launch(run, &launch(ordinal, &IDS))
+                .record_process(run, &process(ordinal, &IDS))
                 .expect("records");
-            tell(format!("launch {run} {ordinal}"));
+            tell(format!("process {run} {ordinal}"));
         }
         store
             .finish_run(run, &end(Acceptance::Automatic, vec![]))
@@ -96,31 +96,31 @@ fn record_runs(path: &Path, runs: usize, mut tell: impl FnMut(String)) {
     }
 }
 
-/// Every run has only whole launches, and a complete one has all of them.
+/// Every run has only whole processes, and a complete one has all of them.
 fn assert_whole(path: &Path) {
     let (store, workspace) = open(path);
     store.check().expect("whole");
     for summary in store.runs(workspace, None).expect("reads") {
         let run = summary.run.id;
-        let launches = store.launches(run).expect("reads");
+        let processes = store.processes(run).expect("reads");
         if summary.run.status == RunStatus::Complete {
-            assert_eq!(launches.len(), 3, "run {run}");
+            assert_eq!(processes.len(), 3, "run {run}");
         }
         let measurements = store.measurements(run, None).expect("reads");
         assert_eq!(
             measurements.len(),
-            if launches.is_empty() { 0 } else { IDS.len() }
+            if processes.is_empty() { 0 } else { IDS.len() }
         );
         for (position, measurement) in (0..).zip(measurements) {
             assert_eq!(measurement.benchmark.key, key(IDS[position as usize]));
             let read: Vec<_> = measurement
-                .launches
+                .processes
                 .into_iter()
-                .map(|launch| launch.series)
+                .map(|process| process.series)
                 .collect();
-            let written: Vec<_> = launches
+            let written: Vec<_> = processes
                 .iter()
-                .map(|launch| series(u64::from(launch.ordinal) * 1000 + position))
+                .map(|process| series(u64::from(process.ordinal) * 1000 + position))
                 .collect();
             assert!(read == written, "run {run}: a series differs");
         }
@@ -197,7 +197,7 @@ fn a_reader_sees_the_last_whole_state_while_another_records() {
             .run
             .id;
         for measurement in reader.measurements(newest, None).expect("reads") {
-            assert!(!measurement.launches.is_empty());
+            assert!(!measurement.processes.is_empty());
         }
     }
     child.kill().expect("killed");
@@ -228,7 +228,7 @@ fn a_second_opening_in_the_same_process_does_not_give_up_the_locks_of_the_first(
 }
 
 #[test]
-fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_launches() {
+fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_processes() {
     let (_directory, path) = place();
     let mut state = 1_u64;
     let mut random = |below: u64| {
@@ -237,7 +237,7 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_launche
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    let mut launches: Vec<(RunId, u32)> = Vec::new();
+    let mut processes: Vec<(RunId, u32)> = Vec::new();
     let mut ends: Vec<RunId> = Vec::new();
     for _ in 0..20 {
         let mut child = start("record for ever", &path);
@@ -248,8 +248,8 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_launche
             let line = line.expect("text");
             let words: Vec<&str> = line.split(' ').collect();
             match words[..] {
-                ["launch", run, ordinal] => {
-                    launches.push((
+                ["process", run, ordinal] => {
+                    processes.push((
                         RunId(run.parse().expect("number")),
                         ordinal.parse().expect("number"),
                     ));
@@ -274,11 +274,11 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_launche
         assert_whole(&path);
     }
     let (store, _) = open(&path);
-    for (run, ordinal) in launches {
-        let heads = store.launches(run).expect("reads");
+    for (run, ordinal) in processes {
+        let heads = store.processes(run).expect("reads");
         assert!(
             heads.iter().any(|head| head.ordinal == ordinal),
-            "launch {ordinal} of run {run} is lost"
+            "process {ordinal} of run {run} is lost"
         );
     }
     for run in ends {

@@ -1,9 +1,9 @@
 //! Runs that are removed, and what goes with them.
 
-use perfcheck_analysis::model::{Acceptance, Purpose, RunId};
+use perfcheck_analysis::model::{Acceptance, BySide, Purpose, RunId};
 use perfcheck_store::StoreError;
 
-use crate::store::builders::{end, fresh, key, launch, new_run, record};
+use crate::store::builders::{end, fresh, key, new_run, process, record};
 
 #[test]
 fn a_run_goes_with_all_that_only_it_had_and_its_number_is_not_given_again() {
@@ -36,7 +36,7 @@ fn a_run_goes_with_all_that_only_it_had_and_its_number_is_not_given_again() {
         .expect("begins");
     assert!(next > goes);
     store
-        .record_launch(next, &launch(0, &["a", "b"]))
+        .record_process(next, &process(0, &["a", "b"]))
         .expect("a store as before");
 }
 
@@ -49,23 +49,37 @@ fn what_has_a_name_stays_also_if_its_partner_has_it() {
     let mut pair = || {
         let run = new_run("c0ffee", "main");
         let pair = store
-            .begin_pair(workspace, &run, &run, "{}", Purpose::Comparison)
+            .begin_pair(
+                workspace,
+                BySide {
+                    base: &run,
+                    candidate: &run,
+                },
+                "{}",
+                Purpose::Comparison,
+            )
             .expect("begins");
         store
-            .finish_pair((pair.0, &ends), (pair.1, &ends))
+            .finish_pair(
+                pair,
+                BySide {
+                    base: &ends,
+                    candidate: &ends,
+                },
+            )
             .expect("ends");
         pair
     };
     let (of_named, free) = (pair(), pair());
     store.set_baseline(workspace, "a", named).expect("names");
     store
-        .set_baseline(workspace, "b", of_named.1)
+        .set_baseline(workspace, "b", of_named.candidate)
         .expect("names");
     let outcome = store
-        .remove_runs(workspace, &[named, of_named.0, free.0])
+        .remove_runs(workspace, &[named, of_named.base, free.base])
         .expect("removes");
-    assert_eq!(outcome.skipped, [named, of_named.0, of_named.1]);
-    assert_eq!(outcome.removed, [free.0, free.1]);
+    assert_eq!(outcome.skipped, [named, of_named.base, of_named.candidate]);
+    assert_eq!(outcome.removed, [free.base, free.candidate]);
     store.check().expect("whole");
 }
 

@@ -6,7 +6,9 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_store::StoreError;
 
-use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
+use crate::store::builders::{
+    end, fresh, key, measured, new_run, process, record, series, verdict,
+};
 
 #[test]
 fn the_head_of_a_run_comes_back_as_it_was() {
@@ -41,17 +43,17 @@ fn a_run_outside_of_git_has_no_checkout() {
 }
 
 #[test]
-fn launches_and_measurements_come_back_as_they_were() {
+fn processes_and_measurements_come_back_as_they_were() {
     let (_directory, mut store, workspace) = fresh();
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    let launches = [launch(0, &["b", "a"]), launch(1, &["a", "b"])];
+    let processes = [process(0, &["b", "a"]), process(1, &["a", "b"])];
     // Recorded out of order: the ordinal tells, not the time of recording.
-    store.record_launch(run, &launches[1]).expect("records");
-    store.record_launch(run, &launches[0]).expect("records");
-    let heads = launches.each_ref().map(|launch| launch.head.clone());
-    assert_eq!(store.launches(run).expect("reads"), heads);
+    store.record_process(run, &processes[1]).expect("records");
+    store.record_process(run, &processes[0]).expect("records");
+    let heads = processes.each_ref().map(|process| process.head.clone());
+    assert_eq!(store.processes(run).expect("reads"), heads);
 
     let measurements = store.measurements(run, None).expect("reads");
     let keys: Vec<_> = measurements
@@ -60,23 +62,23 @@ fn launches_and_measurements_come_back_as_they_were() {
         .collect();
     assert_eq!(keys, [&key("a"), &key("b")]);
     let a = &measurements[0];
-    let given = &launches[0].benchmarks[1];
+    let given = &processes[0].benchmarks[1];
     assert_eq!(a.benchmark, given.benchmark);
     assert_eq!(
         (a.sampling, a.noise_threshold),
         (given.sampling, given.noise_threshold)
     );
-    assert_eq!(a.target_facts, launches[0].target_facts);
+    assert_eq!(a.target_facts, processes[0].target_facts);
     assert_eq!((&a.failures[..], a.verdict), (&[][..], None));
     let read: Vec<_> = a
-        .launches
+        .processes
         .iter()
-        .map(|launch| (launch.launch, launch.quantum, &launch.series))
+        .map(|process| (process.process, process.quantum, &process.series))
         .collect();
     let (first, second) = (series(1), series(1000));
     assert_eq!(read, [(0, Nanos(20), &first), (1, Nanos(20), &second)]);
-    for launch in &a.launches {
-        assert_eq!(launch.extras, given.extras);
+    for process in &a.processes {
+        assert_eq!(process.extras, given.extras);
     }
 }
 
@@ -101,13 +103,13 @@ fn the_largest_and_smallest_numbers_come_back() {
         linear: samples.clone(),
         flat: samples,
     };
-    let mut record = launch(u32::MAX, &[]);
+    let mut record = process(u32::MAX, &[]);
     record.head.padding_bytes = u32::MAX;
     record.benchmarks = vec![measured("extreme", all.clone())];
-    store.record_launch(run, &record).expect("records");
+    store.record_process(run, &record).expect("records");
     let measurement = store.measurements(run, None).expect("reads").remove(0);
-    assert_eq!(measurement.launches[0].series, all);
-    assert_eq!(measurement.launches[0].launch, u32::MAX);
+    assert_eq!(measurement.processes[0].series, all);
+    assert_eq!(measurement.processes[0].process, u32::MAX);
     assert_eq!(measurement.benchmark.throughput.bytes, Some(u64::MAX));
 }
 
@@ -127,12 +129,12 @@ fn ids_of_two_packages_and_of_two_targets_do_not_collide() {
             target: target.into(),
             id: "same".into(),
         };
-        let mut record = launch(0, &["same"]);
+        let mut record = process(0, &["same"]);
         record.head.package = package.into();
         record.head.target = target.into();
         record.benchmarks[0].benchmark.key = key.clone();
         record.benchmarks[0].outcome = ProcessOutcome::Measured(series(salt as u64));
-        store.record_launch(run, &record).expect("records");
+        store.record_process(run, &record).expect("records");
         expected.push((key, series(salt as u64)));
     }
     let read: Vec<_> = store
@@ -142,7 +144,7 @@ fn ids_of_two_packages_and_of_two_targets_do_not_collide() {
         .map(|mut measurement| {
             (
                 measurement.benchmark.key,
-                measurement.launches.remove(0).series,
+                measurement.processes.remove(0).series,
             )
         })
         .collect();
@@ -160,34 +162,34 @@ fn a_benchmark_that_failed_is_there_with_its_message_and_no_series() {
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    let mut first = launch(0, &["dies", "lives"]);
+    let mut first = process(0, &["dies", "lives"]);
     first.benchmarks.truncate(1);
     first.benchmarks[0].outcome = ProcessOutcome::Failed {
         side: Side::Candidate,
         message: "killed by signal 9".into(),
     };
     first.head.failure = Some("killed by signal 9".into());
-    let mut second = launch(0, &["lives"]);
+    let mut second = process(0, &["lives"]);
     second.head.attempt = 1;
-    store.record_launch(run, &first).expect("records");
-    store.record_launch(run, &second).expect("records");
-    let mut silent = launch(1, &[]);
+    store.record_process(run, &first).expect("records");
+    store.record_process(run, &second).expect("records");
+    let mut silent = process(1, &[]);
     silent.head.harness = None;
     silent.head.failure = Some("no hello".into());
-    store.record_launch(run, &silent).expect("records");
+    store.record_process(run, &silent).expect("records");
 
     let measurements = store.measurements(run, None).expect("reads");
     assert_eq!(
         measurements[0].failures,
         [Failure {
-            launch: 0,
+            process: 0,
             side: Side::Candidate,
             message: "killed by signal 9".into()
         }]
     );
-    assert_eq!(measurements[0].launches, []);
-    assert_eq!(measurements[1].launches.len(), 1);
-    let heads = store.launches(run).expect("reads");
+    assert_eq!(measurements[0].processes, []);
+    assert_eq!(measurements[1].processes.len(), 1);
+    let heads = store.processes(run).expect("reads");
     assert_eq!(heads, [first.head, second.head, silent.head]);
 }
 
@@ -198,28 +200,28 @@ fn the_last_attempt_that_measured_counts() {
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     for attempt in [1, 0] {
-        let mut record = launch(3, &["a"]);
+        let mut record = process(3, &["a"]);
         record.head.attempt = attempt;
         record.benchmarks[0].outcome = ProcessOutcome::Measured(series(u64::from(attempt)));
-        store.record_launch(run, &record).expect("records");
+        store.record_process(run, &record).expect("records");
     }
-    let launches = store
+    let processes = store
         .measurements(run, None)
         .expect("reads")
         .remove(0)
-        .launches;
-    assert_eq!(launches.len(), 1);
-    assert_eq!(launches[0].series, series(1));
+        .processes;
+    assert_eq!(processes.len(), 1);
+    assert_eq!(processes[0].series, series(1));
 }
 
 #[test]
-fn a_measuring_launch_tells_the_conditions_and_a_failing_one_does_not_overrule_it() {
+fn a_measuring_process_tells_the_conditions_and_a_failing_one_does_not_overrule_it() {
     let (_directory, mut store, workspace) = fresh();
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     let mut with_features = |ordinal, feature: &str, fails: bool| {
-        let mut record = launch(ordinal, &["a"]);
+        let mut record = process(ordinal, &["a"]);
         record.target_facts = TargetFacts {
             features: vec![feature.into()],
         };
@@ -229,7 +231,7 @@ fn a_measuring_launch_tells_the_conditions_and_a_failing_one_does_not_overrule_i
                 message: "no".into(),
             };
         }
-        store.record_launch(run, &record).expect("records");
+        store.record_process(run, &record).expect("records");
     };
     with_features(0, "announced", true);
     with_features(1, "measured", false);
@@ -239,29 +241,29 @@ fn a_measuring_launch_tells_the_conditions_and_a_failing_one_does_not_overrule_i
 }
 
 #[test]
-fn a_launch_that_cannot_be_recorded_whole_is_not_recorded_at_all() {
+fn a_process_that_cannot_be_recorded_whole_is_not_recorded_at_all() {
     let (_directory, mut store, workspace) = fresh();
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    // The same benchmark twice in one launch.
+    // The same benchmark twice in one process.
     store
-        .record_launch(run, &launch(0, &["a", "b", "a"]))
+        .record_process(run, &process(0, &["a", "b", "a"]))
         .expect_err("refused");
-    assert_eq!(store.launches(run).expect("reads"), []);
+    assert_eq!(store.processes(run).expect("reads"), []);
     assert_eq!(store.measurements(run, None).expect("reads"), []);
-    let mut record = launch(0, &["a"]);
+    let mut record = process(0, &["a"]);
     record.benchmarks[0].noise_threshold = f64::NAN;
     assert!(matches!(
-        store.record_launch(run, &record),
+        store.record_process(run, &record),
         Err(StoreError::NotFinite(_))
     ));
-    assert_eq!(store.launches(run).expect("reads"), []);
+    assert_eq!(store.processes(run).expect("reads"), []);
     store.check().expect("whole");
 }
 
 #[test]
-fn an_ended_run_takes_no_more_launches_and_ends_once() {
+fn an_ended_run_takes_no_more_processes_and_ends_once() {
     let (_directory, mut store, workspace) = fresh();
     let run = record(
         &mut store,
@@ -271,7 +273,7 @@ fn an_ended_run_takes_no_more_launches_and_ends_once() {
         &["a"],
     );
     assert!(matches!(
-        store.record_launch(run, &launch(1, &["a"])),
+        store.record_process(run, &process(1, &["a"])),
         Err(StoreError::RunEnded(_))
     ));
     let again = store.finish_run(run, &end(Acceptance::Pending, vec![]));
@@ -291,7 +293,7 @@ fn a_run_that_is_not_there_is_named() {
     assert!(is_named(store.measurements(no, None).expect_err("no run")));
     assert!(is_named(
         store
-            .record_launch(no, &launch(0, &[]))
+            .record_process(no, &process(0, &[]))
             .expect_err("no run")
     ));
     assert!(is_named(
@@ -314,7 +316,7 @@ fn verdicts_come_back_also_about_benchmarks_that_the_run_did_not_measure() {
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     store
-        .record_launch(run, &launch(0, &["slower", "same", "unjudged"]))
+        .record_process(run, &process(0, &["slower", "same", "unjudged"]))
         .expect("records");
     let mut gone = verdict("gone", Verdict::Missing);
     (gone.typical_ns, gone.change, gone.reference) = (None, None, Some(RunId(1)));

@@ -1,6 +1,6 @@
 //! What users accept by command: whole runs, levels of single benchmarks.
 
-use perfcheck_analysis::model::{Acceptance, Purpose, RunId, Timestamp};
+use perfcheck_analysis::model::{Acceptance, BySide, Purpose, RunId, Timestamp};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
 use crate::store::builders::{end, fresh, key, new_run, record};
@@ -105,12 +105,26 @@ fn an_accepted_run_is_afterwards_what_it_was_before() {
 fn the_base_side_of_a_pair_has_no_level_to_accept() {
     let (_directory, mut store, workspace) = fresh();
     let run = new_run("c0ffee", "main");
-    let (base, candidate) = store
-        .begin_pair(workspace, &run, &run, "{}", Purpose::Comparison)
+    let BySide { base, candidate } = store
+        .begin_pair(
+            workspace,
+            BySide {
+                base: &run,
+                candidate: &run,
+            },
+            "{}",
+            Purpose::Comparison,
+        )
         .expect("begins");
     let ends = end(Acceptance::Pending, Vec::new());
     store
-        .finish_pair((base, &ends), (candidate, &ends))
+        .finish_pair(
+            BySide { base, candidate },
+            BySide {
+                base: &ends,
+                candidate: &ends,
+            },
+        )
         .expect("ends");
     assert!(matches!(
         store.accept_steps(workspace, base, &[key("a")], NOW),

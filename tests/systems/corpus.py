@@ -3,7 +3,7 @@
 
   corpus.py TOOL [DIRECTORY]
 
-TOOL is an executable of cargo-perfcheck. The data sets (offsets up to 1e12, up to 5,000 values and 50 launches a side, ties, constants, tiny
+TOOL is an executable of cargo-perfcheck. The data sets (offsets up to 1e12, up to 5,000 values and 50 processes a side, ties, constants, tiny
 values, heavy tails, two modes) are the same for ever. They are written as tables, imported, described and compared; what the messages say is
 compared with what `reference.py` computes from exact fractions, NumPy and SciPy. Ends with 1 where a value is off by more than 1e-9 of itself.
 """
@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).parent
 MANIFEST = HERE.parent.parent / "testbench" / "quickstart" / "Cargo.toml"
 
 
-# ---- Data: (name, launches of the base, launches of the candidate) ----
+# ---- Data: (name, processes of the base, processes of the candidate) ----
 
 
 def shapes(rng):
@@ -102,11 +102,11 @@ class Tool:
     def store(self, name, sets, side):
         path = self.directory / f"{name}.csv"
         with path.open("w") as file:
-            file.write("name,launch,value\n")
+            file.write("name,process,value\n")
             for id, *sides in sets:
-                for launch, values in enumerate(sides[side]):
-                    file.writelines(f"{id},{launch},{value!r}\n" for value in values)
-        self.run("store", "import", str(path), "--columns", "id=name,launch=launch,value=value", "--unit", "ns", "--save-baseline", name)
+                for process, values in enumerate(sides[side]):
+                    file.writelines(f"{id},{process},{value!r}\n" for value in values)
+        self.run("store", "import", str(path), "--columns", "id=name,process=process,value=value", "--unit", "ns", "--save-baseline", name)
 
 
 # ---- Comparing ----
@@ -153,8 +153,8 @@ class Checks:
 # ---- What is expected ----
 
 
-def flat(launches):
-    return [value for values in launches for value in values]
+def flat(processes):
+    return [value for values in processes for value in values]
 
 
 def equal_within(x, y):
@@ -221,12 +221,12 @@ def left_by(policy, x):
     return x
 
 
-def describe(checks, found, launches):
-    x = flat(launches)
+def describe(checks, found, processes):
+    x = flat(processes)
     ascending, (mean, _), sd = sorted(x), moments(x), deviation(x)
-    means = [moments(values)[0] for values in launches]
-    checks.value("samples, launches", found["samples"], len(x))
-    checks.value("samples, launches", found["launches"], len(launches))
+    means = [moments(values)[0] for values in processes]
+    checks.value("samples, processes", found["samples"], len(x))
+    checks.value("samples, processes", found["processes"], len(processes))
     checks.value("mean", found["mean_ns"]["estimate"], mean)
     checks.value("median", found["median_ns"]["estimate"], np.median(x))
     checks.value("sd", found["std_dev_ns"] and found["std_dev_ns"]["estimate"], sd)
@@ -236,20 +236,20 @@ def describe(checks, found, launches):
     checks.value("cv", found["cv"], sd / float(mean))
     for percent in (5, 25, 75, 95, 99):
         checks.value("quantile, inverted CDF", found["percentiles_ns"][f"p{percent}"], quantile("inverted-cdf", x, percent / 100))
-    if len(launches) > 1:
+    if len(processes) > 1:
         centre, variance = moments(means)
         error = root(variance / len(means))
-        checks.value("mean over launches", found["mean_over_launches_ns"]["estimate"], centre)
-        checks.value("standard error over launches", found["std_err_ns"], error)
-        checks.value("margin over launches", found["margin_ns"], st.t.ppf(0.975, len(means) - 1) * error)
+        checks.value("mean over processes", found["mean_over_processes_ns"]["estimate"], centre)
+        checks.value("standard error over processes", found["std_err_ns"], error)
+        checks.value("margin over processes", found["margin_ns"], st.t.ppf(0.975, len(means) - 1) * error)
 
 
-def columns(checks, found, launches):
-    x = sorted(flat(launches))
+def columns(checks, found, processes):
+    x = sorted(flat(processes))
     figures = {figure["statistic"]: figure["value"] for figure in found["statistics"]}
     checks.value("sd", figures["std-dev"], deviation(x))
-    means = [moments(values)[0] for values in launches]
-    checks.value("sd of launch means", figures["launch-std-dev"], deviation(means))
+    means = [moments(values)[0] for values in processes]
+    checks.value("sd of process means", figures["process-std-dev"], deviation(means))
     for name, value in figures.items():
         percent = int(name.split("-")[-1].strip("p")) if name[-1].isdigit() else None
         if name.startswith("best-"):
@@ -257,7 +257,7 @@ def columns(checks, found, launches):
         elif percent is not None:
             checks.value("quantile, nearest rank", value, quantile("inverted-cdf", x, percent / 100))
         elif name == "subselection":
-            low, high = (np.mean([f(values) for values in launches]) for f in (min, max))
+            low, high = (np.mean([f(values) for values in processes]) for f in (min, max))
             checks.within("subselection, range", value, low, high)
 
 
@@ -335,9 +335,9 @@ def main(executable, directory):
             describe(checks, shown[id]["statistics"], sides[side])
     figures = tool.messages("benchmark-columns", "compare", "base", "new", "--statistic", "all")
     for id, *sides in sets:
-        for side, launches in enumerate(sides):
+        for side, processes in enumerate(sides):
             checks.context = f"{id}, column {side}"
-            columns(checks, figures[id]["columns"][side], launches)
+            columns(checks, figures[id]["columns"][side], processes)
 
     compare = lambda *words: tool.messages("benchmark-compared", "compare", "base", "new", "--resamples", "1000", *words)
     samples = {id: (flat(new), flat(base)) for id, base, new in sets}
@@ -357,7 +357,7 @@ def main(executable, directory):
         tests(checks, found, method, samples, rule)
     tests(checks, compare("--test", "kruskal", "--observations", "samples", "--correction", "bh"), "kruskal", samples, "bh")
 
-    # Launch means are numbers of 64 bits, and so are the observations that they are.
+    # Process means are numbers of 64 bits, and so are the observations that they are.
     means = {id: [[float(moments(x)[0]) for x in side] for side in (new, base)] for id, base, new in sets}
     found = compare("--test", "welch", "--correction", "none")
     several = {id: pair for id, pair in means.items() if min(map(len, pair)) > 1}
@@ -367,8 +367,8 @@ def main(executable, directory):
         found = compare("--test", "welch", "--outliers", policy, "--center", "mean")
         for id, base, new in sets:
             checks.context = f"{id}, {policy}"
-            for side, launches in (("base", base), ("candidate", new)):
-                left, center = left_by(policy, flat(launches)), found[id]["centers"]
+            for side, processes in (("base", base), ("candidate", new)):
+                left, center = left_by(policy, flat(processes)), found[id]["centers"]
                 if center is None:
                     assert policy == "none", id
                     continue
@@ -379,8 +379,8 @@ def main(executable, directory):
             found = compare("--test", "welch", "--center", center, "--quantile", rule)
             for id, base, new in sets:
                 checks.context = f"{id}, {center}, {rule}"
-                for side, launches in (("base", base), ("candidate", new)):
-                    expected = quantile(rule, flat(launches), p)
+                for side, processes in (("base", base), ("candidate", new)):
+                    expected = quantile(rule, flat(processes), p)
                     checks.value(f"quantile, {rule}", found[id]["centers"][side]["value_ns"], expected)
         found = compare("--test", "p95-ratio", "--observations", "samples", "--quantile", rule)
         for id, (a, b) in samples.items():

@@ -50,17 +50,17 @@ fn times(group: &IdGroup, column: usize) -> Vec<f64> {
 fn s1_columns_are_read_as_they_are_declared() {
     let text = "Mode,Data,Index,Name,Ser,Deser,Session\n\
                 string,\"a,b\",1,X,2.5,30,s1\nstring,\"a,b\",0,X,1.25,40,s1\nstring,\"a,b\",0,X,7,8,s2\n";
-    let map = "id=Name/Data/Mode,value.ser=Ser[us],value=Deser,repetition=Index,launch=Session";
+    let map = "id=Name/Data/Mode,value.ser=Ser[us],value=Deser,repetition=Index,process=Session";
     let found = read(text, map, &in_unit("ns")).unwrap();
     let [group] = &found.groups[..] else {
         panic!("{found:?}")
     };
     assert_eq!(group.id, "X/a,b/string");
-    // By launch, then by repetition.
+    // By process, then by repetition.
     assert_eq!(times(group, 0), [1_250.0, 2_500.0, 7_000.0]);
     assert_eq!(times(group, 1), [40.0, 30.0, 8.0]);
-    assert_eq!(found.launches, ["s1", "s2"]);
-    assert!(found.launches_known);
+    assert_eq!(found.processes, ["s1", "s2"]);
+    assert!(found.processes_known);
     let twice = "Name,Index,Ser\nX,0,1\nX,1,2\nX,0,3\n";
     let error = read(twice, "id=Name,value=Ser,repetition=Index", &in_unit("ns")).unwrap_err();
     assert!(

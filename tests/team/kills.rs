@@ -13,7 +13,7 @@ use crate::support::{Machine, skipped};
 const RUNS: &str = "SELECT r.started || ' ' || r.seed || ' ' || coalesce(r.role, '') || ' ' || count(*) || ' '
          || md5(string_agg(md5(s.samples), '' ORDER BY b.name, l.ordinal, l.attempt)) || ' ' || md5(string_agg(DISTINCT rb.verdict || b.name, ''))
      FROM perfcheck.runs r JOIN perfcheck.run_benchmarks rb ON rb.run = r.id JOIN perfcheck.benchmarks b ON b.id = rb.benchmark
-     JOIN perfcheck.launches l ON l.run = r.id LEFT JOIN perfcheck.series s ON s.run_benchmark = rb.id AND s.launch = l.id
+     JOIN perfcheck.processes l ON l.run = r.id LEFT JOIN perfcheck.series s ON s.run_benchmark = rb.id AND s.process = l.id
      GROUP BY r.id ORDER BY 1";
 const EMPTY: &str =
     "TRUNCATE perfcheck.runs, perfcheck.benchmarks, perfcheck.series, perfcheck.points CASCADE";

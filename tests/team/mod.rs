@@ -366,7 +366,7 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
         .run()
         .expect_code(5);
     for writes in [
-        "SELECT perfcheck.launch_number(0)",
+        "SELECT perfcheck.process_number(0)",
         "SELECT perfcheck.begin_transfer(1, '{x}', '{x}', '{p}', '{t}', '{n}', 0, 0, '{}')",
         "SELECT perfcheck.expire_series('{1}')",
     ] {

@@ -85,7 +85,7 @@ fn a_few_events_in_a_long_iteration_are_laid_out_by_its_time_and_compared_by_the
             .expect_code(code)
     };
     let first = run("3", 0);
-    let flat = &first.messages("benchmark-measured")[0]["launches"][0]["flat"];
+    let flat = &first.messages("benchmark-measured")[0]["processes"][0]["flat"];
     let iterations = flat["iterations"][0].as_u64().expect("a number");
     assert!(iterations <= 50, "a sample takes 1 ms: {first}");
     let compared = |run: &Finished| run.messages("benchmark-compared")[0]["verdict"].clone();
@@ -123,11 +123,11 @@ fn a_process_whose_warm_up_was_slow_is_measured_again_for_longer() {
         .run()
         .expect_code(0);
     let measured = &run.messages("benchmark-measured")[0];
-    let launches = measured["launches"].as_array().expect("launches");
-    let longest: Vec<u64> = launches
+    let processes = measured["processes"].as_array().expect("processes");
+    let longest: Vec<u64> = processes
         .iter()
-        .map(|launch| {
-            let times = launch["linear"]["elapsed_ns"].as_array().expect("times");
+        .map(|process| {
+            let times = process["linear"]["elapsed_ns"].as_array().expect("times");
             let longest = times.last().and_then(serde_json::Value::as_u64);
             longest.expect("a time")
         })
@@ -194,15 +194,15 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
             .expect_code(0)
     };
     run(&["--rounds", "3"]);
-    // No launch fits, and everybody has one.
+    // No process fits, and everybody has one.
     let short = run(&["--rounds", "5", "--time-budget", "1ns"]);
     let measured = &short.messages("benchmark-measured")[0];
-    assert_eq!(measured["launches"].as_array().map(Vec::len), Some(1));
+    assert_eq!(measured["processes"].as_array().map(Vec::len), Some(1));
     let compared = &short.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "inconclusive", "{short}");
     let reason = "`--time-budget` left time for only 1 process, and a verdict needs 3";
     assert!(compared["remarks"].to_string().contains(reason), "{short}");
-    assert!(short.stderr.contains("1 of 5 launches"), "{short}");
+    assert!(short.stderr.contains("1 of 5 processes"), "{short}");
     // Time enough changes nothing.
     let whole = run(&["--rounds", "3", "--time-budget", "10min"]);
     let compared = &whole.messages("benchmark-compared")[0];
@@ -244,7 +244,7 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
         ["unset too", 1000, 1000]
     ]);
     assert_eq!(serde_json::Value::from(in_force), expected, "{run}");
-    // Before the first launch: six benchmarks, six launches, a second for warm-up and one for samples: 72 s.
+    // Before the first process: six benchmarks, six processes, a second for warm-up and one for samples: 72 s.
     let beforehand = "Measuring 6 benchmarks, about 72 seconds";
     // Then 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s of the group, which stay. Without rounding, "slow" were at 0.1 s + 0.4 s and the others at 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
     let update = "Criterion 0.3.6 takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save 22 s of 63 s";

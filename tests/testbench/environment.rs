@@ -53,13 +53,13 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
 
     let by_cargo = dumps(&by_cargo).remove(0);
     let by_us = dumps(&by_us);
-    assert_eq!(by_us.len(), 3, "a dump for each launch");
-    for (launch, dump) in by_us.iter().enumerate() {
+    assert_eq!(by_us.len(), 3, "a dump for each process");
+    for (process, dump) in by_us.iter().enumerate() {
         for part in ["argv", "cwd", "compiled"] {
             assert_eq!(dump[part], by_cargo[part], "{part}");
         }
         let mut ours = variables(dump);
-        assert_eq!(ours["PERFCHECK_PROCESS"], launch.to_string());
+        assert_eq!(ours["PERFCHECK_PROCESS"], process.to_string());
         for name in OURS {
             assert!(ours.remove(name).is_some(), "{name}");
         }
@@ -80,7 +80,7 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
 }
 
 #[test]
-fn the_environment_differs_in_size_from_launch_to_launch() {
+fn the_environment_differs_in_size_from_process_to_process() {
     let machine = Machine::new();
     let path = machine.home().join("dumps");
     machine

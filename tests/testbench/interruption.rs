@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::commands::scripted::QUICK;
 use crate::support::{Finished, Machine, Running, testbench};
 
-/// A run of `forks` that would go on for a hundred launches.
+/// A run of `forks` that would go on for a hundred processes.
 fn long_run(machine: &Machine) -> Running {
     machine
         .perfcheck()
@@ -27,9 +27,9 @@ fn command(machine: &Machine, arguments: &[&str]) -> Finished {
     machine.perfcheck().args(arguments).testbench("").run()
 }
 
-/// Interrupts a run in its third launch with `interrupt` and looks at what there is then.
+/// Interrupts a run in its third process with `interrupt` and looks at what there is then.
 #[track_caller]
-fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
+fn interrupted_in_the_third_process(interrupt: impl Fn(&Running)) {
     let machine = Machine::new();
     let mut run = long_run(&machine);
     run.wait_for_stderr("Process 3 ");
@@ -47,8 +47,8 @@ fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
     let shown = stored(&machine, &["show", "1"]).messages("benchmark-measured");
     assert_eq!(shown.len(), 3);
     for message in shown {
-        let launches = message["launches"].as_array().expect("an array").len();
-        assert!((2..100).contains(&launches), "{launches}");
+        let processes = message["processes"].as_array().expect("an array").len();
+        assert!((2..100).contains(&processes), "{processes}");
         assert_eq!(message["failures"].as_array().map(Vec::len), Some(0));
     }
     for words in [&["accept", "1"][..], &["baseline", "save", "name", "1"]] {
@@ -58,18 +58,18 @@ fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
 }
 
 #[test]
-fn an_interrupt_of_the_process_keeps_the_launches_that_ended() {
-    interrupted_in_the_third_launch(|run| run.signal(Signal::INT));
+fn an_interrupt_of_the_process_keeps_the_processes_that_ended() {
+    interrupted_in_the_third_process(|run| run.signal(Signal::INT));
 }
 
 #[test]
 fn an_interrupt_of_the_whole_foreground_group_does_the_same() {
-    interrupted_in_the_third_launch(|run| run.signal_group(Signal::INT));
+    interrupted_in_the_third_process(|run| run.signal_group(Signal::INT));
 }
 
 #[test]
 fn a_termination_signal_does_the_same() {
-    interrupted_in_the_third_launch(|run| run.signal(Signal::TERM));
+    interrupted_in_the_third_process(|run| run.signal(Signal::TERM));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
         .args(["--warm-up-time", "1ms", "--measurement-time", "1ms"])
         .args(["--sampling-mode", "flat", "--samples", "1000000"])
         .start();
-    wait_for_launches(&machine, 10);
+    wait_for_processes(&machine, 10);
     // Ten million samples are read and judged now, for seconds.
     let said =
         "error: interrupted; run 1 is stored as incomplete, with the processes that had ended";
@@ -225,10 +225,10 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
 fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
     let machine = Machine::new();
     let table = machine.home().join("many.csv");
-    let mut text = "name,launch,ns\n".to_owned();
+    let mut text = "name,process,ns\n".to_owned();
     for (benchmark, value) in (0..1_000).flat_map(|at| (0..50).map(move |value| (at, value))) {
-        let (launch, ns) = (value / 5, 1_000 + value * 7 % 11);
-        let _ = writeln!(text, "b{benchmark},{launch},{ns}");
+        let (process, ns) = (value / 5, 1_000 + value * 7 % 11);
+        let _ = writeln!(text, "b{benchmark},{process},{ns}");
     }
     std::fs::write(&table, text).expect("a file in our own directory");
     for _ in 0..2 {
@@ -238,7 +238,7 @@ fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
             .arg(&table)
             .args([
                 "--columns",
-                "id=name,launch=launch,value=ns",
+                "id=name,process=process,value=ns",
                 "--unit",
                 "ns",
             ])
@@ -259,19 +259,19 @@ fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
     }
 }
 
-/// Waits until so many launches are in the store.
-pub fn wait_for_launches(machine: &Machine, wanted: i64) {
+/// Waits until so many processes are in the store.
+pub fn wait_for_processes(machine: &Machine, wanted: i64) {
     let deadline = Instant::now() + Duration::from_mins(5);
     loop {
         let count = rusqlite::Connection::open(machine.store())
             .and_then(|store| {
-                store.query_row("SELECT count(*) FROM launches", [], |row| row.get(0))
+                store.query_row("SELECT count(*) FROM processes", [], |row| row.get(0))
             })
             .unwrap_or(0);
         if count >= wanted {
             return;
         }
-        assert!(Instant::now() < deadline, "{count} launches");
+        assert!(Instant::now() < deadline, "{count} processes");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -19,7 +19,7 @@ fn measured(arguments: &[&str]) -> BTreeSet<String> {
     run.messages("benchmark-measured")
         .iter()
         .map(|message| {
-            assert_eq!(message["launches"].as_array().map(Vec::len), Some(3));
+            assert_eq!(message["processes"].as_array().map(Vec::len), Some(3));
             let key = &message["benchmark"];
             let text = |name: &str| key[name].as_str().expect("text").to_owned();
             format!("{}/{}: {}", text("package"), text("target"), text("id"))
@@ -38,7 +38,7 @@ fn a_sequential_child_passes_over_what_was_filtered_out() {
     let second = "sequential/sequential: second";
     let third = "sequential/sequential: third";
     assert_eq!(sequential(&[]), set(&[first, second, third]));
-    // Shuffled orders ask for ids that have passed, too: all are measured in every launch.
+    // Shuffled orders ask for ids that have passed, too: all are measured in every process.
     for seed in ["1", "2", "3"] {
         let all = sequential(&["--seed", seed]);
         assert_eq!(all, set(&[first, second, third]), "seed {seed}");
@@ -90,7 +90,7 @@ fn a_target_without_wanted_benchmarks_takes_nothing_of_the_time_budget() {
         .expect_code(0);
     assert!(
         run.stderr
-            .contains("sequential/sequential: 1 of 3 launches"),
+            .contains("sequential/sequential: 1 of 3 processes"),
         "{}",
         run.stderr
     );

@@ -47,16 +47,16 @@ fn what_the_author_set_is_in_force_and_stored() {
                 .find(|message| message["benchmark"]["id"] == id);
             found.unwrap_or_else(|| panic!("{id} was not measured"))
         };
-        let times = |warm_up_ns: u64, measurement_ns: u64, launches: u64| {
+        let times = |warm_up_ns: u64, measurement_ns: u64, processes: u64| {
             move |sampling: &Value| {
                 assert_eq!(sampling["warm_up_ns"], warm_up_ns);
                 assert_eq!(sampling["measurement_ns"], measurement_ns);
-                assert_eq!(sampling["launches"], launches);
+                assert_eq!(sampling["processes"], processes);
             }
         };
         for id in ["nothing_set", "nothing_set_again"] {
             times(100_000_000, 400_000_000, 5)(&of(id)["sampling"]);
-            assert_eq!(of(id)["launches"].as_array().map(Vec::len), Some(5));
+            assert_eq!(of(id)["processes"].as_array().map(Vec::len), Some(5));
             assert_eq!(of(id)["version"], Value::Null);
         }
         for id in [
@@ -66,7 +66,11 @@ fn what_the_author_set_is_in_force_and_stored() {
             "throughput/bytes",
         ] {
             times(20_000_000, 50_000_000, 4)(&of(id)["sampling"]);
-            assert_eq!(of(id)["launches"].as_array().map(Vec::len), Some(4), "{id}");
+            assert_eq!(
+                of(id)["processes"].as_array().map(Vec::len),
+                Some(4),
+                "{id}"
+            );
         }
         assert_eq!(of("group/inherits")["version"], "2");
         assert_eq!(of("group/other_version")["version"], "3");
@@ -74,8 +78,8 @@ fn what_the_author_set_is_in_force_and_stored() {
             let of_mode = of(&format!("group/mode/{mode}"));
             assert_eq!(of_mode["sampling"]["mode"], mode);
             assert_eq!(of_mode["sampling"]["samples"], 30);
-            let launch = &of_mode["launches"][0];
-            let samples = |phase: &str| launch[phase]["iterations"].as_array().map_or(0, Vec::len);
+            let process = &of_mode["processes"][0];
+            let samples = |phase: &str| process[phase]["iterations"].as_array().map_or(0, Vec::len);
             match mode {
                 "standard" => assert_eq!((samples("linear"), samples("flat")), (10, 30)),
                 "flat" => assert_eq!((samples("linear"), samples("flat")), (0, 30)),
@@ -109,12 +113,12 @@ fn an_iteration_longer_than_a_sample_should_be_is_a_sample() {
         .args(["--message-format", "json"])
         .run()
         .expect_code(0);
-    for launch in run.messages("benchmark-measured")[0]["launches"]
+    for process in run.messages("benchmark-measured")[0]["processes"]
         .as_array()
-        .expect("launches")
+        .expect("processes")
     {
-        assert_eq!(launch["linear"]["iterations"], json!([]));
-        let flat = launch["flat"]["iterations"].as_array().expect("samples");
+        assert_eq!(process["linear"]["iterations"], json!([]));
+        let flat = process["flat"]["iterations"].as_array().expect("samples");
         assert!(
             !flat.is_empty() && flat.iter().all(|iterations| *iterations == 1),
             "{flat:?}"

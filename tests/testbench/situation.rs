@@ -47,7 +47,7 @@ impl Situation {
         self
     }
 
-    /// These are measured, in all launches.
+    /// These are measured, in all processes.
     pub fn measured(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.measured.extend(ids.into_iter().map(Into::into));
         self
@@ -131,9 +131,9 @@ impl Situation {
             let failures = message["failures"].as_array().expect("an array");
             if failures.is_empty() {
                 assert_eq!(verdict_of(id), "new", "{id}");
-                let launches = message["launches"].as_array().expect("an array");
+                let processes = message["processes"].as_array().expect("an array");
                 // A process whose samples came out too short is measured again.
-                assert!((3..=6).contains(&launches.len()), "{id}: {message}");
+                assert!((3..=6).contains(&processes.len()), "{id}: {message}");
                 assert!(message["summary"]["median_ns"]["estimate"].is_number());
                 measured.insert(id.to_owned());
                 continue;

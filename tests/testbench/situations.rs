@@ -426,7 +426,7 @@ fn what_a_bench_prints_arrives_whole_on_stderr() {
     let run = Situation::of("prints_to_stdout", "prints_to_stdout")
         .measured(["in_set_up", "in_body", "frames", "flood", "to_stderr"])
         .check();
-    // Once in each launch; the function also prints while benchmarks are listed.
+    // Once in each process; the function also prints while benchmarks are listed.
     for number in [0, 24_999, 49_999] {
         let line = format!("line {number} of the flood\n");
         assert_eq!(run.stderr.matches(&line).count(), 3, "{line}");

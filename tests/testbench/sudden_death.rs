@@ -16,10 +16,10 @@ const KILLS: u32 = 14;
 /// The variable that says otherwise.
 const KILLS_VARIABLE: &str = "TEST_KILLS";
 
-/// Where in its life a run is killed: so long after the start of the process, or of its second launch.
+/// Where in its life a run is killed: so long after the start of the process, or of its second process.
 struct Moment {
     package: &'static str,
-    after_launch: bool,
+    after_process: bool,
     delay: Duration,
 }
 
@@ -30,11 +30,11 @@ fn moments(count: u32) -> impl Iterator<Item = Moment> {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        let after_launch = ordinal % 4 > 1;
-        let longest_ms = if after_launch { 300 } else { 900 };
+        let after_process = ordinal % 4 > 1;
+        let longest_ms = if after_process { 300 } else { 900 };
         Moment {
             package: if ordinal % 2 == 0 { "forks" } else { "steady" },
-            after_launch,
+            after_process,
             delay: Duration::from_millis((state >> 33) % longest_ms),
         }
     })
@@ -52,7 +52,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
             .args(["--rounds", "1000", "--warm-up-time", "1ms"])
             .args(["--measurement-time", "5ms"])
             .start();
-        if moment.after_launch {
+        if moment.after_process {
             run.wait_for_stderr("Process 2 ");
         }
         thread::sleep(moment.delay);
@@ -64,8 +64,8 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
             "kill {ordinal} left {left_behind:#?} of\n{run}"
         );
     }
-    let launches = whole_launches(&machine);
-    assert!(launches > 0, "no launch was ever recorded");
+    let processes = whole_processes(&machine);
+    assert!(processes > 0, "no process was ever recorded");
     // And it goes on as if nothing had happened.
     machine
         .perfcheck()
@@ -76,8 +76,8 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
     assert_eq!(integrity(&machine), "ok");
 }
 
-/// Shows every run; gives how many launches they have. All of them are whole.
-fn whole_launches(machine: &Machine) -> usize {
+/// Shows every run; gives how many processes they have. All of them are whole.
+fn whole_processes(machine: &Machine) -> usize {
     let stored = |arguments: &[&str]| {
         machine
             .perfcheck()
@@ -93,13 +93,13 @@ fn whole_launches(machine: &Machine) -> usize {
         let shown = stored(&["show", &run["run"].to_string()]);
         for message in shown.messages("benchmark-measured") {
             assert_eq!(message["failures"], Value::Array(Vec::new()), "{shown}");
-            for launch in message["launches"].as_array().expect("launches") {
+            for process in message["processes"].as_array().expect("processes") {
                 whole += 1;
                 let samples = |phase: &str, part: &str| {
-                    launch[phase][part].as_array().expect("an array").len()
+                    process[phase][part].as_array().expect("an array").len()
                 };
                 for phase in ["warm_up", "linear", "flat"] {
-                    assert!(samples(phase, "iterations") > 0, "{phase} of {launch}");
+                    assert!(samples(phase, "iterations") > 0, "{phase} of {process}");
                     assert_eq!(samples(phase, "iterations"), samples(phase, "elapsed_ns"));
                 }
             }

@@ -219,14 +219,14 @@ def verdicts(options, trial, planted, load):
         return [common | {"workload": trial.benchmark, "verdict": "error", "stderr": stderr}]
     lines = []
     for message in compared:
-        change, launches = message.get("change") or {}, message.get("launches") or {}
+        change, processes = message.get("change") or {}, message.get("processes") or {}
         seconds = message.get("seconds")
         benchmark = message["benchmark"]["id"]
         lines.append(common | {
             "workload": benchmark, "truth": truth(trial.row, planted, benchmark), "verdict": message["verdict"],
             "change": change.get("estimate"), "lower": change.get("lower"), "upper": change.get("upper"),
             "noise_threshold": message.get("noise_threshold"), "p_value": message.get("p_value"),
-            "rounds": message.get("rounds", launches.get("candidate")),
+            "rounds": message.get("rounds", processes.get("candidate")),
             "seconds": round(wall / len(compared), 3) if seconds is None else seconds, "seconds_are_wall": seconds is None,
             "remarks": message.get("remarks", []), "notes": message.get("notes", []),
         })

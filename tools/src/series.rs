@@ -5,13 +5,13 @@ use perfcheck_analysis::model::{
     ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
-/// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
-pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
-    let launches = (0_u32..)
-        .zip(launches)
-        .map(|(launch, (linear, flat))| ProcessSeries {
+/// A measurement of the benchmark `id` with the samples of each process: those of the ramp, and flat ones.
+pub fn measurement(id: &str, processes: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
+    let processes = (0_u32..)
+        .zip(processes)
+        .map(|(process, (linear, flat))| ProcessSeries {
             layout: None,
-            launch,
+            process,
             quantum: Nanos(20),
             conduct: None,
             series: Series {
@@ -41,7 +41,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         target_facts: TargetFacts::default(),
         sampling: SamplingSettings::default(),
         noise_threshold: 0.02,
-        launches,
+        processes,
         failures: Vec::new(),
         counts: BenchmarkCounts::default(),
         verdict: None,

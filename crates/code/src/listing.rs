@@ -251,7 +251,8 @@ impl<'d> Disassembly<'d> {
         Self { image, functions }
     }
 
-    /// Returns the code of a unit.
+    /// Returns the instructions of the unit at index `unit` under `symbol`, one of its names. Labels and names replace addresses, so code at another
+    /// place reads the same.
     pub(crate) fn disassemble(&self, symbol: &str, unit: usize) -> FunctionCode {
         let unit = &self.image.units[unit];
         let instructions = self.instructions(unit);

@@ -119,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn with_a_script_launches_take_its_times_in_turn_and_an_empty_one_gives_none() {
+    fn with_a_script_processes_take_its_times_in_turn_and_an_empty_one_gives_none() {
         let script = |text: &str| ControlProbe {
             script: Some(text.split('/').filter_map(parse_scripted).collect()),
         };
         let looks = script("70000/75000~3000");
-        let found = [0, 1, 2].map(|launch| looks.measure(launch).map(|x| (x.pass.0, x.spread.0)));
+        let found = [0, 1, 2].map(|process| looks.measure(process).map(|x| (x.pass.0, x.spread.0)));
         assert_eq!(found, [(70_000, 0), (75_000, 3000), (70_000, 0)].map(Some));
         assert_eq!(script("").measure(0), None);
     }

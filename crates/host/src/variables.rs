@@ -55,7 +55,7 @@ pub struct EnvironmentVariables {
 }
 
 impl EnvironmentVariables {
-    /// Reads the variables.
+    /// Reads the environment. An empty variable counts as not set.
     pub fn read() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let path = |name| {

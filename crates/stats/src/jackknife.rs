@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_launches_that_lie_close_together_do_not_leave_the_degrees_of_freedom_to_many() {
+    fn a_few_processes_that_lie_close_together_do_not_leave_the_degrees_of_freedom_to_many() {
         let few = [100.0, 100.001, 100.002];
         let many: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 10)).collect();
         let (few, many) = (singles(&few), singles(&many));

@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_of_one_sample_keeps_it_and_nothing_stays_nothing() {
+    fn a_process_of_one_sample_keeps_it_and_nothing_stays_nothing() {
         let cleaned = CleanedSample::clean(
             &[&[3.0], &[9.0, 1.0]],
             FirstSampleTreatment::Dropped,

@@ -201,8 +201,8 @@ mod tests {
             seed: 11,
             name: "coverage",
         };
-        for (launches, paired) in [(3, false), (5, false), (3, true), (5, true)] {
-            let mut draws = Draws::new(stream, launches as u64);
+        for (processes, paired) in [(3, false), (5, false), (3, true), (5, true)] {
+            let mut draws = Draws::new(stream, processes as u64);
             let mut around = |centre: f64| {
                 let uniform = (draws.index(1 << 30) as f64 + 0.5) / f64::from(1 << 30);
                 centre * (1.0 + 0.05 * normal::quantile(uniform).unwrap())
@@ -210,8 +210,8 @@ mod tests {
             let trials = 3_000;
             let covered = (0..trials)
                 .filter(|_| {
-                    let base: Vec<f64> = (0..launches).map(|_| around(100.0)).collect();
-                    let new: Vec<f64> = (0..launches).map(|_| around(120.0)).collect();
+                    let base: Vec<f64> = (0..processes).map(|_| around(100.0)).collect();
+                    let new: Vec<f64> = (0..processes).map(|_| around(120.0)).collect();
                     let found = if paired {
                         paired_mean_ratio(&new, &base, 0.95)
                     } else {
@@ -225,7 +225,7 @@ mod tests {
             let share = covered as f64 / f64::from(trials);
             assert!(
                 (0.938..0.985).contains(&share),
-                "{launches}, {paired}: {share}"
+                "{processes}, {paired}: {share}"
             );
         }
     }

@@ -235,7 +235,7 @@ fn normal(draws: &mut Draws) -> f64 {
 }
 
 #[test]
-fn with_five_launches_a_side_false_alarms_stay_within_the_nominal_rate() {
+fn with_five_processes_a_side_false_alarms_stay_within_the_nominal_rate() {
     let simulations = 600;
     let mut draws = Draws::new(
         Stream {

@@ -22,7 +22,7 @@ impl Store {
                 }
             }
             let series =
-                "SELECT run_benchmark, launch, samples, allocations, latencies FROM series";
+                "SELECT run_benchmark, process, samples, allocations, latencies FROM series";
             sql.each(series, &[], |row| {
                 let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
                 let (allocations, latencies) = (row.get_ref(3)?, row.get_ref(4)?);
@@ -30,9 +30,9 @@ impl Store {
                     .and_then(|_| read_allocations(allocations))
                     .and_then(|_| read_latencies(latencies));
                 if let Err(detail) = whole {
-                    let (benchmark, launch): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    let (benchmark, process): (i64, i64) = (row.get(0)?, row.get(1)?);
                     return Err(Fault::Content(format!(
-                        "series of benchmark row {benchmark} in launch {launch}: {detail}"
+                        "series of benchmark row {benchmark} in process {process}: {detail}"
                     )));
                 }
                 Ok(())

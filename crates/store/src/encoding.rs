@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_launch_takes_about_three_bytes_a_sample() {
+    fn a_default_process_takes_about_three_bytes_a_sample() {
         // 400 flat samples of 1 ms with a spread of +-2 %, and a ramp of 20, as from a process of 0.4 s.
         let mut state = 1_u64;
         let mut noise = |span: u64| {
@@ -705,7 +705,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_more_entries_than_a_launch_can_have_is_refused() {
+    fn a_claim_of_more_entries_than_a_process_can_have_is_refused() {
         let claim = seal(&vec![([0; 5], u64::MAX)]);
         let what = decode_allocations(&claim).expect_err("too many");
         assert!(what.contains("too many"), "{what}");

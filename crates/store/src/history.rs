@@ -123,7 +123,7 @@ pub struct MeasuredCode {
 pub struct BenchmarkSummary {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Number of runs started by a user that measured it. Base sides and steps of searches do not count.
+    /// Number of runs that measured it. Base sides and steps of searches do not count.
     pub runs: usize,
     /// The newest complete run, or a later run that did not measure the benchmark because it ran the same code; the
     /// newest run if none is complete.

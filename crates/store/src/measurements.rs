@@ -185,7 +185,7 @@ impl MeasurementQuery<'_> {
             let conditions = known.get(sql, row.conditions)?;
             places.insert(row.number, (row.run, measured.len()));
             measured.push(Measurement {
-                launches: Vec::new(),
+                processes: Vec::new(),
                 failures: Vec::new(),
                 benchmark: conditions.benchmark(benchmarks[row.rank].1.clone()),
                 target_facts: conditions.target.clone(),
@@ -208,13 +208,13 @@ impl MeasurementQuery<'_> {
             measured.map_or(Ok(()), of)
         };
         let failures = format!(
-            "SELECT f.run_benchmark, l.ordinal, f.side, f.message FROM launches l JOIN failures f ON f.launch = l.id
+            "SELECT f.run_benchmark, l.ordinal, f.side, f.message FROM processes l JOIN failures f ON f.process = l.id
              WHERE l.run IN ({runs}) ORDER BY l.ordinal, l.attempt"
         );
         sql.each(&failures, &[], |row| {
             at(row, &mut |measured| {
                 measured.failures.push(Failure {
-                    launch: row.get(1)?,
+                    process: row.get(1)?,
                     side: row.get::<WordColumn<Side>>(2)?.0,
                     message: row.get(3)?,
                 });
@@ -266,11 +266,11 @@ fn read_series(
     places: &BTreeMap<i64, (RunId, usize)>,
     into: &mut BTreeMap<RunId, Vec<Measurement>>,
 ) -> Attempt<()> {
-    let launches = format!(
-        "SELECT id, ordinal, attempt, quantum_ns, conduct, layout FROM launches WHERE run IN ({})",
+    let processes = format!(
+        "SELECT id, ordinal, attempt, quantum_ns, conduct, layout FROM processes WHERE run IN ({})",
         join_numbers(runs.iter().map(|run| run.0))
     );
-    let launches = sql.all(&launches, &[], |row| {
+    let processes = sql.all(&processes, &[], |row| {
         let launched = ProcessFacts {
             ordinal: row.get(1)?,
             attempt: row.get(2)?,
@@ -283,9 +283,9 @@ fn read_series(
         };
         Ok((row.get(0)?, launched))
     })?;
-    let launches: BTreeMap<i64, ProcessFacts> = launches.into_iter().collect();
+    let processes: BTreeMap<i64, ProcessFacts> = processes.into_iter().collect();
     let (Some((first, _)), Some((last, _))) =
-        (launches.first_key_value(), launches.last_key_value())
+        (processes.first_key_value(), processes.last_key_value())
     else {
         return Ok(());
     };
@@ -293,14 +293,14 @@ fn read_series(
     let benchmarks: Vec<i64> = places.keys().copied().collect();
     for some in benchmarks.chunks(AT_ONCE) {
         let series = format!(
-            "SELECT run_benchmark, launch, samples, led, allocations, latencies FROM series
-             WHERE run_benchmark IN ({}) AND launch BETWEEN {first} AND {last}",
+            "SELECT run_benchmark, process, samples, led, allocations, latencies FROM series
+             WHERE run_benchmark IN ({}) AND process BETWEEN {first} AND {last}",
             join_numbers(some.iter().copied())
         );
         let rows = sql.all(&series, &[], |row| {
             Ok(SeriesRow {
                 benchmark: row.get(0)?,
-                launch: row.get(1)?,
+                process: row.get(1)?,
                 samples: row.get(2)?,
                 led: row.get::<FlagValues>(3)?.0,
                 allocations: row.get(4)?,
@@ -309,7 +309,7 @@ fn read_series(
         })?;
         let rows = rows.into_par_iter().with_min_len(FEWEST_DECODED);
         let decoded = rows.filter_map(|row| {
-            let launched = launches.get(&row.launch)?;
+            let launched = processes.get(&row.process)?;
             Some((row.benchmark, launched.attempt, row.decode(launched)))
         });
         let mut found: BTreeMap<i64, Vec<(u32, ProcessSeries)>> = BTreeMap::new();
@@ -325,11 +325,11 @@ fn read_series(
             found.entry(benchmark).or_default().push((attempt, series));
         }
         for (benchmark, mut series) in found {
-            series.sort_by_key(|(attempt, series)| (series.launch, std::cmp::Reverse(*attempt)));
-            series.dedup_by_key(|(_, series)| series.launch);
+            series.sort_by_key(|(attempt, series)| (series.process, std::cmp::Reverse(*attempt)));
+            series.dedup_by_key(|(_, series)| series.process);
             let (run, place) = places[&benchmark];
             if let Some(measured) = into.get_mut(&run).and_then(|of_run| of_run.get_mut(place)) {
-                measured.launches = series.into_iter().map(|(_, series)| series).collect();
+                measured.processes = series.into_iter().map(|(_, series)| series).collect();
             }
         }
     }
@@ -344,13 +344,13 @@ fn read_points(
 ) -> Attempt<()> {
     let is_bare = |(run, place): &(RunId, usize)| {
         let of_run = into.get(run).and_then(|of_run| of_run.get(*place));
-        of_run.is_some_and(|measured| measured.launches.is_empty())
+        of_run.is_some_and(|measured| measured.processes.is_empty())
     };
     let bare = places.iter().filter(|(_, place)| is_bare(place));
     let bare: Vec<i64> = bare.map(|(benchmark, _)| *benchmark).collect();
     for some in bare.chunks(AT_ONCE) {
         let points = format!(
-            "SELECT run_benchmark, launches, samples, from_ramp, low_quantile, median FROM points
+            "SELECT run_benchmark, processes, samples, from_ramp, low_quantile, median FROM points
              WHERE run_benchmark IN ({})",
             join_numbers(some.iter().copied())
         );
@@ -359,7 +359,7 @@ fn read_points(
             let of_run = into.get_mut(&run).and_then(|of_run| of_run.get_mut(place));
             if let Some(measured) = of_run {
                 measured.expired = Some(RunPoint {
-                    launches: row.get::<RowCount>(1)?.0,
+                    processes: row.get::<RowCount>(1)?.0,
                     samples: row.get::<RowCount>(2)?.0,
                     from_ramp: row.get(3)?,
                     low_quantile: row.get(4)?,
@@ -375,7 +375,7 @@ fn read_points(
 /// A series as stored.
 struct SeriesRow {
     benchmark: i64,
-    launch: i64,
+    process: i64,
     samples: Vec<u8>,
     led: Vec<bool>,
     allocations: Value,
@@ -385,7 +385,7 @@ struct SeriesRow {
 impl SeriesRow {
     fn decode(&self, launched: &ProcessFacts) -> Result<ProcessSeries, String> {
         Ok(ProcessSeries {
-            launch: launched.ordinal,
+            process: launched.ordinal,
             quantum: launched.quantum,
             conduct: launched.conduct,
             layout: launched.layout,

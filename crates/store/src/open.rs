@@ -278,7 +278,7 @@ fn log_statement(event: TraceEvent<'_>) {
 }
 
 /// Number of prepared statements in the cache.
-const STATEMENTS: usize = 64;
+const STATEMENT_CACHE_CAPACITY: usize = 64;
 /// Size of SQLite's page cache in kilobytes. With the default of 2 MB, pages of a large store are read and written
 /// repeatedly.
 const CACHE_KILOBYTES: i64 = 64 * 1024;
@@ -310,7 +310,7 @@ fn set_up(connection: &mut Connection, path: &Path, options: OpenOptions) -> Att
 /// Applies the settings of every connection.
 fn apply_settings(connection: &Connection, options: OpenOptions) -> Attempt<()> {
     connection.busy_timeout(options.busy_timeout)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;

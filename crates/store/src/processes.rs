@@ -19,20 +19,24 @@ use perfcheck_analysis::model::{
 
 impl Store {
     /// Adds a process to a run that has not ended. Once this returns, the data survives the death of this program.
-    pub fn record_launch(&mut self, run: RunId, launch: &ProcessRecord) -> Result<(), StoreError> {
+    pub fn record_process(
+        &mut self,
+        run: RunId,
+        process: &ProcessRecord,
+    ) -> Result<(), StoreError> {
         self.write(Durability::Kill, |sql| {
             let workspace = workspace_of_open_run(sql, run)?;
-            insert_launch(sql, workspace, run, launch, &mut || ())
+            insert_process(sql, workspace, run, process, &mut || ())
         })
     }
 
     /// Lists the processes of a run by target, number and attempt.
-    pub fn launches(&self, run: RunId) -> Result<Vec<ProcessHead>, StoreError> {
+    pub fn processes(&self, run: RunId) -> Result<Vec<ProcessHead>, StoreError> {
         self.read(|sql| {
             sql.all(
                 "SELECT package, target, ordinal, attempt, started, padding_bytes,
                         harness, harness_version, quantum_ns, failure, conduct, layout
-                 FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
+                 FROM processes WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
                 params![run.0],
                 |row| {
                     let harness = match row.get(6)? {
@@ -62,19 +66,19 @@ impl Store {
 }
 
 /// Inserts a process with all its results.
-pub(super) fn insert_launch(
+pub(super) fn insert_process(
     sql: Sql<'_>,
     workspace: WorkspaceId,
     run: RunId,
-    launch: &ProcessRecord,
+    process: &ProcessRecord,
     stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
-    let launch_id = insert_head(sql, run, &launch.head)?;
-    for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+    let process_id = insert_head(sql, run, &process.head)?;
+    for (position, launched) in (0_i64..).zip(&process.benchmarks) {
         let benchmark = intern_benchmark(sql, workspace, &launched.benchmark.key)?;
         let run_benchmark =
-            upsert_run_benchmark(sql, run, benchmark, &launch.target_facts, launched)?;
-        insert_outcome(sql, [run_benchmark, launch_id, position], launched)?;
+            upsert_run_benchmark(sql, run, benchmark, &process.target_facts, launched)?;
+        insert_outcome(sql, [run_benchmark, process_id, position], launched)?;
         stored();
     }
     Ok(())
@@ -83,7 +87,7 @@ pub(super) fn insert_launch(
 fn insert_head(sql: Sql<'_>, run: RunId, head: &ProcessHead) -> Attempt<i64> {
     let harness = head.harness.as_ref();
     sql.one(
-        "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
+        "INSERT INTO processes (run, package, target, ordinal, attempt, started, padding_bytes,
                                    harness, harness_version, quantum_ns, failure, conduct, layout)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
         params![
@@ -128,14 +132,14 @@ fn upsert_run_benchmark(
 
 /// Inserts the outcome of a benchmark. `place` is the row of the benchmark in the run, the process, and the position.
 fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) -> Attempt<()> {
-    let [run_benchmark, launch, position] = place;
+    let [run_benchmark, process, position] = place;
     match &launched.outcome {
         ProcessOutcome::Measured(series) => sql.run(
-            "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
+            "INSERT INTO series (run_benchmark, process, position, samples, led, allocations, latencies)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 run_benchmark,
-                launch,
+                process,
                 position,
                 encoding::encode(series),
                 FlagColumn(&launched.extras.led),
@@ -144,8 +148,8 @@ fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) 
             ],
         )?,
         ProcessOutcome::Failed { side, message } => sql.run(
-            "INSERT INTO failures (run_benchmark, launch, position, side, message) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![run_benchmark, launch, position, WordColumn(side), message],
+            "INSERT INTO failures (run_benchmark, process, position, side, message) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![run_benchmark, process, position, WordColumn(side), message],
         )?,
     };
     Ok(())

@@ -201,8 +201,8 @@ fn add_bytes(sql: Sql<'_>, runs: &[RunProcesses], bytes: &mut BTreeMap<RunId, u6
     let last = runs.iter().map(|run| run.last).max().unwrap_or(0);
     let query = format!(
         "SELECT l.run, CAST(sum(length(s.samples) + coalesce(length(s.allocations), 0) + coalesce(length(s.latencies), 0)) AS BIGINT)
-         FROM launches l JOIN series s ON s.launch = l.id
-         WHERE l.run IN ({}) AND s.launch BETWEEN {first} AND {last} GROUP BY l.run",
+         FROM processes l JOIN series s ON s.process = l.id
+         WHERE l.run IN ({}) AND s.process BETWEEN {first} AND {last} GROUP BY l.run",
         join_numbers(runs.iter().map(|run| run.run.0))
     );
     sql.each(&query, &[], |row| {
@@ -299,10 +299,10 @@ impl Store {
         let wanted: Option<HashSet<RunId>> = wanted.map(|runs| runs.iter().copied().collect());
         self.read(|sql| {
             let mut months: BTreeMap<i64, Vec<RunProcesses>> = BTreeMap::new();
-            let launches =
-                "SELECT l.run, min(l.id), max(l.id) FROM launches l JOIN runs r ON r.id = l.run
+            let processes =
+                "SELECT l.run, min(l.id), max(l.id) FROM processes l JOIN runs r ON r.id = l.run
                  WHERE r.workspace = ?1 GROUP BY l.run ORDER BY l.run";
-            sql.each(launches, params![workspace.0], |row| {
+            sql.each(processes, params![workspace.0], |row| {
                 let found = RunProcesses {
                     run: RunId(row.get(0)?),
                     first: row.get(1)?,
@@ -334,7 +334,7 @@ pub(super) struct RunProcesses {
 }
 
 fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) -> Attempt<()> {
-    const INSERT: &str = "INSERT INTO points (run_benchmark, launches, samples, from_ramp, low_quantile, median)
+    const INSERT: &str = "INSERT INTO points (run_benchmark, processes, samples, from_ramp, low_quantile, median)
          SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS DOUBLE PRECISION), CAST(?9 AS DOUBLE PRECISION)
          FROM runs r JOIN benchmarks b ON b.workspace = r.workspace JOIN run_benchmarks rb ON rb.benchmark = b.id AND rb.run = r.id
          WHERE r.id = ?1 AND b.package = ?2 AND b.target = ?3 AND b.name = ?4
@@ -352,7 +352,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) 
                 key.package,
                 key.target,
                 key.id,
-                count(point.launches),
+                count(point.processes),
                 count(point.samples),
                 i64::from(point.from_ramp),
                 point.low_quantile,
@@ -371,7 +371,7 @@ fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
     }
     if sql.is_file() {
         let series = format!(
-            "DELETE FROM series WHERE launch IN (SELECT id FROM launches WHERE run IN ({numbers}))"
+            "DELETE FROM series WHERE process IN (SELECT id FROM processes WHERE run IN ({numbers}))"
         );
         return sql.run(&series, &[]).map(drop);
     }

@@ -12,8 +12,8 @@ use super::error::Attempt;
 use super::sql::{AT_ONCE, Durability, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId, RunStatus,
-    RunVerdict, Side, Tally, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, BySide, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId,
+    RunStatus, RunVerdict, Side, Tally, Timestamp, Verdict,
 };
 
 /// A run and a summary of its results.
@@ -397,26 +397,25 @@ fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
 }
 
 impl Store {
-    /// Begins both sides of a side-by-side measurement and returns (base, candidate). They are incomplete until
+    /// Begins both sides of a side-by-side measurement and returns their numbers. They are incomplete until
     /// [`Store::finish_pair`].
     ///
     /// `plan` is stored unchanged: the boundaries and budgets of the decision, fixed before the first round.
     pub fn begin_pair(
         &mut self,
         workspace: WorkspaceId,
-        base: &NewRun,
-        candidate: &NewRun,
+        sides: BySide<&NewRun>,
         plan: &str,
         purpose: Purpose,
-    ) -> Result<(RunId, RunId), StoreError> {
+    ) -> Result<BySide<RunId>, StoreError> {
         self.lock_for_measuring();
         self.write(Durability::Kill, |sql| {
-            let candidate = insert_run(sql, workspace, candidate)?;
-            let base = insert_base(sql, workspace, base, candidate)?;
+            let candidate = insert_run(sql, workspace, sides.candidate)?;
+            let base = insert_base(sql, workspace, sides.base, candidate)?;
             for (run, side) in [(base, Side::Base), (candidate, Side::Candidate)] {
                 mark_side(sql, run, (side, plan, purpose))?;
             }
-            Ok((base, candidate))
+            Ok(BySide { base, candidate })
         })
     }
 
@@ -424,12 +423,12 @@ impl Store {
     /// even if its end accepts it.
     pub fn finish_pair(
         &mut self,
-        base: (RunId, &RunEnd),
-        candidate: (RunId, &RunEnd),
+        runs: BySide<RunId>,
+        ends: BySide<&RunEnd>,
     ) -> Result<(), StoreError> {
         self.write(Durability::PowerLoss, |sql| {
-            end_run(sql, base.0, base.1)?;
-            end_run(sql, candidate.0, candidate.1)
+            end_run(sql, runs.base, ends.base)?;
+            end_run(sql, runs.candidate, ends.candidate)
         })
     }
 }

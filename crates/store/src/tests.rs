@@ -308,7 +308,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
     connection
         .execute_batch(
             "INSERT INTO benchmarks (workspace, package, target, name) VALUES (1, 'p', 't', 'b');
-             INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
+             INSERT INTO processes (run, package, target, ordinal, attempt, started, padding_bytes)
              VALUES (1, 'p', 't', 0, 0, 3, 4);",
         )
         .expect("fills");
@@ -321,7 +321,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
         flat: Vec::new(),
     };
     let conditions = r#"{"version":null,"throughput":{"bytes":null,"elements":null},"settings":{},"target":{"features":[]},
-        "sampling":{"launches":5,"samples":null,"warm_up":1,"measurement":2,"mode":"standard"},"noise_threshold":0.02}"#;
+        "sampling":{"processes":5,"samples":null,"warm_up":1,"measurement":2,"mode":"standard"},"noise_threshold":0.02}"#;
     connection
         .execute("INSERT INTO conditions (facts) VALUES (?1)", [conditions])
         .expect("fills");
@@ -330,7 +330,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
         .expect("fills");
     connection
         .execute(
-            "INSERT INTO series (run_benchmark, launch, position, samples) VALUES (1, 1, 0, ?1)",
+            "INSERT INTO series (run_benchmark, process, position, samples) VALUES (1, 1, 0, ?1)",
             [super::encoding::encode(&series)],
         )
         .expect("fills");
@@ -339,9 +339,9 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
     let found = store
         .measurements(perfcheck_analysis::model::RunId(1), None)
         .expect("reads");
-    let launch = &found[0].launches[0];
-    assert_eq!(launch.series, series);
-    assert_eq!(launch.extras, perfcheck_analysis::model::Extras::default());
+    let process = &found[0].processes[0];
+    assert_eq!(process.series, series);
+    assert_eq!(process.extras, perfcheck_analysis::model::Extras::default());
     store.check().expect("whole");
     for column in ["allocations", "latencies"] {
         let damage = format!("UPDATE series SET {column} = x'0101000000'");
@@ -377,11 +377,13 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             partition: None,
             tool_version: String::new(),
         };
-        let (base, candidate) = store
+        let runs = store
             .begin_pair(
                 workspace,
-                &run,
-                &run,
+                perfcheck_analysis::model::BySide {
+                    base: &run,
+                    candidate: &run,
+                },
                 "{}",
                 perfcheck_analysis::model::Purpose::Comparison,
             )
@@ -390,7 +392,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             .connection()
             .execute(
                 "DELETE FROM runs WHERE id = ?1",
-                [[base, candidate][side].0],
+                [[runs.base, runs.candidate][side].0],
             )
             .expect("deletes");
         assert_eq!(removed, 1);

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::conditions::KnownConditions;
 use super::encoding::{FlagValues, Json, WordColumn, read_allocations, read_latencies};
 use super::error::{Attempt, Fault};
-use super::processes::{insert_counts, insert_launch};
+use super::processes::{insert_counts, insert_process};
 use super::runs::{end_run, insert_base, insert_run, mark_side, read_key};
 use super::sql::{Durability, Sql};
 use super::steps::accept_levels;
@@ -30,7 +30,7 @@ pub struct TransferredRun {
     /// The other side, if the run is one of a side-by-side measurement.
     pub pair: Option<TransferredPair>,
     /// Its processes.
-    pub launches: Vec<ProcessRecord>,
+    pub processes: Vec<ProcessRecord>,
     /// Instruction counts and time samples of its benchmarks.
     pub counted: Vec<CountedBenchmark>,
     /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
@@ -81,8 +81,8 @@ impl Store {
         runs: &[TransferredRun],
         told: &ProgressReporter<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
-        let launches = runs.iter().flat_map(|run| &run.launches);
-        let all = launches.map(|launch| launch.benchmarks.len()).sum();
+        let processes = runs.iter().flat_map(|run| &run.processes);
+        let all = processes.map(|process| process.benchmarks.len()).sum();
         for name in runs.iter().flat_map(|run| &run.baselines) {
             check_baseline_name(name)?;
         }
@@ -154,15 +154,15 @@ impl Store {
     }
 
     /// Returns the processes of a run with all their results, by target, number and attempt.
-    pub fn launch_records(&self, run: RunId) -> Result<Vec<ProcessRecord>, StoreError> {
-        let heads = self.launches(run)?;
+    pub fn process_records(&self, run: RunId) -> Result<Vec<ProcessRecord>, StoreError> {
+        let heads = self.processes(run)?;
         self.read(|sql| {
             let mut known = KnownConditions::default();
             heads
                 .into_iter()
                 .map(|head| {
                     let id: i64 = sql.one(
-                        "SELECT id FROM launches WHERE run = ?1 AND package = ?2 AND target = ?3
+                        "SELECT id FROM processes WHERE run = ?1 AND package = ?2 AND target = ?3
                          AND ordinal = ?4 AND attempt = ?5",
                         params![run.0, head.package, head.target, head.ordinal, head.attempt],
                         |row| row.get(0),
@@ -234,8 +234,8 @@ fn insert(
     if let Some(pair) = &run.pair {
         mark_side(sql, id, (pair.side, &pair.plan, pair.purpose))?;
     }
-    for launch in &run.launches {
-        insert_launch(sql, workspace, id, launch, stored)?;
+    for process in &run.processes {
+        insert_process(sql, workspace, id, process, stored)?;
     }
     insert_counts(sql, id, &run.counted)?;
     let end = (run.end)(ids);
@@ -263,20 +263,20 @@ fn read_process_results(
     sql: Sql<'_>,
     known: &mut KnownConditions,
     run: RunId,
-    launch: i64,
+    process: i64,
 ) -> Attempt<(TargetFacts, Vec<BenchmarkInProcess>)> {
     let outcomes = "
         SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, NULL, s.position
-         FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id AND s.launch = ?1 JOIN benchmarks b ON b.id = rb.benchmark
+         FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id AND s.process = ?1 JOIN benchmarks b ON b.id = rb.benchmark
          WHERE rb.run = ?2
          UNION ALL
          SELECT b.package, b.target, b.name, rb.conditions, NULL, NULL, NULL, NULL, f.side, f.message, f.position
          FROM failures f JOIN run_benchmarks rb ON rb.id = f.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
-         WHERE f.launch = ?1
+         WHERE f.process = ?1
          ORDER BY 11";
     let mut facts = TargetFacts::default();
     let mut benchmarks = Vec::new();
-    sql.each(outcomes, params![launch, run.0], |row| {
+    sql.each(outcomes, params![process, run.0], |row| {
         let conditions = known.get(sql, row.get(3)?)?;
         facts.clone_from(&conditions.target);
         let side: Option<WordColumn<Side>> = row.get(8)?;

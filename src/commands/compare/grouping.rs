@@ -161,7 +161,7 @@ fn cells(
             Some(GroupedCell {
                 column: columns[at].clone(),
                 id: alike(at)?.benchmark.key.id.clone(),
-                launches: values[at].tested.len(),
+                processes: values[at].tested.len(),
                 contender: contender?,
             })
         })

@@ -162,7 +162,7 @@ pub struct CompareOptions {
     /// Show this statistic in columns, e.g. median, p95, all [default: judged]
     ///
     /// judged: the compared values and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median, std-dev,
-    /// launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
+    /// process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     pub(super) statistic: Option<ShownStatistics>,
     /// Show measured values, or ratios to the first column (with --group-by: to the fastest of the row)

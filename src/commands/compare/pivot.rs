@@ -498,7 +498,7 @@ impl<'a> Layout<'a> {
             };
             let of = match rules.observations {
                 Observations::Samples => "all samples, including those that a filter leaves out",
-                Observations::Launches | Observations::Filtered => "the samples in the cells",
+                Observations::Processes | Observations::Filtered => "the samples in the cells",
             };
             notes.push(format!(
                 "p: Mann-Whitney test ({}) of {of}, two-sided, {adjusted}, significant below {}. Samples of one process are not independent, so p is too small if processes differ.{without_ties}{exploratory}",
@@ -646,7 +646,7 @@ fn relative_cell(
                     let all = entries.iter().map(|entry| entry.readings.all_costs());
                     all.collect::<Vec<_>>().concat()
                 }
-                Observations::Launches | Observations::Filtered => samples(entries),
+                Observations::Processes | Observations::Filtered => samples(entries),
             };
             let test = MannWhitney::from_groups(&tested(candidate), &tested(base));
             let p = test.and_then(|test| test.p_value(rules.rank_p));

@@ -77,8 +77,8 @@ pub(super) fn measure(
     );
     let mut recorded = RecordedRounds::default();
     let mut sink = CampaignSink {
-        record: &mut |side, launch: &ProcessRecord| {
-            recorded.record(side, launch);
+        record: &mut |side, process: &ProcessRecord| {
+            recorded.record(side, process);
             Ok::<(), AppError>(())
         },
         // Never stop early: use the whole time.

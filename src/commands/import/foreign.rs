@@ -118,7 +118,7 @@ pub(super) fn store_runs(
         let findings = ImportFindings {
             run,
             source: &pending.source,
-            launches: pending.foreign.imported.launches.len(),
+            processes: pending.foreign.imported.processes.len(),
             baseline: pending.baseline.as_deref(),
             rows: pending.rows.into_iter().map(|row| row.shown).collect(),
             quiet: common.output.quiet,

@@ -22,7 +22,7 @@ The column map of a table says what each column means: KEY=COLUMN, separated by 
   value=T         what was measured; several such columns make several benchmarks per row; `value=T[ms]` gives one its unit,
                   `value.ser=T` the last part of its id
   repetition=R    number of the measurement in its process: orders rows and finds duplicates
-  launch=L        session or process of the row; rows of different files never share a process
+  process=L        session or process of the row; rows of different files never share a process
   iterations=N    the values of a row are totals of this many iterations
   unit=U          the unit of the row's values
   dimension=D     another fact about the benchmark, the same in all its rows: a dimension of pivots, not a part of the id

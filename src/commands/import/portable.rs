@@ -76,7 +76,7 @@ pub(super) fn import_portable(
             file: one.file.to_owned(),
             started: perfcheck_host::to_rfc3339(one.run.head.begun.started),
             benchmarks: one.run.count_benchmarks(),
-            launches: one.run.launches.len(),
+            processes: one.run.processes.len(),
             is_base: is_base(&one.run),
             baselines: one.baselines.clone(),
         })

@@ -17,7 +17,7 @@ use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
-    Environment, Extras, Interleaving, MIN_LAUNCHES, Metric, Nanos, NewRun, ProcessHead,
+    Environment, Extras, Interleaving, MIN_PROCESSES, Metric, Nanos, NewRun, ProcessHead,
     ProcessOutcome, ProcessRecord, ProgressReporter, RunEnd, RunVerdict, Sample, SampleFilter,
     SamplingMode, SamplingSettings, Series, Source, SourceDimension, SourceFile, SourceValue,
     TargetFacts, Thresholds, Timestamp, Verdict,
@@ -118,7 +118,7 @@ pub(super) fn build_source(
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
         dimensions: dimensions(read, rows),
         values: values(read, options.unit.as_ref()),
-        launches_known: read.imported.launches_known,
+        processes_known: read.imported.processes_known,
         filter: options.filter().with_fence_from(thresholds),
         interval: options.interval(thresholds),
         counts: rows.iter().map(|row| row.shown.summary.counts).sum(),
@@ -183,7 +183,7 @@ pub(super) fn build_run(
     let imported = read.imported;
     let started = perfcheck_host::now();
     let TargetName { package, target } = read.place(options);
-    let mut launches: Vec<ProcessRecord> = (0..imported.launches.len())
+    let mut processes: Vec<ProcessRecord> = (0..imported.processes.len())
         .zip(0..)
         .map(|(_, ordinal)| ProcessRecord {
             head: ProcessHead {
@@ -215,7 +215,7 @@ pub(super) fn build_run(
             reference: None,
         });
         let sampling = SamplingSettings {
-            launches: u32::try_from(series.len()).unwrap_or(u32::MAX),
+            processes: u32::try_from(series.len()).unwrap_or(u32::MAX),
             samples: None,
             warm_up: Nanos(0),
             warm_up_iterations: None,
@@ -226,8 +226,8 @@ pub(super) fn build_run(
             },
             turns: Interleaving::None,
         };
-        for (launch, series) in series {
-            launches[launch as usize]
+        for (process, series) in series {
+            processes[process as usize]
                 .benchmarks
                 .push(BenchmarkInProcess {
                     benchmark: Benchmark {
@@ -260,7 +260,7 @@ pub(super) fn build_run(
         },
         source: Some(source.clone()),
         pair: None,
-        launches,
+        processes,
         counted: Vec::new(),
         end: Box::new(move |_| RunEnd {
             conclusion: None,
@@ -291,7 +291,10 @@ fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> 
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, filter)) {
         let sample = row.samples[column];
-        if all.last().is_none_or(|(launch, _)| *launch != row.launch) {
+        if all
+            .last()
+            .is_none_or(|(process, _)| *process != row.process)
+        {
             let nothing = Sample {
                 iterations: 0,
                 elapsed: Nanos(0),
@@ -301,7 +304,7 @@ fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> 
                 linear: Vec::new(),
                 flat: Vec::new(),
             };
-            all.push((row.launch, series));
+            all.push((row.process, series));
         }
         if let Some((_, series)) = all.last_mut() {
             if warm_up {
@@ -397,11 +400,11 @@ pub(super) fn warn(
             )?;
         }
     }
-    if !source.launches_known {
+    if !source.processes_known {
         output::write_warning(
             world.stderr,
             &format!(
-                "all repetitions of a benchmark count as one process, because the data does not tell processes (sessions) apart; comparisons assume that the repetitions are independent; a launch column or one file per session (at least {MIN_LAUNCHES}) is better"
+                "all repetitions of a benchmark count as one process, because the data does not tell processes (sessions) apart; comparisons assume that the repetitions are independent; a process column or one file per session (at least {MIN_PROCESSES}) is better"
             ),
         )?;
     }

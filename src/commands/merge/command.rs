@@ -160,11 +160,12 @@ impl ShardedSuite<'_> {
                 } else {
                     Purpose::Comparison
                 };
-                let plan = serde_json::to_string(&plan).unwrap_or_default();
-                let base = self.begun_run(Side::Base);
-                let (base, candidate) =
-                    store.begin_pair(workspace, &base, &candidate, &plan, purpose)?;
-                RecordedRun::Pair(BySide { base, candidate })
+                let plan = serde_json::to_string(&plan).expect("a plan is JSON");
+                let sides = BySide {
+                    base: &self.begun_run(Side::Base),
+                    candidate: &candidate,
+                };
+                RecordedRun::Pair(store.begin_pair(workspace, sides, &plan, purpose)?)
             }
             None => RecordedRun::Single(store.begin_run(workspace, &candidate)?),
         };
@@ -175,11 +176,11 @@ impl ShardedSuite<'_> {
             }
         };
         for (side, run) in sides {
-            let launches = self.launches(side);
+            let processes = self.processes(side);
             with_progress("Storing", 0, world, |told| {
-                for (done, launch) in launches.iter().enumerate() {
-                    told.report(done, launches.len());
-                    store.record_launch(run, launch)?;
+                for (done, process) in processes.iter().enumerate() {
+                    told.report(done, processes.len());
+                    store.record_process(run, process)?;
                 }
                 store.record_counts(run, &self.counted(side))
             })?;

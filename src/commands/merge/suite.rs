@@ -100,8 +100,8 @@ impl<'a> MeasuredShard<'a> {
     }
 
     fn launched(&self) -> impl Iterator<Item = &BenchmarkInProcess> {
-        let launches = self.run.launches.iter();
-        launches.flat_map(|launch| &launch.benchmarks)
+        let processes = self.run.processes.iter();
+        processes.flat_map(|process| &process.benchmarks)
     }
 
     /// Returns the benchmarks that its processes ran.
@@ -111,10 +111,10 @@ impl<'a> MeasuredShard<'a> {
 
     /// Returns the features of the bench targets that its processes ran.
     fn features(&self) -> BTreeMap<(&str, &str), &TargetFacts> {
-        let launches = self.run.launches.iter();
-        let facts = launches.map(|launch| {
-            let target = (&*launch.head.package, &*launch.head.target);
-            (target, &launch.target_facts)
+        let processes = self.run.processes.iter();
+        let facts = processes.map(|process| {
+            let target = (&*process.head.package, &*process.head.target);
+            (target, &process.target_facts)
         });
         facts.collect()
     }
@@ -313,16 +313,16 @@ impl ShardedSuite<'_> {
     }
 
     /// Returns all processes of a side. Renumbers attempts of a bench target in the same round, since each shard counted from the start.
-    pub(super) fn launches(&self, side: Side) -> Vec<ProcessRecord> {
+    pub(super) fn processes(&self, side: Side) -> Vec<ProcessRecord> {
         let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
-        let launches = self.sides(side).flat_map(|run| &run.launches).cloned();
-        let counted = launches.map(|mut launch| {
-            let head = &mut launch.head;
+        let processes = self.sides(side).flat_map(|run| &run.processes).cloned();
+        let counted = processes.map(|mut process| {
+            let head = &mut process.head;
             let place = (head.package.clone(), head.target.clone(), head.ordinal);
             let attempt = attempts.entry(place).or_default();
             head.attempt = *attempt;
             *attempt += 1;
-            launch
+            process
         });
         counted.collect()
     }

@@ -225,7 +225,7 @@ impl RunCommand<'_> {
             candidate: request.git.clone(),
         };
         let measurement = PairedMeasurement {
-            builds: first.builds.clone(),
+            builds: first.kept_names.clone(),
             earlier: suite.earlier,
             reference: suite.reference,
             remarks: suite.remarks,

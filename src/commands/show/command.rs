@@ -242,7 +242,7 @@ fn show_statistics(
                         head.begun.seed,
                     )
                 }),
-                over_launches: ProcessStatistics::from_measurement(
+                over_processes: ProcessStatistics::from_measurement(
                     measurement,
                     head.begun.decision.confidence_level,
                     head.begun.seed,

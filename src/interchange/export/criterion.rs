@@ -122,11 +122,11 @@ fn benchmark_files(
     directory: &str,
     measurement: &Measurement,
 ) -> Vec<(&'static str, Value)> {
-    let samples: Vec<Sample> = (measurement.launches.iter())
-        .flat_map(|launch| launch.series.deciding_samples().iter().copied())
+    let samples: Vec<Sample> = (measurement.processes.iter())
+        .flat_map(|process| process.series.deciding_samples().iter().copied())
         .collect();
     // Flat samples of one process and linear ones of another do not form a linear series.
-    let is_linear = (measurement.launches.iter()).all(|launch| launch.series.flat.is_empty());
+    let is_linear = (measurement.processes.iter()).all(|process| process.series.flat.is_empty());
     let iterations: Vec<f64> = samples.iter().map(|one| one.iterations as f64).collect();
     let times: Vec<f64> = samples.iter().map(|one| one.elapsed.as_f64()).collect();
     let described = json!({
@@ -182,8 +182,8 @@ fn estimates(
     samples: &[Sample],
     is_linear: bool,
 ) -> Value {
-    let launches = values_by_process(measurement).into_iter();
-    let per_iteration: Vec<f64> = launches.flat_map(|(_, values)| values).collect();
+    let processes = values_by_process(measurement).into_iter();
+    let per_iteration: Vec<f64> = processes.flat_map(|(_, values)| values).collect();
     let Some(described) = Description::compute(&per_iteration) else {
         return Value::Null;
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use perfcheck_analysis::compare::described_launches;
+use perfcheck_analysis::compare::described_processes;
 use perfcheck_analysis::model::{Measurement, Metric, ProcessSeries, Run};
 
 /// A run to export.
@@ -21,7 +21,8 @@ impl ExportedRun {
     pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
         let measurements = self.measurements.iter();
         measurements.filter(|measurement| {
-            (measurement.launches.iter()).any(|launch| !launch.series.deciding_samples().is_empty())
+            (measurement.processes.iter())
+                .any(|process| !process.series.deciding_samples().is_empty())
         })
     }
 
@@ -50,11 +51,11 @@ pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSerie
         Metric::Rate { .. } => 1e9 / per_iteration,
         Metric::Time | Metric::Amount { .. } => per_iteration,
     };
-    (described_launches(measurement).into_iter())
-        .map(|(launch, times)| {
+    (described_processes(measurement).into_iter())
+        .map(|(process, times)| {
             let values = times.into_iter().map(value);
             let values = values.filter(|value| value.is_finite());
-            (launch, values.collect::<Vec<f64>>())
+            (process, values.collect::<Vec<f64>>())
         })
         .filter(|(_, values)| !values.is_empty())
         .collect()

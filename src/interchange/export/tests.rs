@@ -7,7 +7,7 @@ use super::super::formats::{ForeignInput, read_runs};
 use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 use perfcheck_analysis::model::*;
 
-fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurement {
+fn measurement(id: &str, metric: Metric, processes: &[&[(u64, u64)]]) -> Measurement {
     Measurement {
         benchmark: Benchmark {
             key: BenchmarkKey {
@@ -27,10 +27,10 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
         target_facts: TargetFacts::default(),
         sampling: SamplingSettings::default(),
         noise_threshold: 0.02,
-        launches: (launches.iter().zip(0..))
-            .map(|(samples, launch)| ProcessSeries {
+        processes: (processes.iter().zip(0..))
+            .map(|(samples, process)| ProcessSeries {
                 layout: None,
-                launch,
+                process,
                 quantum: Nanos(1),
                 conduct: None,
                 series: Series {
@@ -93,7 +93,7 @@ fn exported(measurements: Vec<Measurement>) -> ExportedRun {
     }
 }
 
-const TWO_LAUNCHES: [&[(u64, u64)]; 2] = [&[(10, 1000), (10, 1200)], &[(10, 1100), (20, 2200)]];
+const TWO_PROCESSES: [&[(u64, u64)]; 2] = [&[(10, 1000), (10, 1200)], &[(10, 1100), (20, 2200)]];
 
 fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = Vec::new();
@@ -102,8 +102,8 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 #[test]
-fn benchstat_gets_a_line_for_each_launch_with_its_median() {
-    let run = exported(vec![measurement("fib 10/x", Metric::Time, &TWO_LAUNCHES)]);
+fn benchstat_gets_a_line_for_each_process_with_its_median() {
+    let run = exported(vec![measurement("fib 10/x", Metric::Time, &TWO_PROCESSES)]);
     let found = text(|bytes| write_benchstat(bytes, &run, &ProgressReporter::silent()).unwrap());
     let expected = "\
 cpu: A B
@@ -143,7 +143,7 @@ fn bencher_gets_means_within_their_bounds() {
         unit: "ops".to_owned(),
     };
     let run = exported(vec![
-        measurement("a", Metric::Time, &TWO_LAUNCHES),
+        measurement("a", Metric::Time, &TWO_PROCESSES),
         measurement("r", rate, &[&[(1000, 1_000_000_000)]]),
     ]);
     let found: Value = serde_json::from_str(&text(|bytes| {
@@ -159,7 +159,7 @@ fn bencher_gets_means_within_their_bounds() {
 
 #[test]
 fn the_table_has_every_sample_with_its_phase() {
-    let run = exported(vec![measurement("a,b", Metric::Time, &TWO_LAUNCHES)]);
+    let run = exported(vec![measurement("a,b", Metric::Time, &TWO_PROCESSES)]);
     let found = text(|bytes| write_csv(bytes, &[run], &ProgressReporter::silent()).unwrap());
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 7, "{found}");
@@ -174,10 +174,10 @@ fn a_tree_is_read_again_as_it_was_written() {
         unit: "ops".to_owned(),
     };
     let run = exported(vec![
-        measurement("g/f/1", Metric::Time, &TWO_LAUNCHES),
-        measurement("g/f:1", Metric::Time, &TWO_LAUNCHES[..1]),
-        measurement("g/f_1", Metric::Time, &TWO_LAUNCHES[..1]),
-        measurement("rate", rate, &TWO_LAUNCHES),
+        measurement("g/f/1", Metric::Time, &TWO_PROCESSES),
+        measurement("g/f:1", Metric::Time, &TWO_PROCESSES[..1]),
+        measurement("g/f_1", Metric::Time, &TWO_PROCESSES[..1]),
+        measurement("rate", rate, &TWO_PROCESSES),
     ]);
     let (count, left_out) =
         write_criterion(place.path(), &[run], &ProgressReporter::silent()).unwrap();
@@ -211,7 +211,7 @@ fn a_tree_is_read_again_as_it_was_written() {
     let samples: Vec<(u64, u64)> = (read[0].imported.groups[0].rows.iter())
         .map(|row| (row.samples[0].iterations, row.samples[0].elapsed.0))
         .collect();
-    assert_eq!(samples, TWO_LAUNCHES.concat());
+    assert_eq!(samples, TWO_PROCESSES.concat());
 }
 
 #[test]
@@ -239,7 +239,7 @@ proptest! {
     fn a_tree_of_any_ids_stays_below_its_root(ids in prop::collection::btree_set("(\\.\\.|/|[a-c]|\u{0}|~|\\PC){1,30}", 1..4)) {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("inner/root");
-        let measurements = ids.iter().map(|id| measurement(id, Metric::Time, &TWO_LAUNCHES[..1]));
+        let measurements = ids.iter().map(|id| measurement(id, Metric::Time, &TWO_PROCESSES[..1]));
         let run = exported(measurements.collect());
         let (count, _) = write_criterion(&root, &[run], &ProgressReporter::silent()).unwrap();
         prop_assert_eq!(count, ids.len());

@@ -62,15 +62,15 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
         Metric::Rate { unit } => format!("{}/s", replace_spaces(unit)),
     };
     let name = go_name(&measurement.benchmark.key.id, &unit);
-    for (launch, values) in values_by_process(measurement) {
+    for (process, values) in values_by_process(measurement) {
         let Some(value) = median(&values) else {
             continue;
         };
-        let iterations = (launch.series.deciding_samples().iter())
+        let iterations = (process.series.deciding_samples().iter())
             .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
         let mut line = format!("{name}\t{iterations}\t{value} {unit}");
         let counted = |count: fn(&perfcheck_analysis::model::Allocations) -> u64| {
-            let counts = launch.extras.allocations.iter().map(count);
+            let counts = process.extras.allocations.iter().map(count);
             mean(&counts.map(|count| count as f64).collect::<Vec<f64>>())
         };
         if measurement.benchmark.metric.is_time() {
@@ -136,13 +136,13 @@ pub fn write_bmf(
     let mut benchmarks = Map::new();
     for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
         told.report(done, run.measurements.len());
-        let launches = values_by_process(measurement).into_iter();
-        let launches: Vec<Vec<f64>> = launches.map(|(_, values)| values).collect();
-        let clusters: Vec<&[f64]> = match launches.as_slice() {
+        let processes = values_by_process(measurement).into_iter();
+        let processes: Vec<Vec<f64>> = processes.map(|(_, values)| values).collect();
+        let clusters: Vec<&[f64]> = match processes.as_slice() {
             [only] => only.chunks(1).collect(),
             several => several.iter().map(Vec::as_slice).collect(),
         };
-        let all: Vec<f64> = launches.iter().flatten().copied().collect();
+        let all: Vec<f64> = processes.iter().flatten().copied().collect();
         let Some(value) = mean(&all) else { continue };
         let resampling = Resampling {
             resamples: RESAMPLES,
@@ -198,7 +198,7 @@ const COLUMNS: [&str; 11] = [
     "id",
     "metric",
     "unit",
-    "launch",
+    "process",
     "phase",
     "sample",
     "iterations",
@@ -225,8 +225,8 @@ pub fn write_csv(
                 Metric::Rate { unit } => ("rate", unit.as_str()),
                 Metric::Amount { unit } => ("amount", unit.as_str()),
             };
-            for launch in &measurement.launches {
-                let series = &launch.series;
+            for process in &measurement.processes {
+                let series = &process.series;
                 let warm_up = [series.warm_up];
                 let warm_up: &[Sample] = if warm_up[0].iterations > 0 {
                     &warm_up
@@ -248,7 +248,7 @@ pub fn write_csv(
                                 &text(&benchmark.key.id),
                                 metric,
                                 &text(unit),
-                                &launch.launch.to_string(),
+                                &process.process.to_string(),
                                 phase,
                                 &number.to_string(),
                                 &sample.iterations.to_string(),

@@ -62,7 +62,7 @@ pub(super) fn read(
         };
         let (_, run, sources) = &mut runs[at];
         sources.push(file.source());
-        let launch = run.process_ordinal(&file.name)?;
+        let process = run.process_ordinal(&file.name)?;
         for (id, benchmark) in exported.benchmarks.0 {
             let place = format!("{}: benchmarks[{id:?}]", file.name);
             let mean = benchmark.criterion_estimates_v1.mean.point_estimate;
@@ -70,7 +70,7 @@ pub(super) fn read(
                 return Err(format_error(&place, "its mean is 0"));
             }
             let number = run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
-            run.add(number, launch, sample_from_float(&place, mean, 1, unit)?);
+            run.add(number, process, sample_from_float(&place, mean, 1, unit)?);
             if let Some(amounts) = benchmark.criterion_benchmark_v1.throughput {
                 let throughput = Throughput {
                     bytes: amounts.bytes,

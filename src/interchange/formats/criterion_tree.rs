@@ -206,7 +206,7 @@ impl TreeBaseline {
         left: &mut u64,
         read_one: &mut dyn FnMut(),
     ) -> Result<SourceFile, ExchangeError> {
-        let launch = self
+        let process = self
             .gathering
             .process_ordinal(&format!("{tree} #{ordinal}"))?;
         let mut hash = blake3::Hasher::new();
@@ -229,7 +229,7 @@ impl TreeBaseline {
             let id = unused_id(&benchmark.full_id, &mut seen);
             let phase = iteration_layout(&samples, &place)?;
             let number = (self.gathering).benchmark_index(&named, &id, unit.metric(), phase)?;
-            self.add_samples(number, &place, &samples, launch, unit)?;
+            self.add_samples(number, &place, &samples, process, unit)?;
             if let Some(said) = &benchmark.throughput {
                 match said.throughput() {
                     Some(throughput) => self.gathering.set_throughput(number, throughput),
@@ -252,7 +252,7 @@ impl TreeBaseline {
         number: usize,
         place: &str,
         samples: &CriterionSamples,
-        launch: u32,
+        process: u32,
         unit: &ValueUnit,
     ) -> Result<(), ExchangeError> {
         let (iterations, times) = (&samples.iters, &samples.times);
@@ -275,7 +275,7 @@ impl TreeBaseline {
             }
             let place = format!("{place}: times[{at}]");
             let sample = sample_from_float(&place, *time, *count as u64, unit)?;
-            self.gathering.add(number, launch, sample);
+            self.gathering.add(number, process, sample);
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             };
             let nth = times.entry(id.clone()).or_default();
             *nth += 1;
-            let launch = run.process_ordinal(&match *nth {
+            let process = run.process_ordinal(&match *nth {
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
@@ -75,7 +75,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let number = run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
             run.add(
                 number,
-                launch,
+                process,
                 sample_from_text(&place, value, iterations, &unit)?,
             );
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::error::ExchangeError;
 use super::super::groups::{
-    GroupRow, IdGroup, ImportedGroups, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
+    GroupRow, IdGroup, ImportedGroups, IterationLayout, MOST_GROUPS, MOST_PROCESSES,
 };
 use super::super::unit::{Decimal, DecimalMark, ValueUnit};
 use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
@@ -31,7 +31,7 @@ pub struct ForeignRun {
 pub(super) struct ForeignRunBuilder {
     groups: Vec<IdGroup>,
     known: HashMap<String, usize>,
-    launches: Vec<String>,
+    processes: Vec<String>,
     ordinals: HashMap<String, u32>,
     caveats: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl ForeignRunBuilder {
         Self {
             groups: Vec::new(),
             known: HashMap::new(),
-            launches: Vec::new(),
+            processes: Vec::new(),
             ordinals: HashMap::new(),
             caveats: Vec::new(),
         }
@@ -93,22 +93,22 @@ impl ForeignRunBuilder {
         if let Some(known) = self.ordinals.get(name) {
             return Ok(*known);
         }
-        if self.launches.len() == MOST_LAUNCHES {
+        if self.processes.len() == MOST_PROCESSES {
             return Err(ExchangeError::TooMany {
-                what: "launches",
-                most: MOST_LAUNCHES,
+                what: "processes",
+                most: MOST_PROCESSES,
                 hint: "import parts of it by themselves",
             });
         }
-        let ordinal = u32::try_from(self.launches.len()).unwrap_or(u32::MAX);
-        self.launches.push(name.to_owned());
+        let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+        self.processes.push(name.to_owned());
         self.ordinals.insert(name.to_owned(), ordinal);
         Ok(ordinal)
     }
 
-    pub(super) fn add(&mut self, benchmark: usize, launch: u32, sample: Sample) {
+    pub(super) fn add(&mut self, benchmark: usize, process: u32, sample: Sample) {
         self.groups[benchmark].rows.push(GroupRow {
-            launch,
+            process,
             samples: vec![sample],
         });
     }
@@ -120,13 +120,13 @@ impl ForeignRunBuilder {
         }
     }
 
-    /// Returns the run. `launches_known` says that the format itself distinguishes processes.
+    /// Returns the run. `processes_known` says that the format itself distinguishes processes.
     pub(super) fn finish(
         mut self,
         name: Option<String>,
         files: Vec<SourceFile>,
         unit: &str,
-        launches_known: bool,
+        processes_known: bool,
     ) -> Result<ForeignRun, ExchangeError> {
         self.groups.retain(|group| !group.rows.is_empty());
         if self.groups.is_empty() {
@@ -137,7 +137,7 @@ impl ForeignRunBuilder {
             });
         }
         for group in &mut self.groups {
-            group.rows.sort_by_key(|row| row.launch);
+            group.rows.sort_by_key(|row| row.process);
         }
         Ok(ForeignRun {
             name,
@@ -146,8 +146,8 @@ impl ForeignRunBuilder {
             caveats: self.caveats,
             imported: ImportedGroups {
                 groups: self.groups,
-                launches_known: launches_known || self.launches.len() > 1,
-                launches: self.launches,
+                processes_known: processes_known || self.processes.len() > 1,
+                processes: self.processes,
                 guesses: Vec::new(),
                 skipped: Vec::new(),
                 rows_skipped: 0,

@@ -243,11 +243,11 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                     let id = format!("{id}{suffix}");
                     let number =
                         run.benchmark_index(&place, &id, unit.metric(), IterationLayout::Flat)?;
-                    let launch = run
+                    let process = run
                         .process_ordinal(&format!("{} #{ordinal}, run {}", file.name, value.run))?;
                     run.add(
                         number,
-                        launch,
+                        process,
                         sample_from_float(&value.place, value.value, 1, &unit)?,
                     );
                 }

@@ -129,13 +129,13 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             };
             let nth = times.entry(name).or_default();
             *nth += 1;
-            let launch = run.process_ordinal(&match *nth {
+            let process = run.process_ordinal(&match *nth {
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
             let number = run.benchmark_index(&place, name, unit.metric(), IterationLayout::Flat)?;
             let value = value.replace(',', "");
-            run.add(number, launch, sample_from_text(&place, &value, 1, &unit)?);
+            run.add(number, process, sample_from_text(&place, &value, 1, &unit)?);
         }
     }
     run.add_caveat(

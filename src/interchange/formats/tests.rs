@@ -130,7 +130,7 @@ fn values(run: &ForeignRun) -> Vec<Values> {
     (run.imported.groups.iter())
         .map(|group| {
             let rows = group.rows.iter();
-            let values = rows.map(|row| (row.launch, row.samples[0].per_iteration()));
+            let values = rows.map(|row| (row.process, row.samples[0].per_iteration()));
             (
                 group.id.clone(),
                 group.metrics[0].to_string(),
@@ -211,16 +211,16 @@ fn divans_medians_are_read_with_the_path_in_the_tree_as_id() {
         ],
     );
     assert!(run.caveats[0].contains("no samples"), "{:?}", run.caveats);
-    assert!(!run.imported.launches_known);
+    assert!(!run.imported.processes_known);
 }
 
 #[test]
-fn the_same_output_several_times_in_one_file_is_several_launches() {
+fn the_same_output_several_times_in_one_file_is_several_processes() {
     for (text, format) in [(DIVAN, FileFormat::Divan), (LIBTEST, FileFormat::Libtest)] {
         let thrice = [text, text, text].concat();
         let run = read(&[&thrice], format).unwrap();
-        assert_eq!(run.imported.launches.len(), 3);
-        assert!(run.imported.launches_known);
+        assert_eq!(run.imported.processes.len(), 3);
+        assert!(run.imported.processes_known);
         let beside = read(&[text, text, text], format).unwrap();
         assert_eq!(values(&run), values(&beside));
     }
@@ -286,7 +286,7 @@ bench:          34 ns/iter (+/- 7)
 }
 
 #[test]
-fn hyperfines_runs_are_launches_of_one_sample_each() {
+fn hyperfines_runs_are_processes_of_one_sample_each() {
     let run = read(&[HYPERFINE], FileFormat::Hyperfine).unwrap();
     assert_values(
         &run,
@@ -296,7 +296,7 @@ fn hyperfines_runs_are_launches_of_one_sample_each() {
             time("sleep 0.02 (time = 0.02)", &[(0, 21e6)]),
         ],
     );
-    assert!(run.imported.launches_known);
+    assert!(run.imported.processes_known);
     assert!(
         run.caveats[0].contains("1 runs of `sleep 0.01`"),
         "{:?}",

@@ -104,23 +104,23 @@ impl PortableReader<'_> {
                 check_head(&head)?;
                 self.runs.push(PortableRun {
                     head: *head,
-                    launches: Vec::new(),
+                    processes: Vec::new(),
                     counted: Vec::new(),
                     verdicts: Vec::new(),
                     conclusion: None,
                 });
                 Ok(())
             }
-            PortableLine::Launch(wire) => {
+            PortableLine::Process(wire) => {
                 self.launched.clear();
                 let run = self.current_run()?;
-                let launch = ProcessRecord {
+                let process = ProcessRecord {
                     head: wire.head,
                     target_facts: wire.target_facts,
                     benchmarks: Vec::new(),
                 };
-                check_process(run, &launch)?;
-                run.launches.push(launch);
+                check_process(run, &process)?;
+                run.processes.push(process);
                 Ok(())
             }
             PortableLine::Series(launched) => self.add_series(*launched),
@@ -148,13 +148,13 @@ impl PortableReader<'_> {
         let key = &launched.benchmark.key;
         let is_first = self.launched.insert(key.clone());
         let run = self.current_run()?;
-        let launch = (run.launches.last_mut())
-            .ok_or_else(|| "no launch has begun above this line".to_owned())?;
-        check_series(launch, &launched)?;
+        let process = (run.processes.last_mut())
+            .ok_or_else(|| "no process has begun above this line".to_owned())?;
+        check_series(process, &launched)?;
         if !is_first {
-            return Err(format!("`{key}` is there twice in one launch"));
+            return Err(format!("`{key}` is there twice in one process"));
         }
-        launch.benchmarks.push(launched);
+        process.benchmarks.push(launched);
         Ok(())
     }
 
@@ -258,13 +258,13 @@ fn check_name(what: &str, text: &str) -> Result<(), String> {
 }
 
 /// Checks a process before it joins `run`.
-pub(super) fn check_process(run: &PortableRun, launch: &ProcessRecord) -> Result<(), String> {
-    let head = &launch.head;
+pub(super) fn check_process(run: &PortableRun, process: &ProcessRecord) -> Result<(), String> {
+    let head = &process.head;
     check_name("package", &head.package)?;
     check_name("target", &head.target)?;
     // Processes are sorted, so a duplicate can only follow its original.
-    let place = |launch: &ProcessRecord| {
-        let head = &launch.head;
+    let place = |process: &ProcessRecord| {
+        let head = &process.head;
         (
             head.package.clone(),
             head.target.clone(),
@@ -272,23 +272,23 @@ pub(super) fn check_process(run: &PortableRun, launch: &ProcessRecord) -> Result
             head.attempt,
         )
     };
-    match run.launches.last() {
-        Some(last) if place(last) >= place(launch) => Err(format!(
-            "launch {} (attempt {}) of {}/{} is there twice or out of order",
+    match run.processes.last() {
+        Some(last) if place(last) >= place(process) => Err(format!(
+            "process {} (attempt {}) of {}/{} is there twice or out of order",
             head.ordinal, head.attempt, head.package, head.target
         )),
         _ => Ok(()),
     }
 }
 
-/// Checks the series of a benchmark before it joins `launch`.
+/// Checks the series of a benchmark before it joins `process`.
 pub(super) fn check_series(
-    launch: &ProcessRecord,
+    process: &ProcessRecord,
     launched: &BenchmarkInProcess,
 ) -> Result<(), String> {
     let key = &launched.benchmark.key;
     check_name("benchmark's id", &key.id)?;
-    if (&key.package, &key.target) != (&launch.head.package, &launch.head.target) {
+    if (&key.package, &key.target) != (&process.head.package, &process.head.target) {
         return Err(format!("`{key}` is not of the target that was launched"));
     }
     check_noise_threshold(launched.noise_threshold)?;
@@ -334,7 +334,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
             "the counts of `{key}` are there twice or out of order"
         ));
     }
-    let mut measured = run.launches.iter().flat_map(|launch| &launch.benchmarks);
+    let mut measured = run.processes.iter().flat_map(|process| &process.benchmarks);
     if !measured.any(|launched| launched.benchmark.key == *key) {
         return Err(format!(
             "`{key}` was counted, which the run did not measure"

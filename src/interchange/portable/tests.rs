@@ -49,7 +49,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
     };
     PortableRun {
         head: head(pair),
-        launches: vec![ProcessRecord {
+        processes: vec![ProcessRecord {
             head: ProcessHead {
                 package: "p".to_owned(),
                 target: "t".to_owned(),
@@ -237,7 +237,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "a:6",
             "there twice or out of order",
         ),
-        (without(2), "a:3", "no launch has begun"),
+        (without(2), "a:3", "no process has begun"),
         (without(1), "a:2", "no run has begun"),
         (format!("{good}{}", lines[1]), "a:8", "lines after its end"),
         (

@@ -25,7 +25,7 @@ pub(super) enum PortableLine {
     /// The head of a run
     Run(Box<PortableHead>),
     /// The head of a process of the run
-    Launch(WireProcess),
+    Process(WireProcess),
     /// The series of a benchmark in the process
     Series(Box<BenchmarkInProcess>),
     /// Instruction counts and sampled time of a benchmark of the run
@@ -58,7 +58,7 @@ pub struct PortableRun {
     /// Facts about the whole run
     pub head: PortableHead,
     /// Processes, by package, target, ordinal and attempt
-    pub launches: Vec<ProcessRecord>,
+    pub processes: Vec<ProcessRecord>,
     /// Instruction counts and sampled times, by benchmark
     pub counted: Vec<CountedBenchmark>,
     /// Verdicts, by benchmark
@@ -176,8 +176,8 @@ impl PortableHead {
 impl PortableRun {
     /// Counts the requested benchmarks.
     pub fn count_benchmarks(&self) -> usize {
-        let keys: HashSet<_> = (self.launches.iter())
-            .flat_map(|launch| &launch.benchmarks)
+        let keys: HashSet<_> = (self.processes.iter())
+            .flat_map(|process| &process.benchmarks)
             .map(|launched| &launched.benchmark.key)
             .collect();
         keys.len()
@@ -244,8 +244,8 @@ pub fn write_portable(
     tool_version: &str,
     told: &ProgressReporter<'_>,
 ) -> io::Result<()> {
-    let launches = runs.iter().flat_map(|run| &run.launches);
-    let all: usize = launches.map(|launch| launch.benchmarks.len()).sum();
+    let processes = runs.iter().flat_map(|run| &run.processes);
+    let all: usize = processes.map(|process| process.benchmarks.len()).sum();
     let mut done = 0;
     let mut lines = LineWriter { writer, count: 0 };
     lines.write_line(&PortableLine::PerfcheckExport(Header {
@@ -254,12 +254,12 @@ pub fn write_portable(
     }))?;
     for run in runs {
         lines.write_line(&PortableLine::Run(Box::new(run.head.clone())))?;
-        for launch in &run.launches {
-            lines.write_line(&PortableLine::Launch(WireProcess {
-                head: launch.head.clone(),
-                target_facts: launch.target_facts.clone(),
+        for process in &run.processes {
+            lines.write_line(&PortableLine::Process(WireProcess {
+                head: process.head.clone(),
+                target_facts: process.target_facts.clone(),
             }))?;
-            for benchmark in &launch.benchmarks {
+            for benchmark in &process.benchmarks {
                 told.report(done, all);
                 done += 1;
                 lines.write_line(&PortableLine::Series(Box::new(benchmark.clone())))?;

@@ -51,7 +51,7 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
             units::short_id(&target),
             picture.run,
             units::counted(summary.samples, "sample"),
-            units::counted(summary.launches, "launch"),
+            units::counted(summary.processes, "process"),
             units::percent(picture.confidence_level)
         ),
     );
@@ -134,8 +134,8 @@ fn describe(picture: &Picture<'_>) -> String {
             spent(slope.estimate)
         )
     });
-    let medians: Vec<String> = (shape.launches.iter())
-        .map(|launch| spent(launch.quartiles[1]))
+    let medians: Vec<String> = (shape.processes.iter())
+        .map(|process| spent(process.quartiles[1]))
         .collect();
     let mut remarks = String::new();
     let outliers = analysis::describe_outliers(summary);
@@ -167,9 +167,9 @@ fn describe(picture: &Picture<'_>) -> String {
         String::new()
     };
     format!(
-        "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each launch; medians: {}.{remarks}{operations}",
+        "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each process; medians: {}.{remarks}{operations}",
         units::counted(summary.samples, "sample"),
-        units::counted(summary.launches, "launch"),
+        units::counted(summary.processes, "process"),
         value_axis_title(picture.metric),
         spent(shape.range().0),
         spent(shape.range().1),
@@ -284,12 +284,12 @@ fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric
         svg.area("area", curve.chain(ends));
     }
     let bottom = below + SAMPLES;
-    let row = SAMPLES / shape.launches.len().max(1) as f64;
-    let is_alone = shape.launches.len() == 1;
-    for (index, launch) in shape.launches.iter().enumerate() {
+    let row = SAMPLES / shape.processes.len().max(1) as f64;
+    let is_alone = shape.processes.len() == 1;
+    for (index, process) in shape.processes.iter().enumerate() {
         let fences = summary.fences.get(index);
         let top = below + row * (index as f64 + 0.1);
-        draw_samples(svg, &x, &launch.times, fences, (top, row * 0.8));
+        draw_samples(svg, &x, &process.times, fences, (top, row * 0.8));
         // The fences of a single process also apply to the density curve.
         let from = if is_alone {
             above
@@ -430,18 +430,18 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
 
 /// Draws a violin for each process, with a line at its median.
 fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
-    let launches = &shape.launches;
+    let processes = &shape.processes;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
     let y = Axis::new(quantity(metric), shape.range(), (below, above));
-    let count = launches.len();
+    let count = processes.len();
     let room = (RIGHT - LEFT) / count.max(1) as f64;
-    let peaks = launches.iter().map(|launch| launch.density.peak());
+    let peaks = processes.iter().map(|process| process.density.peak());
     let highest = peaks.fold(0.0, f64::max);
-    draw_heading(svg, top, "Launch by launch", "medians across");
-    for (index, launch) in launches.iter().enumerate() {
+    draw_heading(svg, top, "Process by process", "medians across");
+    for (index, process) in processes.iter().enumerate() {
         let middle = LEFT + room * (index as f64 + 0.5);
         let half = |density: f64| density / highest * room.min(90.0) * 0.46;
-        let shape: Vec<(f64, f64)> = launch
+        let shape: Vec<(f64, f64)> = process
             .density
             .points()
             .filter(|(_, density)| half(*density) > 0.2)
@@ -452,7 +452,7 @@ fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 
         if !shape.is_empty() {
             svg.area("area", right.chain(left));
         }
-        let at = y.place(launch.quartiles[1]);
+        let at = y.place(process.quartiles[1]);
         let half = room.min(90.0) * 0.3;
         svg.line("line", [(middle - half, at), (middle + half, at)]);
     }
@@ -472,7 +472,7 @@ fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 
         (centre, below + 38.0),
         Anchor::Middle,
         "small faint",
-        "launch",
+        "process",
     );
     draw_y_axis(svg, &y, top);
     below + FOOT

@@ -36,15 +36,15 @@ impl Annotation {
     }
 
     fn from_row(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
-        let (word, complaint) = sentences::describe_problem(row, findings, context.fail_on);
-        let lines: Vec<String> = [row.key.to_string(), complaint.clone()]
+        let problem = sentences::describe_problem(row, findings, context.fail_on);
+        let lines: Vec<String> = [row.key.to_string(), problem.sentence.clone()]
             .into_iter()
             .map(|line| sanitize::one_line(&line))
-            .chain(sentences::notes_beyond(row, findings, &complaint))
+            .chain(sentences::notes_beyond(row, findings, &problem))
             .collect();
         Self {
             place: (context.source_place)(&row.key),
-            title: format!("{word}: {}", sanitize::one_line(&row.key.id)),
+            title: format!("{}: {}", problem.word, sanitize::one_line(&row.key.id)),
             message: lines.join("\n"),
         }
     }

@@ -69,13 +69,19 @@ fn benchmark_issue(
         RowSeverity::Warning => "minor",
         RowSeverity::Fine => return None,
     };
-    let (check, complaint) = sentences::describe_problem(row, findings, context.fail_on);
-    let description: Vec<String> = std::iter::once(format!("{}: {complaint}", row.key))
-        .chain(sentences::notes_beyond(row, findings, &complaint))
+    let problem = sentences::describe_problem(row, findings, context.fail_on);
+    let description: Vec<String> = std::iter::once(format!("{}: {}", row.key, problem.sentence))
+        .chain(sentences::notes_beyond(row, findings, &problem))
         .map(|sentence| sanitize::one_line(&sentence))
         .collect();
     let description = description.join("; ");
-    Some(Issue::new(check, &row.key, severity, &description, context))
+    Some(Issue::new(
+        problem.word,
+        &row.key,
+        severity,
+        &description,
+        context,
+    ))
 }
 
 fn target_issue(failed: &FailedTarget, context: &ReportContext<'_>) -> Issue {

@@ -193,8 +193,8 @@ fn format_sample_seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
 }
 
 fn measured_seconds(measurement: &Measurement) -> f64 {
-    let samples = measurement.launches.iter().flat_map(|launch| {
-        let series = &launch.series;
+    let samples = measurement.processes.iter().flat_map(|process| {
+        let series = &process.series;
         std::iter::once(&series.warm_up)
             .chain(&series.linear)
             .chain(&series.flat)
@@ -272,8 +272,8 @@ fn write_case(
     findings: &Findings<'_>,
     context: &ReportContext<'_>,
 ) -> io::Result<()> {
-    let (word, complaint) = sentences::describe_problem(row, findings, context.fail_on);
-    let notes = sentences::notes_beyond(row, findings, &complaint);
+    let problem = sentences::describe_problem(row, findings, context.fail_on);
+    let notes = sentences::notes_beyond(row, findings, &problem);
     writeln!(
         writer,
         "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">",
@@ -284,12 +284,13 @@ fn write_case(
     if let Some(element) = CaseOutcome::from_row(row, findings, context).element_name() {
         writeln!(
             writer,
-            "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",
-            escape_attribute(&complaint),
+            "      <{element} type=\"{}\" message=\"{}\">{}</{element}>",
+            problem.word,
+            escape_attribute(&problem.sentence),
             sanitize::xml(&notes.join("\n"))
         )?;
     }
-    let said: Vec<String> = std::iter::once(complaint).chain(notes).collect();
+    let said: Vec<String> = std::iter::once(problem.sentence).chain(notes).collect();
     writeln!(
         writer,
         "      <system-out>{}</system-out>",

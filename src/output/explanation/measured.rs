@@ -83,13 +83,13 @@ fn single_statement(candidate: &MeasuredSide) -> Statement {
         format!(
             "{} measured it in {} with {}.",
             sentences::capitalize(&describe_run(candidate)),
-            units::counted(candidate.launches, "process"),
+            units::counted(candidate.processes, "process"),
             units::counted(candidate.samples, "sample"),
         ),
         Numbers::Measured {
             run: candidate.run,
             base_run: None,
-            launches: candidate.launches,
+            processes: candidate.processes,
             samples: candidate.samples,
         },
     )
@@ -104,13 +104,13 @@ fn paired_statement(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> St
         format!(
             "The new build, {}, and {beside}, were measured side by side in {}, each with a new process of both builds. The new build has {}.",
             describe_run(candidate),
-            units::counted(candidate.launches, "round"),
+            units::counted(candidate.processes, "round"),
             units::counted(candidate.samples, "sample"),
         ),
         Numbers::Measured {
             run: candidate.run,
             base_run: base.map(|base| base.run),
-            launches: candidate.launches,
+            processes: candidate.processes,
             samples: candidate.samples,
         },
     )
@@ -118,12 +118,12 @@ fn paired_statement(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> St
 
 fn reference_statement(explanation: &Explanation<'_>) -> Statement {
     let base = &explanation.base;
-    let launches: usize = base.iter().map(|side| side.launches).sum();
+    let processes: usize = base.iter().map(|side| side.processes).sum();
     let samples: usize = base.iter().map(|side| side.samples).sum();
     let spread = explanation.row.map_or(0, |row| row.spread.len());
     let held = format!(
         "{} with {}",
-        units::counted(launches, "process"),
+        units::counted(processes, "process"),
         units::counted(samples, "sample")
     );
     let compared_with = explanation
@@ -150,7 +150,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
         text,
         Numbers::Reference {
             runs: base.iter().map(|side| side.run).collect(),
-            launches,
+            processes,
             samples,
             runs_spread: spread,
         },
@@ -182,11 +182,11 @@ fn describe_run(side: &MeasuredSide) -> String {
 /// Returns a statement for each failure.
 pub(super) fn failure_statements(failures: &[Failure]) -> Vec<Statement> {
     let failures = sentences::group_by_message(failures).into_iter();
-    let statements = failures.map(|(message, launches)| {
-        let named = sentences::format_processes(&launches);
+    let statements = failures.map(|(message, processes)| {
+        let named = sentences::format_processes(&processes);
         Statement::new(
             format!("It failed in {named}: {message}"),
-            Numbers::Failure { launches },
+            Numbers::Failure { processes },
         )
     });
     statements.collect()
@@ -226,7 +226,7 @@ pub struct MeasuredSide {
     /// The checkout
     pub git: Option<GitState>,
     /// Processes with samples; rounds, if measured side by side
-    pub launches: usize,
+    pub processes: usize,
     /// Samples that count, of all processes together
     pub samples: usize,
 }
@@ -305,8 +305,8 @@ mod tests {
 
     #[test]
     fn failures_of_one_kind_are_told_once() {
-        let failure = |launch, message: &str| Failure {
-            launch,
+        let failure = |process, message: &str| Failure {
+            process,
             side: Side::Candidate,
             message: message.to_owned(),
         };

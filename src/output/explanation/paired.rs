@@ -18,7 +18,7 @@ use perfcheck_analysis::model::{Side, Verdict};
 /// Returns the statements from the estimates to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
-    let rounds = comparison.extent.launches_candidate();
+    let rounds = comparison.extent.processes_candidate();
     let look = comparison.look();
     statements.extend(look.map(|look| look_statement(look, rounds, comparison, explanation.plan)));
     statements.extend(comparison.location().map(location_statement));

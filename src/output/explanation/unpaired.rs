@@ -544,7 +544,7 @@ fn describe_interval(comparison: &Comparison) -> String {
 
 fn observations_statement(tested: &PublishedDecision) -> Statement {
     let text = match tested.observations {
-        Observations::Launches => format!(
+        Observations::Processes => format!(
             "Each process gave one observation, the {} of its samples: {} against {}.",
             tested.center, tested.candidate, tested.base
         ),
@@ -558,7 +558,7 @@ fn observations_statement(tested: &PublishedDecision) -> Statement {
         ),
     };
     let outliers = match tested.observations {
-        Observations::Launches | Observations::Samples => "No sample was left out as an outlier.",
+        Observations::Processes | Observations::Samples => "No sample was left out as an outlier.",
         Observations::Filtered => {
             "Test, change and effect sizes use these samples; `--observations samples` uses all."
         }
@@ -670,7 +670,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
     let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;
     let unit = match effects.observations {
-        Observations::Launches => "processes",
+        Observations::Processes => "processes",
         Observations::Samples => "samples",
         Observations::Filtered => "the samples that the filter keeps",
     };

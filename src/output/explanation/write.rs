@@ -24,7 +24,7 @@ use perfcheck_analysis::compare::{
     LatencyComparison, PercentileChange, SampledTime,
 };
 use perfcheck_analysis::findings::{CodeChange, Method, Row, Sameness};
-use perfcheck_analysis::model::{MIN_LAUNCHES, Statistic, Verdict};
+use perfcheck_analysis::model::{MIN_PROCESSES, Statistic, Verdict};
 
 /// Width of the text and of its left margin, in columns.
 const WIDTH: usize = 80;
@@ -318,7 +318,7 @@ fn describe_reference(explanation: &Explanation<'_>) -> String {
     let how = match comparison {
         Some(found) if found.is_paired() => format!(
             ", measured side by side in {}",
-            units::counted(found.extent.launches_candidate(), "round")
+            units::counted(found.extent.processes_candidate(), "round")
         ),
         Some(_) => ", as stored".to_owned(),
         None => String::new(),
@@ -494,7 +494,7 @@ fn explain_failed(
     let good = explanation
         .candidate
         .as_ref()
-        .map_or(0, |candidate| candidate.launches);
+        .map_or(0, |candidate| candidate.processes);
     let decision = if explanation.candidate.is_none() {
         "Its bench target could not be run on at least one side, so nothing was measured."
             .to_owned()
@@ -504,7 +504,7 @@ fn explain_failed(
         "None of its processes gave samples.".to_owned()
     } else {
         format!(
-            "{good} of its processes gave samples; because others failed, a verdict needs at least {MIN_LAUNCHES}."
+            "{good} of its processes gave samples; because others failed, a verdict needs at least {MIN_PROCESSES}."
         )
     };
     (

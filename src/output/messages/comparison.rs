@@ -62,7 +62,7 @@ pub(crate) struct BenchmarkCompared<'a> {
     /// Location statistic of the samples, taken of each process, or of all samples of a side if measured side by side; null if nothing was tested.
     location: Option<Location>,
     /// Number of processes used, or of rounds if measured side by side; null if nothing was compared.
-    launches: Option<SideCounts>,
+    processes: Option<SideCounts>,
     /// Number of runs that make up the reference; null if nothing was compared.
     runs_averaged: Option<usize>,
     /// Number of runs from which the drift between runs was estimated; null if nothing was compared.
@@ -208,7 +208,7 @@ impl<'a> BenchmarkCompared<'a> {
             resamples: decision.resamples,
             decided_by: decided_by(method, decision.analysis.subject),
             location: found.and_then(Comparison::location),
-            launches: found.map(SideCounts::from),
+            processes: found.map(SideCounts::from),
             runs_averaged: found.map(|found| found.extent.runs_averaged()),
             runs_spread: found.map(|found| found.extent.runs_spread()),
             run_std_dev: found.and_then(|found| Some(found.run_grounds()?.run_sd)),
@@ -236,8 +236,8 @@ impl<'a> BenchmarkCompared<'a> {
 impl From<&Comparison> for SideCounts {
     fn from(found: &Comparison) -> Self {
         Self {
-            candidate: found.extent.launches_candidate(),
-            base: found.extent.launches_base(),
+            candidate: found.extent.processes_candidate(),
+            base: found.extent.processes_base(),
         }
     }
 }
@@ -550,7 +550,7 @@ pub struct GroupedCell {
     /// Complete id of the benchmark.
     pub id: String,
     /// Number of processes with samples.
-    pub launches: usize,
+    pub processes: usize,
     /// Its standing among the alternatives.
     #[serde(flatten)]
     pub contender: Contender,

@@ -60,7 +60,7 @@ pub(crate) enum Numbers {
         /// Run of the base if both builds were measured side by side; else null.
         base_run: Option<RunId>,
         /// Number of processes with samples, or of rounds if measured side by side.
-        launches: usize,
+        processes: usize,
         /// Number of samples that the verdict is based on.
         samples: usize,
     },
@@ -69,7 +69,7 @@ pub(crate) enum Numbers {
         /// The runs, newest first.
         runs: Vec<RunId>,
         /// Number of their processes with samples.
-        launches: usize,
+        processes: usize,
         /// Number of their samples that the verdict is based on.
         samples: usize,
         /// Number of runs from which the drift between runs was estimated.
@@ -100,7 +100,7 @@ pub(crate) enum Numbers {
     /// Failure of processes.
     Failure {
         /// Numbers of the processes that failed, from 1.
-        launches: Vec<u32>,
+        processes: Vec<u32>,
     },
     /// Look at the data of a side-by-side measurement that decided.
     Look {

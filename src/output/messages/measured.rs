@@ -47,7 +47,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
     /// Raw series of each process, or of each round if measured side by side.
-    launches: Vec<MeasuredProcess<'a>>,
+    processes: Vec<MeasuredProcess<'a>>,
     /// Processes that failed.
     failures: &'a [Failure],
 }
@@ -57,7 +57,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SamplingSettingsMessage {
     /// Number of processes in a run.
-    launches: u32,
+    processes: u32,
     /// Number of samples of each process; null: as many as fit in the time.
     samples: Option<u32>,
     /// Warm-up time of a process, in nanoseconds.
@@ -85,7 +85,7 @@ struct Rates {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MeasuredProcess<'a> {
     /// Index of the process in the run, from 0.
-    launch: u32,
+    process: u32,
     /// Smallest step of the clock, in nanoseconds; 0 if unknown.
     quantum_ns: Nanos,
     /// Warm-up as one total, which is never part of the samples.
@@ -135,8 +135,8 @@ impl<'a> BenchmarkMeasured<'a> {
             allocations: AllocationSummary::from_measurement(measurement),
             instructions: InstructionSummary::from_measurement(measurement),
             latencies,
-            launches: measurement
-                .launches
+            processes: measurement
+                .processes
                 .iter()
                 .map(MeasuredProcess::from)
                 .collect(),
@@ -148,7 +148,7 @@ impl<'a> BenchmarkMeasured<'a> {
 impl From<&SamplingSettings> for SamplingSettingsMessage {
     fn from(settings: &SamplingSettings) -> Self {
         Self {
-            launches: settings.launches,
+            processes: settings.processes,
             samples: settings.samples,
             warm_up_ns: settings.warm_up,
             warm_up_iterations: settings.warm_up_iterations,
@@ -182,16 +182,20 @@ fn to_rate(time: &Estimate) -> Estimate {
 }
 
 impl<'a> From<&'a ProcessSeries> for MeasuredProcess<'a> {
-    fn from(launch: &'a ProcessSeries) -> Self {
-        let series = &launch.series;
+    fn from(process: &'a ProcessSeries) -> Self {
+        let series = &process.series;
         Self {
-            launch: launch.launch,
-            quantum_ns: launch.quantum,
+            process: process.process,
+            quantum_ns: process.quantum,
             warm_up: Samples::from(std::slice::from_ref(&series.warm_up)),
             linear: Samples::from(&series.linear[..]),
             flat: Samples::from(&series.flat[..]),
-            allocations: ProcessAllocations::from_allocations(&launch.extras.allocations),
-            latencies: launch.extras.latencies.as_ref().map(ProcessLatencies::from),
+            allocations: ProcessAllocations::from_allocations(&process.extras.allocations),
+            latencies: process
+                .extras
+                .latencies
+                .as_ref()
+                .map(ProcessLatencies::from),
         }
     }
 }
@@ -341,7 +345,7 @@ pub struct BenchmarkStatistics<'a> {
     /// Summary of the samples; `None` without samples.
     pub record: Option<BenchmarkRecord>,
     /// Statistics of processes, over all processes; `None` without samples.
-    pub over_launches: Option<ProcessStatistics>,
+    pub over_processes: Option<ProcessStatistics>,
     /// Verdict of the run about the benchmark, if it has one.
     pub verdict: Option<Verdict>,
     /// Change that the verdict is based on, as a fraction.
@@ -381,7 +385,7 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     latencies: Option<&'a LatencySummary>,
     /// Statistics of processes, over all processes, with percentile bootstrap intervals whose bounds are whole order statistics; null without
     /// samples.
-    over_launches: Option<&'a ProcessStatistics>,
+    over_processes: Option<&'a ProcessStatistics>,
     /// Latencies over the time of the processes; null without latencies.
     course: Option<&'a LatencyOverTime>,
     /// Verdict of the run about the benchmark; null if there is none.
@@ -416,7 +420,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             allocations,
             instructions: InstructionSummary::from_measurement(one.measurement),
             latencies,
-            over_launches: one.over_launches.as_ref(),
+            over_processes: one.over_processes.as_ref(),
             course: latencies.map(|found| &found.course),
             verdict: one.verdict,
             change: one.change,

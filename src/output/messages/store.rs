@@ -160,7 +160,7 @@ pub struct ImportFindings<'a> {
     /// Source of the values.
     pub source: &'a Source,
     /// Number of processes that the files distinguish.
-    pub launches: usize,
+    pub processes: usize,
     /// Baseline that names the run, if any.
     pub baseline: Option<&'a str>,
     /// The benchmarks, in the order in which they are shown.
@@ -204,7 +204,7 @@ pub(crate) struct ImportFinished<'a> {
     /// Number of benchmarks.
     benchmarks: usize,
     /// Number of processes that the files distinguish.
-    launches: usize,
+    processes: usize,
     /// Source of the values.
     source: &'a Source,
 }
@@ -225,7 +225,7 @@ pub struct ImportedRun {
     /// Number of benchmarks.
     pub benchmarks: usize,
     /// Number of processes.
-    pub launches: usize,
+    pub processes: usize,
     /// Whether the run is the base of a side-by-side measurement.
     #[serde(skip)]
     pub is_base: bool,
@@ -288,7 +288,7 @@ impl<'a> From<&ImportFindings<'a>> for ImportFinished<'a> {
             run: findings.run,
             baseline: findings.baseline,
             benchmarks: findings.rows.len(),
-            launches: findings.launches,
+            processes: findings.processes,
             source: findings.source,
         }
     }

@@ -324,7 +324,7 @@ impl SideData {
             run: side.run,
             numbers: (
                 summary.samples,
-                summary.launches,
+                summary.processes,
                 Short(summary.min),
                 Short(summary.max),
                 record.cv.map(Short),
@@ -346,7 +346,7 @@ impl SideData {
             failures: failures
                 .map(|failure| {
                     let message = sentences::describe_failure(failure.side, &failure.message);
-                    format!("launch {}: {}", failure.launch, one_line(&message))
+                    format!("process {}: {}", failure.process, one_line(&message))
                 })
                 .collect(),
             more: labeled_extras(side, latencies.as_ref(), confidence_level),
@@ -359,10 +359,10 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     let summary = &record.summary;
     [
         Some(summary.mean),
-        record.mean_of_launches,
+        record.mean_of_processes,
         record.mean_bca,
         Some(summary.median),
-        record.median_of_launches,
+        record.median_of_processes,
         summary.sd,
         Some(summary.mad),
         summary.slope,
@@ -419,20 +419,23 @@ fn labeled_extras(
 
 impl CurveData {
     fn from_shape(shape: &Shape, top: f64) -> Self {
-        let launches = &shape.launches;
+        let processes = &shape.processes;
         let range = shape.range();
-        let times = launches.iter().flat_map(|launch| &launch.times).copied();
-        let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
-        let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
-        let spans = launches.iter().map(|launch| launch.density.range);
-        let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
-        let has_violins = launches
+        let times = processes.iter().flat_map(|process| &process.times).copied();
+        let counts: Vec<usize> = processes
             .iter()
-            .all(|launch| !launch.density.heights.is_empty());
+            .map(|process| process.times.len())
+            .collect();
+        let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
+        let spans = processes.iter().map(|process| process.density.range);
+        let quartiles = processes.iter().flat_map(|process| process.quartiles);
+        let has_violins = processes
+            .iter()
+            .all(|process| !process.density.heights.is_empty());
         // Each violin is scaled to its own maximum width.
-        let violins = launches.iter().map(|launch| {
-            let heights = launch.density.heights.iter().copied();
-            encode_positions(heights, (0.0, launch.density.peak()), 1)
+        let violins = processes.iter().map(|process| {
+            let heights = process.density.heights.iter().copied();
+            encode_positions(heights, (0.0, process.density.peak()), 1)
         });
         let quantiles = shape.quantiles.iter().map(|value| clamped_ln(*value));
         let end = |value: Option<f64>| value.unwrap_or(0.0);

@@ -160,13 +160,13 @@ mod tests {
     #[test]
     fn sentences_that_differ_in_numbers_share_a_phrase() {
         let mut book = Phrasebook::default();
-        let first = book.insert("time", "It took 12.5 ns in 3 launches.");
-        let second = book.insert("time", "It took 7 ns in 10 launches.");
+        let first = book.insert("time", "It took 12.5 ns in 3 processes.");
+        let second = book.insert("time", "It took 7 ns in 10 processes.");
         assert_eq!((first.0, second.0), (0, 0));
         assert_eq!(second.1, "7|10");
         assert_eq!(book.insert("time", "Nothing.").0, 1);
         assert_eq!(book.insert("other", "Nothing.").0, 2);
-        let phrases = ["It took \u{1} ns in \u{1} launches.", "Nothing."];
+        let phrases = ["It took \u{1} ns in \u{1} processes.", "Nothing."];
         let found = book.into_phrases();
         assert_eq!(
             found[..2],

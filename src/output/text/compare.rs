@@ -179,7 +179,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
             "Geometric means cover the {whole} rows that have a value in every column."
         ));
     }
-    if all().any(|cell| cell.launches < 2) {
+    if all().any(|cell| cell.processes < 2) {
         lines.push("A single process is too little to tell which is faster.".to_owned());
     }
     if found.left_out > 0 {
@@ -418,7 +418,7 @@ pub fn write_versions(
         }
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
-        (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Stored(_), Observations::Processes) => "processes",
         (Method::Stored(_), Observations::Filtered) => "the samples that the filter leaves",
         (Method::Paired, _) | (_, Observations::Samples) => "all samples",
     };
@@ -458,7 +458,7 @@ mod tests {
             Some(GroupedCell {
                 column: String::new(),
                 id,
-                launches: 5,
+                processes: 5,
                 contender: Contender {
                     value_ns,
                     ratio,

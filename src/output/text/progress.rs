@@ -28,9 +28,9 @@ impl ProgressMode {
     }
 }
 
-/// Without a bar, each of the first processes has a line, then one in `SOME_LAUNCHES`.
-const FIRST_LAUNCHES: u32 = 5;
-const SOME_LAUNCHES: u32 = 10;
+/// Without a bar, each of the first processes has a line, then one in `SOME_PROCESSES`.
+const FIRST_PROCESSES: u32 = 5;
+const SOME_PROCESSES: u32 = 10;
 /// Number of benchmarks from which preparatory work gets a line, without a bar.
 const MANY: usize = 200;
 /// Remaining time is shown once 1 part in `KNOWN_FROM` of the work is done.
@@ -101,20 +101,25 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// Describes the progress of a run: the word for process or round, its number, the benchmarks decided, and the time left if known.
-    fn describe_progress(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
-        let number = launch + 1;
+    fn describe_progress(
+        &self,
+        process: u32,
+        settled: usize,
+        left: &str,
+    ) -> (&'static str, String) {
+        let number = process + 1;
         let (benchmarks, plan) = self
             .planned
             .get()
-            .unwrap_or((0, VisitPlan::Launches(number)));
+            .unwrap_or((0, VisitPlan::Processes(number)));
         match plan {
-            VisitPlan::Launches(launches) => {
+            VisitPlan::Processes(processes) => {
                 // Samples that came out too short are measured again, in processes beyond the plan.
-                let launches = launches.max(number);
-                ("Process", format!("{number} of {launches}{left}"))
+                let processes = processes.max(number);
+                ("Process", format!("{number} of {processes}{left}"))
             }
             // The first round cannot decide anything.
-            VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
+            VisitPlan::Rounds(_) if process == 0 => ("Round", format!("{number}{left}")),
             VisitPlan::Rounds(_) => (
                 "Round",
                 format!("{number}, {settled} of {benchmarks} decided{left}"),
@@ -230,7 +235,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             }
             Event::Visiting {
                 benchmark,
-                launch,
+                process,
                 done,
                 visits,
                 left,
@@ -241,7 +246,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     EstimateKind::UsuallyAtMost => String::new(),
                     bound => format!(", {} left", format_bound(*bound, *left)),
                 };
-                let (word, reached) = self.describe_progress(*launch, *settled, &left);
+                let (word, reached) = self.describe_progress(*process, *settled, &left);
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
@@ -251,9 +256,9 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     ProgressMode::Bar(Charset::Ascii) => to_ascii(&message),
                     _ => message,
                 });
-                let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
-                let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
-                if self.mode == ProgressMode::Lines && new_launch && shown {
+                let new_process = self.announced.replace(Some(*process)) != Some(*process);
+                let shown = *process < FIRST_PROCESSES || process % SOME_PROCESSES == 0;
+                if self.mode == ProgressMode::Lines && new_process && shown {
                     self.write_line(&format!("{} {reached}", terminal::status(word)));
                 }
             }
@@ -270,14 +275,14 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             Event::Output(bytes) => self.pass_output(bytes),
             Event::VisitFailed {
                 benchmark,
-                launch,
+                process,
                 side,
                 message,
             } => self.write_line(&format!(
                 "{}: {} failed in process {}: {}",
                 terminal::error(),
                 printable_key(benchmark),
-                launch + 1,
+                process + 1,
                 terminal::escape_terminal_text(&sentences::describe_failure(*side, message))
             )),
             Event::TargetFailed {
@@ -425,15 +430,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_terminal_there_is_a_line_for_each_launch() {
+    fn without_a_terminal_there_is_a_line_for_each_process() {
         let key = BenchmarkKey {
             package: "p".into(),
             target: "t".into(),
             id: "i".into(),
         };
-        let visiting = |launch, done, bound| Event::Visiting {
+        let visiting = |process, done, bound| Event::Visiting {
             benchmark: &key,
-            launch,
+            process,
             done,
             visits: 4,
             left: Duration::from_secs(2),
@@ -445,13 +450,13 @@ mod tests {
             visits: 4,
             expected: Duration::from_mins(2),
             bound: match plan {
-                VisitPlan::Launches(_) => EstimateKind::AtLeast,
+                VisitPlan::Processes(_) => EstimateKind::AtLeast,
                 VisitPlan::Rounds(_) => EstimateKind::UsuallyAtMost,
             },
             plan,
         };
         let events = [
-            planned(VisitPlan::Launches(2)),
+            planned(VisitPlan::Processes(2)),
             visiting(0, 0, EstimateKind::AtLeast),
             visiting(0, 1, EstimateKind::AtLeast),
             visiting(1, 2, EstimateKind::About),

@@ -100,8 +100,8 @@ fn write_block(
     if let Some(found) = &latencies {
         lines.extend(latency_lines(found, confidence_level));
     }
-    if let Some(found) = &one.over_launches {
-        lines.extend(launch_lines(found, &benchmark.metric, confidence_level));
+    if let Some(found) = &one.over_processes {
+        lines.extend(process_lines(found, &benchmark.metric, confidence_level));
     }
     let labels = lines.iter().map(|line| &*line.label);
     let labels = label_column(labels.chain(["verdict"]));
@@ -144,7 +144,7 @@ fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
         ("standard error", units::or_dash(error)),
     ];
     let right = [
-        ("processes", summary.launches.to_string()),
+        ("processes", summary.processes.to_string()),
         ("max", spent(summary.max)),
         ("p25", p25),
         ("p95", p95),
@@ -232,7 +232,7 @@ fn estimate_lines(
     let estimates = [
         (
             "process mean",
-            record.mean_of_launches.as_ref(),
+            record.mean_of_processes.as_ref(),
             at_level("t interval"),
         ),
         ("mean", Some(&summary.mean), at_level(kind)),
@@ -265,7 +265,7 @@ fn estimate_lines(
         LabelledLine::new(label, text)
     });
     let mut lines: Vec<LabelledLine> = lines.collect();
-    if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
+    if let (Some(found), Some(coverage)) = (&record.median_of_processes, record.median_coverage) {
         let text = format!(
             "{}  {:.1} % of any distribution",
             format_with_interval(found, metric),
@@ -308,7 +308,7 @@ pub(super) fn sample_lines(
 ) -> Vec<LabelledLine> {
     let found = &record.of_samples;
     let is_of_all = found.outliers == Outliers::Keep && found.skipped == 0;
-    if record.summary.launches > 1 && is_of_all {
+    if record.summary.processes > 1 && is_of_all {
         return Vec::new();
     }
     let spent = |value: f64| units::format_cost(metric, value);
@@ -437,7 +437,7 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
                 "{} per iteration {how}, in {} iterations of {} processes",
                 units::count(found.count),
                 found.iterations,
-                found.launches
+                found.processes
             ),
         ),
         LabelledLine::new(
@@ -517,7 +517,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Ve
 
 /// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
 /// There are no lines for a single process, whose samples are described elsewhere.
-fn launch_lines(
+fn process_lines(
     found: &ProcessStatistics,
     metric: &Metric,
     confidence_level: f64,
@@ -587,7 +587,7 @@ fn describe_operations(found: &LatencySummary) -> String {
     format!(
         "{} in {} processes, {} per second{}{}",
         found.operations,
-        found.launches,
+        found.processes,
         units::count(found.operations_per_second.mean.round()),
         failed.unwrap_or_default(),
         clamped.unwrap_or_default()
@@ -680,7 +680,7 @@ mod tests {
     fn window(operations: u64) -> WindowSummary {
         let some = |ns: f64| (operations > 0).then_some(ns);
         WindowSummary {
-            launches: 1,
+            processes: 1,
             operations,
             errors: 0,
             p50_ns: some(1_000.0),
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_launch_has_no_bounds() {
+    fn a_single_process_has_no_bounds() {
         let one = OverProcesses {
             mean: 1_000.0,
             ..OverProcesses::default()

@@ -27,7 +27,7 @@ pub fn write_taken_over(
         let what = format!(
             "{} in {}, measured {}{}",
             units::counted(run.benchmarks, "benchmark"),
-            units::counted(run.launches, "process"),
+            units::counted(run.processes, "process"),
             run.started,
             if run.is_base {
                 ", reference of a side-by-side run"
@@ -176,7 +176,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         sanitize::one_line(&source.summary()),
         units::counted(counts.runs_raw as usize, "value"),
         units::counted(findings.rows.len(), "benchmark"),
-        units::counted(findings.launches, "process"),
+        units::counted(findings.processes, "process"),
     )?;
     writeln!(
         writer,

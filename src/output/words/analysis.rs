@@ -47,7 +47,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
     let unit = match analysis.observations {
-        Observations::Launches => "processes",
+        Observations::Processes => "processes",
         Observations::Samples => "samples",
         Observations::Filtered => "the samples that the filter keeps",
     };

@@ -14,17 +14,17 @@ const CLOSED_LOOP: &str = "Latencies are service times measured in a closed loop
 const MOST_FUNCTIONS: usize = 3;
 
 /// Minimum number of processes for meaningful intervals of percentiles.
-const FEWEST_LAUNCHES: usize = 3;
+const FEWEST_PROCESSES: usize = 3;
 
 /// Returns the explanation printed below every output with latencies: how they were measured and how far they can be trusted.
 pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
-        let launches = measurement.launches.iter();
-        let timed = launches.filter(|launch| launch.extras.latencies.is_some());
+        let processes = measurement.processes.iter();
+        let timed = processes.filter(|process| process.extras.latencies.is_some());
         Some(timed.count()).filter(|count| *count > 0)
     });
     let fewest = timed.min()?;
-    let advice = if fewest < FEWEST_LAUNCHES {
+    let advice = if fewest < FEWEST_PROCESSES {
         " Fewer than three processes are too few to rely on: use at least three, and five or more for published numbers."
     } else {
         ""

@@ -10,7 +10,7 @@ use perfcheck_analysis::findings::{
     BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
     RunNote, Sameness,
 };
-use perfcheck_analysis::model::{BenchmarkKey, MIN_LAUNCHES, RunId, ShardId, Statistic, Unit};
+use perfcheck_analysis::model::{BenchmarkKey, MIN_PROCESSES, RunId, ShardId, Statistic, Unit};
 
 /// Reports whether a note calls for an action. The others explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -37,10 +37,10 @@ pub(crate) fn row_remarks(row: &Row<'_>) -> impl Iterator<Item = String> {
 /// Returns the sentence for a remark on a benchmark.
 pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     match remark {
-        BenchmarkNote::CutShort { launches } => {
+        BenchmarkNote::CutShort { processes } => {
             format!(
-                "`--time-budget` left time for only {}, and a verdict needs {MIN_LAUNCHES}: raise it, or select fewer benchmarks",
-                units::counted(*launches, "process")
+                "`--time-budget` left time for only {}, and a verdict needs {MIN_PROCESSES}: raise it, or select fewer benchmarks",
+                units::counted(*processes, "process")
             )
         }
         BenchmarkNote::Undecided {
@@ -270,11 +270,11 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             left_out.describe()
         ),
         RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared, where runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
-        RunNote::LaunchesUnknown => "an imported side does not tell its processes apart, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
+        RunNote::ProcessesUnknown => "an imported side does not tell its processes apart, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
         RunNote::SampledDifferently { in_turn, alone } => format!(
             "small changes may come from how the runs were measured: run {in_turn} side by side with another build, in many short rounds, and run {alone} alone"
         ),
-        RunNote::RoundsAsLaunches => "compared here as two independent runs, although they were measured side by side; each round counts as a process".to_owned(),
+        RunNote::RoundsAsProcesses => "compared here as two independent runs, although they were measured side by side; each round counts as a process".to_owned(),
         RunNote::Incomplete { run } => describe_incomplete(*run),
         RunNote::AsBuilt { targets, why } => format!(
             "the code layout of {} was not varied because {why}",
@@ -327,8 +327,14 @@ pub(crate) fn write_limits(
     Ok(())
 }
 
-/// Describes a benchmark's value and the limit that it exceeds.
+/// Describes a benchmark's value and the limit that it exceeds, after the benchmark's id.
 pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
+    let id = terminal::escape_terminal_text(&limit.key.id);
+    format!("{id}: {}", describe_excess(limit))
+}
+
+/// Describes the value of a benchmark and the limit that it exceeds, without the benchmark's id.
+pub(crate) fn describe_excess(limit: &ExceededLimit) -> String {
     let number = |value: f64| {
         if limit.ceiling.is_change() {
             units::change(value)
@@ -362,8 +368,8 @@ pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
         (false, _) => format!("{}{interval}", number(estimate)),
     };
     terminal::escape_terminal_text(&format!(
-        "{}: {} {found}, more than `{}` allows",
-        limit.key.id, limit.statistic, limit.text
+        "{} {found}, more than `{}` allows",
+        limit.statistic, limit.text
     ))
 }
 

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use super::{analysis, extras, remarks};
 use crate::output::view::wrap_prose;
 use crate::output::{terminal, units};
-use crate::sanitize;
 use perfcheck_analysis::compare::{Comparison, Note, Summary};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{ExceededLimit, FailedTarget, Findings, Method, Row, RunNote};
@@ -18,7 +17,7 @@ use perfcheck_analysis::model::{
 /// Characters after which a text from elsewhere (a panic message, for example) is cut.
 const LONGEST_SENTENCE: usize = 500;
 /// Maximum number of benchmarks that are all named.
-const FEW: usize = 3;
+const MAX_NAMED_BENCHMARKS: usize = 3;
 
 /// The severity of a benchmark's result, for CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,48 +197,62 @@ pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the problem of a benchmark: the verdict's word, or `limit` if it exceeds a `--limit`, and a sentence.
+/// Why a benchmark is reported.
+pub(crate) struct Problem {
+    /// The verdict's word, or `limit` if the benchmark exceeds a `--limit`.
+    pub(crate) word: &'static str,
+    pub(crate) sentence: String,
+    /// The note on the benchmark that the sentence repeats.
+    repeated_note: Option<String>,
+}
+
+/// Describes the problem of a benchmark.
 pub(crate) fn describe_problem(
     row: &Row<'_>,
     findings: &Findings<'_>,
     fail_on: &[Verdict],
-) -> (&'static str, String) {
+) -> Problem {
     let word = row.verdict.map_or("measured", Verdict::word);
     let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
-    if let (false, Some(found)) = (is_wanted, exceeded_limits(row, findings).next()) {
-        return ("limit", describe_excess(found));
+    if !is_wanted && let Some(found) = exceeded_limits(row, findings).next() {
+        let sentence = remarks::describe_excess(found);
+        return Problem {
+            word: "limit",
+            repeated_note: Some(truncate(&sentence, LONGEST_SENTENCE)),
+            sentence,
+        };
     }
+    let mut repeated_note = None;
     let more = match row.verdict {
         Some(Verdict::Missing) => "it is in the reference but not in this run".to_owned(),
         Some(Verdict::Incomparable | Verdict::Failed) => {
-            notes(row, findings).into_iter().next().unwrap_or_default()
+            repeated_note = notes(row, findings).into_iter().next();
+            repeated_note.clone().unwrap_or_default()
         }
         _ => describe_numbers(row, findings),
     };
     let colon = if more.is_empty() { "" } else { ": " };
-    (word, format!("{word}{colon}{more}"))
+    Problem {
+        word,
+        sentence: format!("{word}{colon}{more}"),
+        repeated_note,
+    }
 }
 
-/// Describes an exceeded limit without the benchmark's name.
-fn describe_excess(exceeded: &ExceededLimit) -> String {
-    let sentence = remarks::describe_exceeded(exceeded);
-    let name = sanitize::terminal_lines(&exceeded.key.id);
-    let rest = sentence
-        .strip_prefix(&name)
-        .and_then(|rest| rest.strip_prefix(": "));
-    rest.map_or(sentence.clone(), str::to_owned)
-}
-
-/// Returns the notes on a benchmark that `complaint` does not contain.
-pub(crate) fn notes_beyond(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
+/// Returns the notes on a benchmark that `problem` does not repeat.
+pub(crate) fn notes_beyond(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    problem: &Problem,
+) -> Vec<String> {
     let mut notes = notes(row, findings);
-    notes.retain(|note| !complaint.ends_with(note));
+    notes.retain(|note| Some(note) != problem.repeated_note.as_ref());
     notes
 }
 
 /// Returns the notes on a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
-    let excesses = exceeded_limits(row, findings).map(describe_excess);
+    let excesses = exceeded_limits(row, findings).map(remarks::describe_excess);
     let moved = row.comparison.iter().flat_map(extras::describe_changes);
     let differences = row
         .blocking
@@ -249,8 +262,8 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .chain(moved)
         .chain(differences)
         .chain(remarks_on(row, |_| true, metric(row)))
-        .chain(describe_failures(row, |launches| {
-            units::counted(launches.len(), "process")
+        .chain(describe_failures(row, |processes| {
+            units::counted(processes.len(), "process")
         }))
         .map(|sentence| truncate(&sentence, LONGEST_SENTENCE))
         .collect()
@@ -291,9 +304,9 @@ pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(String, Vec<u32>)> 
     let mut found: Vec<(String, Vec<u32>)> = Vec::new();
     for failure in failures {
         let message = describe_failure(failure.side, &failure.message);
-        let number = failure.launch + 1;
+        let number = failure.process + 1;
         match found.iter_mut().find(|(known, _)| *known == message) {
-            Some((_, launches)) => launches.push(number),
+            Some((_, processes)) => processes.push(number),
             None => found.push((message, vec![number])),
         }
     }
@@ -308,19 +321,19 @@ pub fn describe_failure(side: Side, message: &str) -> String {
     }
 }
 
-/// Describes the failures of a row; `in_launches` formats the processes in which a failure happened.
-pub fn describe_failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) -> Vec<String> {
+/// Describes the failures of a row; `in_processes` formats the processes in which a failure happened.
+pub fn describe_failures(row: &Row<'_>, in_processes: impl Fn(&[u32]) -> String) -> Vec<String> {
     let failures = row.measurement.map_or(&[][..], |found| &found.failures);
     let failures = group_by_message(failures).into_iter();
     failures
-        .map(|(message, launches)| format!("failed in {}: {message}", in_launches(&launches)))
+        .map(|(message, processes)| format!("failed in {}: {message}", in_processes(&processes)))
         .collect()
 }
 
 /// Formats `process 1` or `processes 2, 3`.
-pub(crate) fn format_processes(launches: &[u32]) -> String {
-    let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
-    let noun = units::plural(launches.len(), "process");
+pub(crate) fn format_processes(processes: &[u32]) -> String {
+    let numbers: Vec<String> = processes.iter().map(u32::to_string).collect();
+    let noun = units::plural(processes.len(), "process");
     format!("{noun} {}", numbers.join(", "))
 }
 
@@ -378,10 +391,12 @@ pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let parts = groups.iter().enumerate().map(|(at, (run, ids))| {
         let verb = if at == 0 { "is the reference of" } else { "of" };
         let ids = match &ids[..] {
-            ids if at == last && ids.len() > FEW => {
+            ids if at == last && ids.len() > MAX_NAMED_BENCHMARKS => {
                 format!("the other {}", units::counted(ids.len(), "benchmark"))
             }
-            [first, .., _] if ids.len() > FEW => format!("`{first}` and {} more", ids.len() - 1),
+            [first, .., _] if ids.len() > MAX_NAMED_BENCHMARKS => {
+                format!("`{first}` and {} more", ids.len() - 1)
+            }
             ids => format!("`{}`", ids.join("`, `")),
         };
         format!("run {run} {verb} {ids}")

@@ -206,7 +206,7 @@ impl Rule {
         let last = *self.looks.last().expect("a rule has looks") as usize;
         let rounds = &rounds[..last.min(rounds.len())];
         let comparison = judged(rounds, &self.looks, self.theta, &self.method, 1);
-        let used = comparison.extent.launches_candidate();
+        let used = comparison.extent.processes_candidate();
         (comparison.verdict, used)
     }
 }

@@ -1,9 +1,9 @@
 //! What analysis costs, on one thread and on all of them.
 //!
-//! Launches of 390 flat samples (and a ramp of 30) at 100,000 resamples: one comparison with all its intervals, and the summary of
-//! each side; five launches against twenty runs of five; a hundred questions at once.
+//! Processes of 390 flat samples (and a ramp of 30) at 100,000 resamples: one comparison with all its intervals, and the summary of
+//! each side; five processes against twenty runs of five; a hundred questions at once.
 //! Run with `cargo run --release -p perfcheck-tools --bin analysis_cost`; prints medians in milliseconds. With `--once` it makes one comparison
-//! of five launches a side with both summaries, prints nothing and ends: for `tools/analysis_cost.sh`.
+//! of five processes a side with both summaries, prints nothing and ends: for `tools/analysis_cost.sh`.
 
 #![allow(clippy::print_stdout)]
 
@@ -26,18 +26,21 @@ fn main() {
         summarize_once(&candidate);
         return;
     }
-    println!("threads launches compare_ms summary_ms both_sides_ms");
+    println!("threads processes compare_ms summary_ms both_sides_ms");
     for threads in [1, rayon::current_num_threads()] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .expect("threads");
-        for launches in [5, 10, 1] {
-            let (base, candidate) = (measurement("base", launches), measurement("new", launches));
+        for processes in [5, 10, 1] {
+            let (base, candidate) = (
+                measurement("base", processes),
+                measurement("new", processes),
+            );
             let compared = median_ms(|| pool.install(|| compare_all(&[&candidate], &[&base])));
             let summed = median_ms(|| pool.install(|| summarize_once(&candidate)));
             println!(
-                "{threads} {launches} {compared:.2} {summed:.2} {:.2}",
+                "{threads} {processes} {compared:.2} {summed:.2} {:.2}",
                 compared + 2.0 * summed
             );
         }
@@ -107,8 +110,8 @@ fn median_ms(work: impl Fn()) -> f64 {
     times[REPETITIONS / 2]
 }
 
-/// Launches near 100 ns per iteration, with noise upwards only.
-fn measurement(name: &str, launches: u32) -> Measurement {
+/// Processes near 100 ns per iteration, with noise upwards only.
+fn measurement(name: &str, processes: u32) -> Measurement {
     let mut draws = Draws::new(Stream { seed: 3, name }, 0);
     let mut sample = |iterations: u64| {
         let noise = (draws.index(1000) * draws.index(1000)) as u64 / 10;
@@ -117,11 +120,11 @@ fn measurement(name: &str, launches: u32) -> Measurement {
             elapsed: Nanos(iterations * 100 + noise),
         }
     };
-    let launches = (0..launches)
+    let processes = (0..processes)
         .map(|_| {
             let ramp = (1..=RAMP).map(|i| sample(i * 333)).collect();
             (ramp, (0..SAMPLES).map(|_| sample(10_000)).collect())
         })
         .collect();
-    series::measurement("analysis", launches)
+    series::measurement("analysis", processes)
 }

@@ -39,14 +39,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             };
             let mut rounds = Vec::new();
             let mut iterations = None;
-            for launch in &candidate.launches {
+            for process in &candidate.processes {
                 let other = base
-                    .launches
+                    .processes
                     .iter()
-                    .find(|other| other.launch == launch.launch);
+                    .find(|other| other.process == process.process);
                 if let Some(other) = other {
-                    iterations = launch.series.flat.first().map(|sample| sample.iterations);
-                    rounds.push([times(&other.series.flat), times(&launch.series.flat)]);
+                    iterations = process.series.flat.first().map(|sample| sample.iterations);
+                    rounds.push([times(&other.series.flat), times(&process.series.flat)]);
                 }
             }
             let record = serde_json::json!({

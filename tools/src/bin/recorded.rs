@@ -1,8 +1,8 @@
-//! How stored-run comparisons fare on recorded launches: false alarms, detection, and what could have been called.
+//! How stored-run comparisons fare on recorded processes: false alarms, detection, and what could have been called.
 //!
 //! Reads JSON lines `{"workload", "f", "cond", "us", "rounds": [[base, candidate], ...]}`: a line is a session, a round a pair of processes
 //! with their times per iteration in nanoseconds, `us` the length of a sample; the candidate's cost is multiplied by `f`.
-//! A run is five launches spread over its session. Every run of identical code, as it is and with its times multiplied by 1.25, and every
+//! A run is five processes spread over its session. Every run of identical code, as it is and with its times multiplied by 1.25, and every
 //! slower run is compared with every run of identical code of another session of its workload and condition, and with references
 //! of one run from each other session. `cargo run --release -p perfcheck-tools --bin recorded -- FILE [shared|dedicated]`, `-` for stdin.
 
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};
 
-const LAUNCHES: usize = 5;
+const PROCESSES: usize = 5;
 const NOISE_THRESHOLD: f64 = 0.02;
 
 /// Few, as there are tens of thousands of comparisons; enough for one question at the level of 1 %.
@@ -138,8 +138,8 @@ impl Session {
     fn of(recorded: &Recorded) -> Self {
         let side = |index: usize, factor: f64| {
             let rounds = recorded.rounds.iter();
-            let launches: Vec<&[f64]> = rounds.map(|round| &round[index][..]).collect();
-            runs(&launches, recorded.us * 1000.0, factor)
+            let processes: Vec<&[f64]> = rounds.map(|round| &round[index][..]).collect();
+            runs(&processes, recorded.us * 1000.0, factor)
         };
         let same = recorded.f == 1.0;
         let both = |factor| [side(0, factor), side(1, factor)].concat();
@@ -189,19 +189,19 @@ fn pairs(sessions: &[Session]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// As many runs as there are launches for, the launches of each spread over the session.
-fn runs(launches: &[&[f64]], sample_ns: f64, factor: f64) -> Vec<Measurement> {
-    let count = launches.len() / LAUNCHES;
+/// As many runs as there are processes for, the processes of each spread over the session.
+fn runs(processes: &[&[f64]], sample_ns: f64, factor: f64) -> Vec<Measurement> {
+    let count = processes.len() / PROCESSES;
     (0..count)
         .map(|run| {
-            let of_run = launches.iter().skip(run).step_by(count).take(LAUNCHES);
+            let of_run = processes.iter().skip(run).step_by(count).take(PROCESSES);
             let flat = of_run.map(|times| (Vec::new(), flat(times, sample_ns, factor)));
             series::measurement("recorded", flat.collect())
         })
         .collect()
 }
 
-/// The samples of a launch. Only times per iteration were recorded: iterations are chosen that make samples as long as they were.
+/// The samples of a process. Only times per iteration were recorded: iterations are chosen that make samples as long as they were.
 fn flat(times: &[f64], sample_ns: f64, factor: f64) -> Vec<Sample> {
     times
         .iter()

@@ -118,7 +118,7 @@ struct Design {
 type Covered = [Option<bool>; ROWS.len()];
 
 const ROWS: [&str; 9] = [
-    "mean of launches",
+    "mean of processes",
     "mean",
     "mean, BCa",
     "median",
@@ -193,7 +193,7 @@ fn simulate(design: Design, decision: &DecisionSettings, seed: u64) -> Covered {
     let truth = design.shape.truth();
     let one_process = (design.samples == 1).then_some(record.of_samples.mean_ns);
     [
-        covers(record.mean_of_launches, truth.mean),
+        covers(record.mean_of_processes, truth.mean),
         covers(Some(summary.mean), truth.mean),
         covers(record.mean_bca, truth.mean),
         covers(Some(summary.median), truth.median),
@@ -214,7 +214,7 @@ fn covers(found: Option<Estimate>, truth: f64) -> Option<bool> {
 
 fn measurement(design: Design, numbers: &mut Numbers) -> Measurement {
     let is_single = design.samples == 1;
-    let launches = (0..design.processes).map(|_| {
+    let processes = (0..design.processes).map(|_| {
         let shared = numbers.normal();
         let samples = (0..design.samples).map(|_| {
             let normal = if is_single {
@@ -230,7 +230,7 @@ fn measurement(design: Design, numbers: &mut Numbers) -> Measurement {
         });
         (Vec::new(), samples.collect())
     });
-    series::measurement("coverage", launches.collect())
+    series::measurement("coverage", processes.collect())
 }
 
 /// The described changes of mean and median of two runs that do not differ.

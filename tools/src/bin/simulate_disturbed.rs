@@ -24,7 +24,7 @@ use rayon::prelude::*;
 const ITERATION_NS: f64 = 5.6;
 const SLOWDOWN: f64 = 2.3;
 const CLOCK_NS: f64 = 20.0;
-const LAUNCHES: usize = 5;
+const PROCESSES: usize = 5;
 const RATES: [f64; 5] = [0.0, 0.2, 0.5, 0.8, 1.0];
 /// Verdicts in the order of the table.
 const VERDICTS: [Verdict; 5] = [
@@ -107,8 +107,8 @@ fn run(
     numbers: &mut Numbers,
 ) -> Measurement {
     let (mut lengths, mut stretch, mut iterations) = (SampleLengths::default(), 1, 0);
-    let mut launches = Vec::new();
-    while launches.len() < LAUNCHES + (lengths.processes_to_repeat() as usize).min(LAUNCHES) {
+    let mut processes = Vec::new();
+    while processes.len() < PROCESSES + (lengths.processes_to_repeat() as usize).min(PROCESSES) {
         let fate = disturbed.draw(iteration_ns, numbers);
         let (linear, flat) = match driver {
             // 100 samples in 50 ms are as long as 800 in 400 ms.
@@ -133,9 +133,9 @@ fn run(
         let samples = if flat.is_empty() { &linear } else { &flat };
         lengths.add(ProcessSampling::from_samples(samples).expect("samples"));
         stretch = lengths.stretch_after(stretch);
-        launches.push((linear, flat));
+        processes.push((linear, flat));
     }
-    series::measurement("disturbed", launches)
+    series::measurement("disturbed", processes)
 }
 
 fn stored(driver: Driver, disturbed: Disturbed, factor: f64, numbers: &mut Numbers) -> Verdict {

@@ -1,7 +1,7 @@
 //! What each rule for many benchmarks finds and what it costs: a seeded simulation of the comparison of stored runs.
 //!
 //! A suite of 2,000 benchmarks, of which 50 are 25 % slower; the value of a run drifts, each benchmark for itself, with the prior standard deviation of the host,
-//! and launches within a run differ normally by 1 %. The reference is the mean of m runs, which are also the spread. The noise threshold is 0, so that
+//! and processes within a run differ normally by 1 %. The reference is the mean of m runs, which are also the spread. The noise threshold is 0, so that
 //! what is not slower is exactly the null. Of each rule: the share of the 50 that is `regressed`, the mean share of false ones among the `regressed`,
 //! and the share of suites with a false one.
 //! `cargo run --release -p perfcheck-tools --bin simulate_families [-- SUITES]` prints a table; SUITES (40) is their number per line.
@@ -22,9 +22,9 @@ use rayon::prelude::*;
 const FAMILY: usize = 2_000;
 const SLOWER: usize = 50;
 const FACTOR: f64 = 1.25;
-const LAUNCHES: usize = 3;
+const PROCESSES: usize = 3;
 const SAMPLES: usize = 20;
-const OF_LAUNCHES: f64 = 0.01;
+const OF_PROCESSES: f64 = 0.01;
 
 fn main() {
     let argument = std::env::args().nth(1);
@@ -126,9 +126,9 @@ fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, 
 /// A run of one benchmark.
 fn run(numbers: &mut Numbers, benchmark: usize, host: HostClass, factor: f64) -> Measurement {
     let drift = host.prior_sd() * numbers.normal();
-    let launches = (0..LAUNCHES)
+    let processes = (0..PROCESSES)
         .map(|_| {
-            let noise = OF_LAUNCHES * numbers.normal();
+            let noise = OF_PROCESSES * numbers.normal();
             let ns = 1e6 * factor * (drift + noise).exp();
             let sample = Sample {
                 iterations: 1_000,
@@ -137,5 +137,5 @@ fn run(numbers: &mut Numbers, benchmark: usize, host: HostClass, factor: f64) ->
             (Vec::new(), vec![sample; SAMPLES])
         })
         .collect();
-    series::measurement(&format!("benchmark {benchmark}"), launches)
+    series::measurement(&format!("benchmark {benchmark}"), processes)
 }

@@ -244,7 +244,7 @@ fn rates(runs: u64, noises: &[Noise]) {
             let (low, high) = exact_interval(regressed as u64, runs);
             let rounds: usize = found
                 .iter()
-                .map(|one| one.extent.launches_candidate())
+                .map(|one| one.extent.processes_candidate())
                 .sum();
             println!(
                 "{} | {:+.0} % | {:.2} [{:.2}, {:.2}] | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2}",
@@ -285,7 +285,7 @@ fn slow(runs: u64, noises: &[Noise]) {
             let named = |one: &Comparison| one.slow_side().is_some();
             let rounds: usize = found
                 .iter()
-                .map(|one| one.extent.launches_candidate())
+                .map(|one| one.extent.processes_candidate())
                 .sum();
             println!(
                 "{} | {} | {:.2} | {:.2} | {:.1} | {:.1}",

@@ -1,6 +1,6 @@
 //! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
 //!
-//! Five launches a run, log-normal or disturbed upwards only; the value of a run drifts, mostly with the prior standard deviation of a shared
+//! Five processes a run, log-normal or disturbed upwards only; the value of a run drifts, mostly with the prior standard deviation of a shared
 //! host, each benchmark for itself; the last lines are imported pairs of an unknown host, and the same taken for a dedicated one; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
 //! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
 //! `cargo run --release -p perfcheck-tools --bin simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
@@ -16,19 +16,19 @@ use perfcheck_tools::series;
 use rayon::prelude::*;
 use std::fmt;
 
-const LAUNCHES: usize = 5;
+const PROCESSES: usize = 5;
 
-/// Enough for the low quantile to be compared; all are equal, as the noise within a launch is not the subject.
+/// Enough for the low quantile to be compared; all are equal, as the noise within a process is not the subject.
 const SAMPLES: usize = 20;
 
-/// How launches differ within a run, in logarithms.
+/// How processes differ within a run, in logarithms.
 #[derive(Clone, Copy)]
 enum Noise {
     /// Normally, with this standard deviation.
     Normal(f64),
     /// Exponentially, with this mean.
     Exponential(f64),
-    /// Exponentially with a mean of 1 %, and this share of launches is 25 % slower.
+    /// Exponentially with a mean of 1 %, and this share of processes is 25 % slower.
     Disturbed(f64),
 }
 
@@ -50,7 +50,7 @@ fn main() {
     let argument = std::env::args().nth(1);
     let simulated: u64 = argument.and_then(|text| text.parse().ok()).unwrap_or(2_000);
     println!(
-        "decider    drift launches              m family host      | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
+        "decider    drift processes              m family host      | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
     );
     for case in cases() {
         let alarms = case.alarms(simulated, 1.0);
@@ -94,10 +94,10 @@ fn cases() -> Vec<Case> {
         host: HostClass::Shared,
     };
     let mut cases = Vec::new();
-    for launches in [0.01, 0.03, 0.1] {
+    for processes in [0.01, 0.03, 0.1] {
         for runs in [1, 5, 20] {
             for family in [1, 20] {
-                let noise = Noise::Normal(launches);
+                let noise = Noise::Normal(processes);
                 cases.push(case(Test::BootstrapT, prior, noise, runs, family));
             }
         }
@@ -215,7 +215,7 @@ impl Case {
 
     fn run(self, numbers: &mut Numbers, benchmark: usize, factor: f64) -> Measurement {
         let run = self.drift * numbers.normal();
-        let launches = (0..LAUNCHES)
+        let processes = (0..PROCESSES)
             .map(|_| {
                 let time = factor * (run + self.noise.draw(numbers)).exp();
                 let sample = Sample {
@@ -225,6 +225,6 @@ impl Case {
                 (Vec::new(), vec![sample; SAMPLES])
             })
             .collect();
-        series::measurement(&format!("benchmark {benchmark}"), launches)
+        series::measurement(&format!("benchmark {benchmark}"), processes)
     }
 }

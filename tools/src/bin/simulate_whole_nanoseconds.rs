@@ -107,14 +107,14 @@ fn simulate(decision: &DecisionSettings, pairs: u64, mean: f64) -> Counts {
 }
 
 fn run(numbers: &mut Numbers, mean: f64) -> Measurement {
-    let launches = (0..PROCESSES).map(|_| {
+    let processes = (0..PROCESSES).map(|_| {
         let samples = (0..SAMPLES).map(|_| Sample {
             iterations: 1,
             elapsed: Nanos((mean + numbers.normal()).round().max(0.0) as u64),
         });
         (Vec::new(), samples.collect())
     });
-    series::measurement("whole", launches.collect())
+    series::measurement("whole", processes.collect())
 }
 
 fn judge(decision: &DecisionSettings, base: &Measurement, candidate: &Measurement) -> Comparison {

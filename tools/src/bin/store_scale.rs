@@ -2,12 +2,12 @@
 //! bytes a sample.
 //!
 //! ```text
-//! cargo run --release -p perfcheck-tools --bin store_scale -- [RUNS [BENCHMARKS [LAUNCHES [SAMPLES [DIRECTORY]]]]]
+//! cargo run --release -p perfcheck-tools --bin store_scale -- [RUNS [BENCHMARKS [PROCESSES [SAMPLES [DIRECTORY]]]]]
 //! ```
 //!
-//! Defaults: 10000 runs of 100 benchmarks with 5 launches of 20 samples, in a temporary directory that is removed at
+//! Defaults: 10000 runs of 100 benchmarks with 5 processes of 20 samples, in a temporary directory that is removed at
 //! the end; `perfcheck.db` stays in DIRECTORY where one is given (`tools/store_scale.sh` times the commands on it).
-//! Everything is written as a measuring run writes it, one transaction a launch.
+//! Everything is written as a measuring run writes it, one transaction a process.
 
 #![allow(clippy::print_stdout)]
 
@@ -31,7 +31,7 @@ const FIRST_START: i64 = 1_700_000_000_000_000_000;
 struct Scale {
     runs: usize,
     benchmarks: usize,
-    launches: u32,
+    processes: u32,
     samples: usize,
 }
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale = Scale {
         runs: number(10_000)?,
         benchmarks: number(100)?,
-        launches: u32::try_from(number(5)?)?,
+        processes: u32::try_from(number(5)?)?,
         samples: number(20)?,
     };
     let temporary = tempfile::tempdir()?;
@@ -52,17 +52,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let begun = Instant::now();
     fill(&path, &scale)?;
-    let launches = scale.runs * scale.launches as usize;
+    let processes = scale.runs * scale.processes as usize;
     println!(
-        "{} runs x {} benchmarks x {} launches x {} samples",
-        scale.runs, scale.benchmarks, scale.launches, scale.samples
+        "{} runs x {} benchmarks x {} processes x {} samples",
+        scale.runs, scale.benchmarks, scale.processes, scale.samples
     );
     println!(
-        "filling            {:>12.3?} a launch",
-        begun.elapsed() / u32::try_from(launches)?
+        "filling            {:>12.3?} a process",
+        begun.elapsed() / u32::try_from(processes)?
     );
     let bytes = std::fs::metadata(&path)?.len();
-    let series = launches * scale.benchmarks;
+    let series = processes * scale.benchmarks;
     println!("file               {:>12.1} MB", bytes as f64 / 1e6);
     println!(
         "a series, all told {:>12.1} bytes",
@@ -170,8 +170,8 @@ fn fill(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
         let started = FIRST_START + i64::try_from(index)? * RUN_SECONDS * 1_000_000_000;
         let branch = if index % 5 == 0 { "side" } else { "main" };
         let run = store.begin_run(workspace, &new_run(index, started, branch))?;
-        for ordinal in 0..scale.launches {
-            store.record_launch(run, &launch(ordinal, started, scale, &mut noise))?;
+        for ordinal in 0..scale.processes {
+            store.record_process(run, &process(ordinal, started, scale, &mut noise))?;
         }
         let verdicts = (0..scale.benchmarks)
             .map(|benchmark| RunVerdict {
@@ -228,8 +228,8 @@ fn key(benchmark: usize) -> BenchmarkKey {
     }
 }
 
-/// One launch of all benchmarks; a fifth of the samples are a ramp to 1 ms, the rest lie near 1 ms.
-fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> ProcessRecord {
+/// One process of all benchmarks; a fifth of the samples are a ramp to 1 ms, the rest lie near 1 ms.
+fn process(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> ProcessRecord {
     let ramp = scale.samples as u64 / 5;
     let mut sample = |iterations: u64| Sample {
         iterations,

@@ -60,9 +60,9 @@ pub enum Extent {
     /// Runs that were measured at different times.
     Runs {
         /// Processes of the candidate that were used.
-        launches_candidate: usize,
+        processes_candidate: usize,
         /// Processes of the reference that were used.
-        launches_base: usize,
+        processes_base: usize,
         /// Runs whose mean is the reference value.
         averaged: usize,
         /// Runs from which the drift was estimated.
@@ -253,19 +253,20 @@ impl Extent {
     }
 
     /// Returns how many processes of the candidate were used; a round has one of each side.
-    pub fn launches_candidate(&self) -> usize {
+    pub fn processes_candidate(&self) -> usize {
         match self {
             Self::Runs {
-                launches_candidate, ..
-            } => *launches_candidate,
+                processes_candidate,
+                ..
+            } => *processes_candidate,
             Self::InTurn { rounds, .. } => *rounds,
         }
     }
 
     /// Returns how many processes of the reference were used.
-    pub fn launches_base(&self) -> usize {
+    pub fn processes_base(&self) -> usize {
         match self {
-            Self::Runs { launches_base, .. } => *launches_base,
+            Self::Runs { processes_base, .. } => *processes_base,
             Self::InTurn { rounds, .. } => *rounds,
         }
     }
@@ -466,7 +467,7 @@ impl SlowPathResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, compare_two, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, compare_two, flat_process, measurement};
     use crate::compare::{
         Comparison, Decision, HostClass, Question, Reference, TestPolicy, compare,
     };
@@ -560,13 +561,13 @@ mod tests {
     }
 
     fn measured(factor: f64) -> Measurement {
-        let launch = |k: u32| {
+        let process = |k: u32| {
             let times: Vec<f64> = (0..40)
                 .map(|i| factor * (100.0 + f64::from(k) * 0.1 + f64::from(i % 7) * 0.01))
                 .collect();
-            flat_launch(k, ITERATIONS, &times)
+            flat_process(k, ITERATIONS, &times)
         };
-        measurement((0..5).map(launch).collect())
+        measurement((0..5).map(process).collect())
     }
 
     fn compared(factors: &[f64], test: Test) -> Vec<Comparison> {
@@ -662,10 +663,10 @@ mod tests {
     }
 
     #[test]
-    fn the_samples_of_a_single_launch_stand_for_launches() {
+    fn the_samples_of_a_single_process_stand_for_processes() {
         let [base, candidate] = [1.0, 1.2].map(|factor| {
             let mut run = measured(factor);
-            run.launches.truncate(1);
+            run.processes.truncate(1);
             run
         });
         let rules = TestPolicy {

@@ -21,7 +21,7 @@ use super::process_values::{
 };
 use super::question::{Question, TestPolicy};
 use super::run_level::{RunLevel, RunValue, RunValues};
-use crate::model::{MIN_LAUNCHES, Measurement, ProgressReporter, Side, Test, Verdict};
+use crate::model::{MIN_PROCESSES, Measurement, ProgressReporter, Side, Test, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
 /// Decides all `questions` as one family; the answers come in the same order.
@@ -295,7 +295,7 @@ fn decide_by_runs(
     }
     let is_change = matches!(verdict, Verdict::Regressed | Verdict::Improved);
     let is_withheld = is_change && bounds.verdict(threshold + tests.withheld_change) != verdict;
-    if tests.is_of_lone_launches || is_withheld {
+    if tests.is_of_lone_processes || is_withheld {
         verdict = Verdict::Inconclusive;
     }
     BoundedVerdict {
@@ -337,7 +337,7 @@ pub(super) struct QuestionTests {
     /// Whether all process values of both sides are equal.
     pub identical: bool,
     /// Whether each side has one process, timed by a clock, and no other run shows how much processes differ.
-    pub is_of_lone_launches: bool,
+    pub is_of_lone_processes: bool,
     /// By how much more than the threshold a change must be because the fastest processes of a side disagree, a logarithm.
     pub withheld_change: f64,
 }
@@ -384,8 +384,8 @@ impl QuestionEvidence {
             threshold: question.noise_threshold.ln_1p(),
             tests,
             extent: Extent::Runs {
-                launches_candidate: sides.candidate.launches.len(),
-                launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
+                processes_candidate: sides.candidate.processes.len(),
+                processes_base: sides.averaged.iter().map(|run| run.processes.len()).sum(),
                 averaged: sides.averaged.len(),
                 spread: sides.spread.len() + sides.earlier.iter().map(Vec::len).sum::<usize>(),
             },
@@ -398,14 +398,14 @@ impl QuestionEvidence {
 fn find_refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = question
         .candidate
-        .launches
+        .processes
         .iter()
-        .filter(|launch| has_samples(launch))
+        .filter(|process| has_samples(process))
         .count();
     if let Some(verdict) = question.failure_verdict(good, notes) {
         return Some(verdict);
     }
-    let candidate_is_short = sides.candidate.launches.is_empty();
+    let candidate_is_short = sides.candidate.processes.is_empty();
     if candidate_is_short {
         notes.push(Note::SamplesTooShort {
             side: Side::Candidate,
@@ -419,7 +419,7 @@ fn find_refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -
 }
 
 fn note_missing_base(runs: &[&Measurement]) -> Note {
-    let has_any = runs.iter().any(|run| run.launches.iter().any(has_samples));
+    let has_any = runs.iter().any(|run| run.processes.iter().any(has_samples));
     if has_any {
         let needed_ns = runs
             .iter()
@@ -471,11 +471,11 @@ impl Sides {
             .filter_map(RunTimes::fewest_samples)
             .min()?;
         let location = self.choose_location(count, notes);
-        self.note_launches(notes);
+        self.note_processes(notes);
         self.note_left_out(notes);
         self.note_lengths(notes);
         let values = |run: &RunTimes| RunValues {
-            launches: run.values(location, count),
+            processes: run.values(location, count),
         };
         let candidate = values(&self.candidate);
         let averaged: Vec<RunValues> = self.averaged.iter().map(values).collect();
@@ -493,12 +493,12 @@ impl Sides {
         let kind = location.run_value();
         let run_level =
             RunLevel::estimate(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
-        let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
-        let sides = [(Side::Candidate, &candidate.launches), (Side::Base, &base)];
+        let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.processes).collect();
+        let sides = [(Side::Candidate, &candidate.processes), (Side::Base, &base)];
         let withholding = sides
             .iter()
             .filter(|_| kind == RunValue::Floor)
-            .filter_map(|(side, launches)| note_lone_floor(*side, launches))
+            .filter_map(|(side, processes)| note_lone_floor(*side, processes))
             .max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()));
         let lone_floor = withholding.or(run_level.lone_floor.map(|floor| Note::LoneFloor {
             side: floor.side,
@@ -508,18 +508,18 @@ impl Sides {
         notes.extend(lone_floor);
         let identical = base
             .iter()
-            .chain(&candidate.launches)
+            .chain(&candidate.processes)
             .all(|value| *value == base[0]);
-        let is_of_lone_launches = self.has_lone_launches();
-        if is_of_lone_launches {
-            notes.push(Note::LoneLaunches);
+        let is_of_lone_processes = self.has_lone_processes();
+        if is_of_lone_processes {
+            notes.push(Note::LoneProcesses);
         }
         let random = Random::for_question(question, rules);
-        let units = if candidate.launches.len() < 2 || base.len() < 2 {
+        let units = if candidate.processes.len() < 2 || base.len() < 2 {
             notes.push(Note::SamplesAsUnits);
             (self.candidate_samples(count), self.base_samples(count))
         } else {
-            (candidate.launches, base)
+            (candidate.processes, base)
         };
         let t_score = TScore::test(
             &units.0,
@@ -541,13 +541,13 @@ impl Sides {
             t_score_base: mean(&units.1).unwrap_or(f64::NAN),
             description: ChangeDescription::from_stored_runs(question, rules),
             identical,
-            is_of_lone_launches,
+            is_of_lone_processes,
             withheld_change,
         })
     }
 
     /// Reports whether each side has one process, timed by a clock, and no other run shows how much processes differ.
-    fn has_lone_launches(&self) -> bool {
+    fn has_lone_processes(&self) -> bool {
         let others = self.spread.iter().filter_map(|run| match run {
             SpreadRun::Averaged(_) => None,
             SpreadRun::Other(run) => Some(run),
@@ -556,8 +556,8 @@ impl Sides {
             .compared_runs()
             .chain(others)
             .chain(self.earlier.iter().flatten());
-        let launches: Vec<&ProcessTimes> = runs.flat_map(|run| &run.launches).collect();
-        launches.len() == 2 && launches.iter().all(|launch| launch.quantum_ns > 0.0)
+        let processes: Vec<&ProcessTimes> = runs.flat_map(|run| &run.processes).collect();
+        processes.len() == 2 && processes.iter().all(|process| process.quantum_ns > 0.0)
     }
 
     /// Yields the runs whose values are compared.
@@ -567,10 +567,10 @@ impl Sides {
 
     /// Chooses the statistic that can be compared with `count` samples per process.
     fn choose_location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
-        let base: usize = self.averaged.iter().map(|run| run.launches.len()).sum();
-        let samples = count * base.min(self.candidate.launches.len());
-        let mut launches = self.compared_runs().flat_map(|run| &run.launches);
-        if launches.any(|launch| launch.from_ramp) {
+        let base: usize = self.averaged.iter().map(|run| run.processes.len()).sum();
+        let samples = count * base.min(self.candidate.processes.len());
+        let mut processes = self.compared_runs().flat_map(|run| &run.processes);
+        if processes.any(|process| process.from_ramp) {
             notes.push(Note::MedianOfRamp);
             Location::Median
         } else if samples < MIN_SAMPLES_FOR_LOW_QUANTILE {
@@ -581,14 +581,14 @@ impl Sides {
         }
     }
 
-    fn note_launches(&self, notes: &mut Vec<Note>) {
-        let base = self.averaged.iter().map(|run| run.launches.len()).sum();
-        for (side, launches) in [
-            (Side::Candidate, self.candidate.launches.len()),
+    fn note_processes(&self, notes: &mut Vec<Note>) {
+        let base = self.averaged.iter().map(|run| run.processes.len()).sum();
+        for (side, processes) in [
+            (Side::Candidate, self.candidate.processes.len()),
             (Side::Base, base),
         ] {
-            if launches < MIN_LAUNCHES {
-                notes.push(Note::FewLaunches { side, launches });
+            if processes < MIN_PROCESSES {
+                notes.push(Note::FewProcesses { side, processes });
             }
         }
     }
@@ -604,7 +604,7 @@ impl Sides {
                 notes.push(Note::ProcessesLeftOut {
                     side,
                     left_out,
-                    used: launches(runs).count(),
+                    used: processes(runs).count(),
                 });
             }
         }
@@ -614,13 +614,13 @@ impl Sides {
         // Without a clock, the length of a sample is only the numerator of its fraction, so lengths cannot be compared.
         if self
             .compared_runs()
-            .flat_map(|run| &run.launches)
-            .any(|launch| launch.quantum_ns == 0.0)
+            .flat_map(|run| &run.processes)
+            .any(|process| process.quantum_ns == 0.0)
         {
             return;
         }
         let typical = |runs: &[RunTimes]| {
-            let lengths: Vec<f64> = launches(runs).map(|launch| launch.sample_ns).collect();
+            let lengths: Vec<f64> = processes(runs).map(|process| process.sample_ns).collect();
             median(&lengths)
         };
         let candidate = typical(std::slice::from_ref(&self.candidate));
@@ -635,8 +635,8 @@ impl Sides {
     /// Returns the smallest relative difference that the clocks can show in a typical sample.
     fn resolution(&self) -> f64 {
         self.compared_runs()
-            .flat_map(|run| &run.launches)
-            .map(|launch| launch.quantum_ns / launch.sample_ns)
+            .flat_map(|run| &run.processes)
+            .map(|process| process.quantum_ns / process.sample_ns)
             .fold(0.0, f64::max)
     }
 
@@ -652,13 +652,13 @@ impl Sides {
 /// Beyond this ratio of sample lengths the reader gets a note.
 const MAX_LENGTH_RATIO: f64 = 4.0;
 
-fn launches(runs: &[RunTimes]) -> impl Iterator<Item = &ProcessTimes> {
-    runs.iter().flat_map(|run| &run.launches)
+fn processes(runs: &[RunTimes]) -> impl Iterator<Item = &ProcessTimes> {
+    runs.iter().flat_map(|run| &run.processes)
 }
 
 fn sample_logarithms(runs: &[RunTimes], count: usize) -> Vec<f64> {
-    launches(runs)
-        .flat_map(|launch| first_samples(&launch.times, count))
+    processes(runs)
+        .flat_map(|process| first_samples(&process.times, count))
         .map(|time| time.ln())
         .collect()
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alternative::{Centers, Effects};
 use super::question::{Question, TestPolicy};
-use super::samples::used_launches;
+use super::samples::used_processes;
 use super::summary::{described_times, resampling_units};
 use crate::model::{DecisionSettings, Measurement, Observations, Thresholds};
 use perfcheck_stats::{
@@ -41,10 +41,10 @@ impl ChangeDescription {
     /// uses those.
     pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
-            let launches = runs
+            let processes = runs
                 .iter()
                 .flat_map(|run| described_samples(run, &rules.decision));
-            launches.collect()
+            processes.collect()
         };
         let candidate = times(&[question.candidate]);
         let base = times(&question.reference.averaged);
@@ -52,10 +52,10 @@ impl ChangeDescription {
             &resampling_units(&candidate)[..],
             &resampling_units(&base)[..],
         );
-        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
+        let drift = |of_process: fn(&[f64]) -> Option<f64>| {
             estimate_drift(question, rules, |run| {
-                let launches = described_samples(run, &rules.decision);
-                let values = launches.iter().filter_map(|times| of_launch(times));
+                let processes = described_samples(run, &rules.decision);
+                let values = processes.iter().filter_map(|times| of_process(times));
                 values.collect()
             })
         };
@@ -131,8 +131,8 @@ impl ChangeDescription {
 
 fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
     match decision.analysis.observations {
-        Observations::Filtered => used_launches(run, decision),
-        Observations::Launches | Observations::Samples => described_times(run),
+        Observations::Filtered => used_processes(run, decision),
+        Observations::Processes | Observations::Samples => described_times(run),
     }
 }
 

@@ -15,7 +15,7 @@ use perfcheck_stats::{
 #[serde(tag = "diagnostic", rename_all = "kebab-case")]
 pub enum Diagnostic {
     /// Processes differ by more than their samples would explain.
-    LaunchesDiffer {
+    ProcessesDiffer {
         /// Deviation of the processes' medians over their mean standard error.
         ratio: f64,
     },
@@ -24,21 +24,21 @@ pub enum Diagnostic {
         /// The highest lag-1 autocorrelation of a process.
         autocorrelation: f64,
         /// Processes in which it is above the threshold.
-        launches: usize,
+        processes: usize,
     },
     /// The halves of a process have different distributions.
     HalvesDiffer {
         /// The smallest p.
         p_value: f64,
         /// Processes in which it is below the threshold.
-        launches: usize,
+        processes: usize,
     },
     /// The mean drifts within a process.
     Drifts {
         /// The largest change from the first half to the second, a fraction.
         change: f64,
         /// Processes that drift.
-        launches: usize,
+        processes: usize,
     },
     /// Some samples form a second, slower cluster.
     SlowCluster {
@@ -70,13 +70,13 @@ pub enum Diagnostic {
 
 /// Lists the diagnostics of `measurement`.
 pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
-    let launches = sample_times(measurement);
-    let series: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
-    let pooled: Vec<f64> = launches.concat();
+    let processes = sample_times(measurement);
+    let series: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
+    let pooled: Vec<f64> = processes.concat();
     let mut found = Vec::new();
     let ratio = between_to_within_ratio(&series);
     if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.process_variance_ratio) {
-        found.push(Diagnostic::LaunchesDiffer { ratio });
+        found.push(Diagnostic::ProcessesDiffer { ratio });
     }
     found.extend(diagnose_order(&series, thresholds));
     let slow = SlowMode::detect(
@@ -124,34 +124,34 @@ fn fewest(thresholds: &Thresholds) -> usize {
 }
 
 /// Lists the diagnostics from the order of the samples; processes with few samples are skipped.
-fn diagnose_order(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
-    let long: Vec<&[f64]> = launches
+fn diagnose_order(processes: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
+    let long: Vec<&[f64]> = processes
         .iter()
         .copied()
-        .filter(|launch| launch.len() >= fewest(thresholds))
+        .filter(|process| process.len() >= fewest(thresholds))
         .collect();
     let mut found = Vec::new();
     let dependent: Vec<f64> = long
         .iter()
-        .filter_map(|launch| lag_one_autocorrelation(launch))
+        .filter_map(|process| lag_one_autocorrelation(process))
         .filter(|r| *r > thresholds.autocorrelation)
         .collect();
     if let Some(autocorrelation) = dependent.iter().copied().reduce(f64::max) {
         found.push(Diagnostic::Dependent {
             autocorrelation,
-            launches: dependent.len(),
+            processes: dependent.len(),
         });
     }
     let halves: Vec<SplitHalves> = long
         .iter()
-        .filter_map(|launch| SplitHalves::compare(launch))
+        .filter_map(|process| SplitHalves::compare(process))
         .collect();
     let differing = halves.iter().map(|halves| halves.p);
     let differing: Vec<f64> = differing.filter(|p| *p < thresholds.halves_level).collect();
     if let Some(p_value) = differing.iter().copied().reduce(f64::min) {
         found.push(Diagnostic::HalvesDiffer {
             p_value,
-            launches: differing.len(),
+            processes: differing.len(),
         });
     }
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
@@ -164,7 +164,7 @@ fn diagnose_order(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnosti
     if let Some(change) = largest.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
         found.push(Diagnostic::Drifts {
             change,
-            launches: drifting.len(),
+            processes: drifting.len(),
         });
     }
     found
@@ -172,33 +172,37 @@ fn diagnose_order(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnosti
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |launches: &usize| {
-            let plural = if *launches == 1 { "launch" } else { "launches" };
-            format!("{launches} {plural}")
+        let counted = |processes: &usize| {
+            let plural = if *processes == 1 {
+                "process"
+            } else {
+                "processes"
+            };
+            format!("{processes} {plural}")
         };
         match self {
-            Self::LaunchesDiffer { ratio } => write!(
+            Self::ProcessesDiffer { ratio } => write!(
                 f,
-                "launches differ {ratio:.0} times as much as their samples let expect: the precision within one says little of the next"
+                "processes differ {ratio:.0} times as much as their samples let expect: the precision within one says little of the next"
             ),
             Self::Dependent {
                 autocorrelation,
-                launches,
+                processes,
             } => write!(
                 f,
                 "samples resemble the one before (autocorrelation up to {autocorrelation:.2}, in {})",
-                counted(launches)
+                counted(processes)
             ),
-            Self::HalvesDiffer { p_value, launches } => write!(
+            Self::HalvesDiffer { p_value, processes } => write!(
                 f,
                 "the halves of {} differ (p down to {p_value:.1e})",
-                counted(launches)
+                counted(processes)
             ),
-            Self::Drifts { change, launches } => write!(
+            Self::Drifts { change, processes } => write!(
                 f,
                 "the time moves by up to {:+.0} % from the first half to the second in {}",
                 change * 100.0,
-                counted(launches)
+                counted(processes)
             ),
             Self::SlowCluster {
                 samples,
@@ -228,14 +232,14 @@ impl fmt::Display for Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_process, measurement};
 
-    fn found(launches: &[Vec<f64>], thresholds: &Thresholds) -> Vec<Diagnostic> {
-        let launches = launches
+    fn found(processes: &[Vec<f64>], thresholds: &Thresholds) -> Vec<Diagnostic> {
+        let processes = processes
             .iter()
             .zip(0..)
-            .map(|(times, k)| flat_launch(k, 1000, times));
-        diagnose(&measurement(launches.collect()), thresholds)
+            .map(|(times, k)| flat_process(k, 1000, times));
+        diagnose(&measurement(processes.collect()), thresholds)
     }
 
     fn names(found: &[Diagnostic]) -> Vec<String> {
@@ -283,8 +287,8 @@ mod tests {
 
     #[test]
     fn quiet_samples_are_worth_no_word() {
-        let launch = |_| noise(60).map(|x| 100.0 + x).collect();
-        assert_eq!(found(&[0, 1, 2].map(launch), &Thresholds::default()), []);
+        let process = |_| noise(60).map(|x| 100.0 + x).collect();
+        assert_eq!(found(&[0, 1, 2].map(process), &Thresholds::default()), []);
         assert_eq!(found(&[], &Thresholds::default()), []);
     }
 
@@ -295,20 +299,20 @@ mod tests {
             .map(|shift| noise(60).map(|x| 100.0 + shift + x).collect())
             .collect();
         let mut thresholds = Thresholds::default();
-        assert!(names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
+        assert!(names(&found(&apart, &thresholds)).contains(&"ProcessesDiffer".to_owned()));
         thresholds.set("process-variance-ratio", 1000.0).unwrap();
-        assert!(!names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
+        assert!(!names(&found(&apart, &thresholds)).contains(&"ProcessesDiffer".to_owned()));
         let ratio = found(&apart, &Thresholds::default())
             .into_iter()
             .find_map(|one| match one {
-                Diagnostic::LaunchesDiffer { ratio } => Some(ratio),
+                Diagnostic::ProcessesDiffer { ratio } => Some(ratio),
                 _ => None,
             })
             .unwrap();
         for (threshold, differ) in [(ratio * 0.999, true), (ratio, false)] {
             thresholds.set("process-variance-ratio", threshold).unwrap();
             let names = names(&found(&apart, &thresholds));
-            assert_eq!(names.contains(&"LaunchesDiffer".to_owned()), differ);
+            assert_eq!(names.contains(&"ProcessesDiffer".to_owned()), differ);
         }
         let rising: Vec<f64> = noise(60)
             .zip(0..)

@@ -64,18 +64,22 @@ pub struct HostControls {
 impl HostControls {
     /// Computes them from all measurements of a run.
     pub fn from_measurements<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
-        let launches: Vec<&ProcessSeries> =
-            measurements.flat_map(|found| &found.launches).collect();
-        let controls = || launches.iter().filter_map(|launch| launch.conduct?.control);
+        let processes: Vec<&ProcessSeries> =
+            measurements.flat_map(|found| &found.processes).collect();
+        let controls = || {
+            processes
+                .iter()
+                .filter_map(|process| process.conduct?.control)
+        };
         let passes = || controls().map(|control| control.pass);
         let range = |(least, most): (Nanos, Nanos)| most.as_f64() / least.as_f64() - 1.0;
         Self {
-            clock_step: launches
+            clock_step: processes
                 .iter()
-                .map(|launch| launch.quantum)
+                .map(|process| process.quantum)
                 .filter(|step| *step > Nanos(0))
                 .max(),
-            control_ns: control_ns(launches.iter().copied()),
+            control_ns: control_ns(processes.iter().copied()),
             control_range: passes()
                 .min()
                 .zip(passes().max())
@@ -117,9 +121,9 @@ impl Disturbance {
             narrower_than_clock: clock_step_ns
                 .is_some_and(|step| half_width(&summary.median) < step / 2.0),
             threads: measurement
-                .launches
+                .processes
                 .iter()
-                .filter_map(|launch| Some(launch.conduct?.threads))
+                .filter_map(|process| Some(process.conduct?.threads))
                 .max(),
             interrupted: interrupted_share(measurement),
         }
@@ -138,14 +142,14 @@ pub(super) fn disturbance_notes(
         (Side::Candidate, &vec![question.candidate]),
         (Side::Base, base),
     ] {
-        let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
+        let processes: usize = runs.iter().map(|run| run.processes.len()).sum();
         let drifting: usize = runs.iter().map(|run| count_drifting(run, thresholds)).sum();
         // The fastest process gives the value of a run, so a drift of some processes does no harm while most are steady.
-        if drifting > 0 && drifting * 2 >= launches {
-            notes.push(Note::Host(HostNote::LaunchesDrift {
+        if drifting > 0 && drifting * 2 >= processes {
+            notes.push(Note::Host(HostNote::ProcessesDrift {
                 side,
                 drifting,
-                launches,
+                processes,
             }));
         }
         let shares: Vec<f64> = runs
@@ -167,12 +171,12 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
         Verdict::Inconclusive => change.abs() > found.noise_threshold,
         _ => false,
     };
-    let candidate = control_ns(question.candidate.launches.iter())?;
+    let candidate = control_ns(question.candidate.processes.iter())?;
     let base = question
         .reference
         .averaged
         .iter()
-        .filter_map(|run| control_ns(run.launches.iter()))
+        .filter_map(|run| control_ns(run.processes.iter()))
         .map(f64::ln)
         .collect::<Vec<f64>>();
     let moved = (candidate.ln() - mean(&base)?).exp_m1();
@@ -182,23 +186,23 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
 }
 
 /// Averages over processes: a control measurement takes 3 ms, so the fastest would show one quick moment and not the run.
-fn control_ns<'l>(launches: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
-    let passes: Vec<f64> = launches
-        .filter_map(|launch| Some(launch.conduct?.control?.pass.as_f64()))
+fn control_ns<'l>(processes: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
+    let passes: Vec<f64> = processes
+        .filter_map(|process| Some(process.conduct?.control?.pass.as_f64()))
         .collect();
     mean(&passes).filter(|pass| *pass > 0.0)
 }
 
 fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     let steps: Vec<f64> = measurement
-        .launches
+        .processes
         .iter()
         // Amounts have no clock.
-        .filter(|launch| launch.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
-        .filter_map(|launch| {
-            let samples = launch.series.deciding_samples().iter();
+        .filter(|process| process.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
+        .filter_map(|process| {
+            let samples = process.series.deciding_samples().iter();
             let iterations: Vec<f64> = samples.map(|sample| sample.iterations as f64).collect();
-            Some(launch.quantum.as_f64() / median(&iterations)?)
+            Some(process.quantum.as_f64() / median(&iterations)?)
         })
         .collect();
     median(&steps).filter(|step| step.is_finite())
@@ -207,8 +211,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
 /// Counts the processes whose second half differs from the first by more than both bounds of a drift.
 fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
-    let launches = sample_times(measurement);
-    launches
+    let processes = sample_times(measurement);
+    processes
         .iter()
         .filter_map(|times| SplitHalves::compare(times))
         .filter(|halves| halves.has_drifted(change, errors))
@@ -222,9 +226,9 @@ fn interrupted_share(measurement: &Measurement) -> Option<f64> {
         return None;
     }
     let (mut switches, mut hit_ns, mut cpu_ns) = (0, 0.0, 0.0);
-    for launch in &measurement.launches {
-        let conduct = launch.conduct?;
-        let samples = launch.series.deciding_samples().iter();
+    for process in &measurement.processes {
+        let conduct = process.conduct?;
+        let samples = process.series.deciding_samples().iter();
         let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
         switches += conduct.involuntary_switches;
         hit_ns += conduct.involuntary_switches as f64 * median(&lengths)?;

@@ -40,7 +40,7 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
 
 /// Chooses how an interval over `clusters` processes is computed, or over that many samples of a single process.
 pub(super) fn choose_interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
-    IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_launches as usize)
+    IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_processes as usize)
 }
 
 /// The rules for the interval of a relative change.
@@ -237,10 +237,10 @@ impl Uncertainty {
 pub(super) fn estimate_drift(
     question: &Question<'_>,
     rules: &TestPolicy,
-    launches: impl Fn(&Measurement) -> Vec<f64>,
+    processes: impl Fn(&Measurement) -> Vec<f64>,
 ) -> Option<LogStandardError> {
     let value = |run: &Measurement| {
-        let logarithms: Vec<f64> = launches(run).into_iter().map(f64::ln).collect();
+        let logarithms: Vec<f64> = processes(run).into_iter().map(f64::ln).collect();
         mean(&logarithms).filter(|value| value.is_finite())
     };
     let values =
@@ -265,7 +265,7 @@ mod tests {
     use perfcheck_stats::{ClusterMedian, Stream};
 
     #[test]
-    fn the_change_of_a_median_of_few_is_as_uncertain_as_its_launches_are_apart() {
+    fn the_change_of_a_median_of_few_is_as_uncertain_as_its_processes_are_apart() {
         let candidate = [100.0, 101.0, 102.0, 103.0, 110.0];
         let base = [90.0, 92.0, 91.0, 95.0, 93.0];
         let median = |values: &[f64]| ClusterMedian::new(&values.chunks(1).collect::<Vec<_>>());

@@ -43,9 +43,9 @@ pub struct ProcessMedians {
 impl ProcessMedians {
     /// Computes the medians of `measurement`.
     pub fn from_measurement(measurement: &Measurement) -> Self {
-        let medians = |launches: Vec<Vec<f64>>| {
-            let launches = launches.iter();
-            launches.filter_map(|times| median(times)).collect()
+        let medians = |processes: Vec<Vec<f64>>| {
+            let processes = processes.iter();
+            processes.filter_map(|times| median(times)).collect()
         };
         Self {
             described: medians(described_times(measurement)),
@@ -118,7 +118,7 @@ fn test_slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank
 mod tests {
     use super::{Contender, ProcessMedians, Rank};
     use crate::compare::apply_filter;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_process, measurement};
     use crate::model::{Outliers, SampleFilter};
     use perfcheck_stats::{Draws, Stream};
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn one_launch_shows_nothing_and_alone_everybody_is_fastest() {
+    fn one_process_shows_nothing_and_alone_everybody_is_fastest() {
         assert_eq!(
             ranks(&[vec![1.0], vec![9.0]]),
             [Some(Rank::Fastest), Some(Rank::Open)]
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn what_is_described_may_be_filtered_and_what_is_tested_is_not() {
-        let launch = |(k, times): (u32, [f64; 4])| flat_launch(k, 1_000, &times);
+        let process = |(k, times): (u32, [f64; 4])| flat_process(k, 1_000, &times);
         let times = [[1.0, 2.0, 3.0, 90.0], [4.0, 5.0, 6.0, 90.0]];
-        let mut run = measurement((0..).zip(times).map(launch).collect());
+        let mut run = measurement((0..).zip(times).map(process).collect());
         let without_filter = ProcessMedians::from_measurement(&run);
         assert_eq!(without_filter.described, [2.5, 5.5]);
         let filter = SampleFilter {

@@ -55,7 +55,7 @@ pub fn apply_filter(
                 filter: *filter,
                 counts: sample_counts(&cleaned),
             },
-            launches: cleaned.used_by_cluster(),
+            processes: cleaned.used_by_cluster(),
             first_apart: apart,
         });
     }
@@ -66,13 +66,13 @@ fn clean_measurement(
     apart: bool,
     filter: &SampleFilter,
 ) -> Option<CleanedSample> {
-    let launches = measurement.launches.iter();
-    let launches: Vec<Vec<f64>> = launches
-        .map(|launch| times_with_first(launch, apart))
+    let processes = measurement.processes.iter();
+    let processes: Vec<Vec<f64>> = processes
+        .map(|process| times_with_first(process, apart))
         .collect();
-    let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let processes: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
     CleanedSample::clean(
-        &launches,
+        &processes,
         FirstSampleTreatment::dropped_if(filter.drop_first || apart),
         filter_policy(filter),
     )
@@ -219,7 +219,7 @@ pub struct PerSecond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_process, measurement};
     use crate::model::{Outliers, SourceValue};
     use perfcheck_stats::{IqrFence, ZeroSpreadTreatment};
 
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_row_with_an_outlier_in_one_column_is_left_out_of_all_its_columns() {
         let column = |id: &str, times: [f64; 6]| {
-            let mut found = measurement(vec![flat_launch(0, 1, &times)]);
+            let mut found = measurement(vec![flat_process(0, 1, &times)]);
             found.benchmark.key.id = id.to_owned();
             found
         };
@@ -278,7 +278,7 @@ mod tests {
         apply_filter(&mut run, Some(&source), &filter);
         let left = run.each_ref().map(|column| {
             let described = column.described.as_ref().expect("a filter");
-            described.launches.concat()
+            described.processes.concat()
         });
         assert_eq!(left[0], [11.0, 12.0, 13.0, 14.0]);
         assert_eq!(left[1], [2.0, 3.0, 5.0, 6.0]);

@@ -10,7 +10,7 @@ use crate::model::{
 pub(crate) const ITERATIONS: u64 = 10_000;
 
 /// Creates a process with flat samples of `iterations`, at `times` nanoseconds per iteration.
-pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> ProcessSeries {
+pub(crate) fn flat_process(process: u32, iterations: u64, times: &[f64]) -> ProcessSeries {
     let flat = times
         .iter()
         .map(|time| Sample {
@@ -24,7 +24,7 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Proces
     };
     ProcessSeries {
         layout: None,
-        launch,
+        process,
         quantum: Nanos(1),
         conduct: None,
         series: Series {
@@ -38,13 +38,13 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Proces
 
 /// Adds a ramp of `count` samples that grow by `step` iterations and have a constant overhead.
 pub(super) fn with_ramp(
-    mut launch: ProcessSeries,
+    mut process: ProcessSeries,
     step: u64,
     count: u64,
     time: f64,
     overhead: f64,
 ) -> ProcessSeries {
-    launch.series.linear = (1..=count)
+    process.series.linear = (1..=count)
         .map(|i| {
             let iterations = i * step;
             Sample {
@@ -53,11 +53,11 @@ pub(super) fn with_ramp(
             }
         })
         .collect();
-    launch
+    process
 }
 
 /// Creates a measurement of the benchmark `p/t: b`.
-pub(crate) fn measurement(launches: Vec<ProcessSeries>) -> Measurement {
+pub(crate) fn measurement(processes: Vec<ProcessSeries>) -> Measurement {
     Measurement {
         benchmark: Benchmark {
             key: BenchmarkKey {
@@ -74,7 +74,7 @@ pub(crate) fn measurement(launches: Vec<ProcessSeries>) -> Measurement {
         target_facts: TargetFacts::default(),
         sampling: SamplingSettings::default(),
         noise_threshold: 0.02,
-        launches,
+        processes,
         failures: vec![],
         counts: BenchmarkCounts::default(),
         verdict: None,
@@ -85,16 +85,16 @@ pub(crate) fn measurement(launches: Vec<ProcessSeries>) -> Measurement {
 
 /// Creates a measurement whose processes have `samples` samples each, from the given floor up to 6 per mille above.
 pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
-    let launches = (0_u32..)
+    let processes = (0_u32..)
         .zip(floors)
-        .map(|(launch, floor)| {
+        .map(|(process, floor)| {
             let times: Vec<f64> = (0..samples)
                 .map(|i| floor * (1.0 + 1e-3 * f64::from(i % 7)))
                 .collect();
-            flat_launch(launch, ITERATIONS, &times)
+            flat_process(process, ITERATIONS, &times)
         })
         .collect();
-    measurement(launches)
+    measurement(processes)
 }
 
 /// Compares a run with one other run, at a threshold of 2 %.

@@ -19,13 +19,13 @@ pub fn estimate_at_level(
     statistic: Wanted,
     level: f64,
 ) -> Option<Estimate> {
-    let launches = sample_times(measurement);
-    let samples = resampling_units(&launches);
+    let processes = sample_times(measurement);
+    let samples = resampling_units(&processes);
     let found = match statistic {
         Wanted::Mean => jackknife_estimate(&ClusterMean::new(&samples), level),
         Wanted::Time | Wanted::Median => median_estimate(&ClusterMedian::new(&samples), level),
         Wanted::Slope => {
-            let ramps: Vec<Vec<(f64, f64)>> = (measurement.launches.iter().map(ramp))
+            let ramps: Vec<Vec<(f64, f64)>> = (measurement.processes.iter().map(ramp))
                 .filter(|points| !points.is_empty())
                 .collect();
             jackknife_estimate(&ClusterSlope::new(&resampling_units(&ramps)), level)
@@ -64,18 +64,18 @@ fn median_estimate(median: &ClusterMedian, level: f64) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
+    use crate::compare::fixtures::{flat_process, measurement, with_ramp};
     use crate::compare::summarize;
 
     #[test]
     fn the_values_are_those_of_the_summary_and_the_bounds_grow_with_the_level() {
-        let launch = |k: u32| {
+        let process = |k: u32| {
             let times: Vec<f64> = (0..9)
                 .map(|i| 100.0 + f64::from((k * 7) % 5) + f64::from(i * i % 7))
                 .collect();
-            flat_launch(k, 1_000, &times)
+            flat_process(k, 1_000, &times)
         };
-        let run = measurement((0..10).map(launch).collect());
+        let run = measurement((0..10).map(process).collect());
         let summary = summarize(&run, 0.95, 1_000, 7).unwrap();
         for (statistic, expected) in [
             (Wanted::Mean, summary.mean),
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_that_of_the_launches_with_a_ramp() {
-        let flat = |k| flat_launch(k, 1_000, &[100.0; 3]);
+    fn the_slope_is_that_of_the_processes_with_a_ramp() {
+        let flat = |k| flat_process(k, 1_000, &[100.0; 3]);
         let ramp = |k, ns| with_ramp(flat(k), 10, 20, ns, 0.0);
         let run = measurement(vec![ramp(0, 90.0), flat(1), ramp(2, 90.0)]);
         let found = estimate_at_level(&run, Wanted::Slope, 0.95).unwrap();
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn one_sample_has_no_bounds_and_nothing_has_no_value() {
-        let one = measurement(vec![flat_launch(0, 1_000, &[100.0])]);
+        let one = measurement(vec![flat_process(0, 1_000, &[100.0])]);
         for statistic in [Wanted::Mean, Wanted::Median] {
             let found = estimate_at_level(&one, statistic, 0.95).unwrap();
             assert_eq!(found, Estimate::unbounded(100.0));

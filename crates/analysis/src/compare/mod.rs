@@ -78,7 +78,7 @@ pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use samples::SampleDescription;
 pub use shape::{ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
-pub use summary::{Summary, described_launches, summarize, summarize_with};
+pub use summary::{Summary, described_processes, summarize, summarize_with};
 pub use trend::{Band, Level, Position, RunSeries, Step, Trend, TrendPoint, TrendRules, run_point};
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub enum Note {
         rounds: usize,
     },
     /// Processes of a side failed.
-    LaunchesFailed {
+    ProcessesFailed {
         /// The side that this is about.
         side: Side,
         /// How many processes failed.
@@ -54,14 +54,14 @@ pub enum Note {
         good: usize,
     },
     /// A side has only one or two processes.
-    FewLaunches {
+    FewProcesses {
         /// The side that this is about.
         side: Side,
         /// How many processes it has.
-        launches: usize,
+        processes: usize,
     },
     /// Each side has one process, and there are no other runs: a disturbed process looks like a change.
-    LoneLaunches,
+    LoneProcesses,
     /// A side has one process, so the t-score compares samples as if they were independent.
     SamplesAsUnits,
     /// A side has fewer samples than the low quantile needs, so medians were compared.
@@ -393,16 +393,16 @@ impl fmt::Display for Note {
                 f,
                 "{left_out} of {rounds} rounds were left out: something slowed down a warm-up, so their samples are too short"
             ),
-            Self::LaunchesFailed { side, failed, good } => {
+            Self::ProcessesFailed { side, failed, good } => {
                 write!(f, "{failed} processes of {side} failed, {good} are left")
             }
-            Self::FewLaunches { side, launches: 1 } => {
+            Self::FewProcesses { side, processes: 1 } => {
                 write!(f, "{side} has one process, so how much processes differ is unknown")
             }
-            Self::FewLaunches { side, launches } => {
-                write!(f, "{side} has only {launches} processes")
+            Self::FewProcesses { side, processes } => {
+                write!(f, "{side} has only {processes} processes")
             }
-            Self::LoneLaunches => f.write_str(
+            Self::LoneProcesses => f.write_str(
                 "one process per side cannot tell a change from a disturbance: measure at least two",
             ),
             Self::SamplesAsUnits => f.write_str(
@@ -473,13 +473,13 @@ pub enum HostNote {
         change: f64,
     },
     /// At least half of the processes of a side became faster or slower while they were sampled.
-    LaunchesDrift {
+    ProcessesDrift {
         /// The side that this is about.
         side: Side,
         /// How many processes drifted.
         drifting: usize,
         /// How many processes the side has.
-        launches: usize,
+        processes: usize,
     },
     /// The processor was often taken away while a side was sampled.
     SamplesInterrupted {
@@ -499,13 +499,13 @@ impl fmt::Display for HostNote {
                 change.abs() * 100.0,
                 if *change < 0.0 { "faster" } else { "slower" }
             ),
-            Self::LaunchesDrift {
+            Self::ProcessesDrift {
                 side,
                 drifting,
-                launches,
+                processes,
             } => write!(
                 f,
-                "{drifting} of {launches} processes of {side} changed speed while they were sampled (use a longer warm-up or a quieter host)"
+                "{drifting} of {processes} processes of {side} changed speed while they were sampled (use a longer warm-up or a quieter host)"
             ),
             Self::SamplesInterrupted { side, share } => write!(
                 f,
@@ -517,9 +517,9 @@ impl fmt::Display for HostNote {
 }
 
 /// Returns a note if the floor of a side is too far below its other fast processes to call every change. The floor is compared with the slowest of the
-/// fastest tenth of the processes, or with the second fastest of few. `launches` holds one logarithm of the time of an iteration for each process.
-pub(super) fn note_lone_floor(side: Side, launches: &[f64]) -> Option<Note> {
-    let mut sorted = launches.to_vec();
+/// fastest tenth of the processes, or with the second fastest of few. `processes` holds one logarithm of the time of an iteration for each process.
+pub(super) fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
+    let mut sorted = processes.to_vec();
     sorted.sort_by(f64::total_cmp);
     let next = sorted.get((sorted.len().saturating_sub(1) / 10).max(1))?;
     let gap = (next - sorted[0]).exp_m1();
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_is_an_accident_where_no_tenth_of_the_launches_comes_near_it() {
+    fn a_floor_is_an_accident_where_no_tenth_of_the_processes_comes_near_it() {
         let found = gap(&[500.0, 125.0, 100.0, 99_000.0]);
         assert!((found.unwrap() - 0.25).abs() < 1e-9, "{found:?}");
         // However slow the other processes are, only the second fastest counts here.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::run_level::RunValue;
-use crate::model::{MIN_LAUNCHES, Measurement, Metric, Nanos, ProcessSeries, Sample};
+use crate::model::{MIN_PROCESSES, Measurement, Metric, Nanos, ProcessSeries, Sample};
 use perfcheck_stats::{Quantile, median};
 
 /// The quantile that is compared if there are enough samples. It was chosen by measurement, see docs/internals/src/statistics/.
@@ -77,11 +77,11 @@ pub(super) struct ProcessTimes {
     pub from_ramp: bool,
 }
 
-/// Returns the step of the clock that timed `launch`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
+/// Returns the step of the clock that timed `process`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
 /// (imported values, for which another program is responsible).
-fn clock_step_ns(metric: &Metric, launch: &ProcessSeries) -> f64 {
+fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
     if metric.is_timed() {
-        launch.quantum.as_f64()
+        process.quantum.as_f64()
     } else {
         0.0
     }
@@ -90,14 +90,14 @@ fn clock_step_ns(metric: &Metric, launch: &ProcessSeries) -> f64 {
 impl ProcessTimes {
     /// Returns `None` if most samples of a ramp, or all flat ones, are shorter than `least` or too short for the clock at `typical_ns`, the typical
     /// time of an iteration.
-    fn from_launch(
-        launch: &ProcessSeries,
+    fn from_process(
+        process: &ProcessSeries,
         quantum_ns: f64,
         typical_ns: f64,
         least: Nanos,
     ) -> Option<Self> {
-        let from_ramp = launch.series.flat.is_empty();
-        let mut samples = launch.series.comparable_samples();
+        let from_ramp = process.series.flat.is_empty();
+        let mut samples = process.series.comparable_samples();
         samples.retain(|sample| sample.iterations > 0);
         let candidates = samples.len();
         let needed_ns = shortest_sample_ns(quantum_ns);
@@ -121,56 +121,59 @@ impl ProcessTimes {
 #[derive(Debug, Clone)]
 pub(super) struct RunTimes {
     /// Processes with samples that count.
-    pub launches: Vec<ProcessTimes>,
+    pub processes: Vec<ProcessTimes>,
     /// Processes that have samples, but too few that count.
     pub left_out: usize,
 }
 
 impl RunTimes {
-    /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_LAUNCHES`] remain, none is used.
+    /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_PROCESSES`] remain, none is used.
     pub(super) fn from_measurement(measurement: &Measurement) -> Self {
-        let launches = || measurement.launches.iter().filter(|one| has_samples(one));
-        let samplings = launches()
+        let processes = || measurement.processes.iter().filter(|one| has_samples(one));
+        let samplings = processes()
             .filter_map(|one| ProcessSampling::from_samples(&one.series.comparable_samples()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
         // A clock that reads 0 is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
-        let is_nothing = launches().all(|one| {
+        let is_nothing = processes().all(|one| {
             let samples = one.series.comparable_samples();
             clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
         });
         let least = if is_nothing { Nanos(0) } else { Nanos(1) };
-        let mut usable: Vec<ProcessTimes> = launches()
+        let mut usable: Vec<ProcessTimes> = processes()
             .filter_map(|one| {
                 let step_ns = clock_step_ns(metric, one);
-                ProcessTimes::from_launch(one, step_ns, typical_ns, least)
+                ProcessTimes::from_process(one, step_ns, typical_ns, least)
             })
             .collect();
-        let left_out = launches().count() - usable.len();
-        if left_out > 0 && usable.len() < MIN_LAUNCHES {
+        let left_out = processes().count() - usable.len();
+        if left_out > 0 && usable.len() < MIN_PROCESSES {
             usable.clear();
         }
         Self {
-            launches: usable,
+            processes: usable,
             left_out,
         }
     }
 
     /// Reports whether any process took time: without time there is no logarithm, and no change relative to it.
     pub(super) fn takes_time(&self) -> bool {
-        self.launches.iter().any(|launch| launch.sample_ns > 0.0)
+        self.processes.iter().any(|process| process.sample_ns > 0.0)
     }
 
     /// Returns the number of samples of the shortest process; `None` without processes.
     pub(super) fn fewest_samples(&self) -> Option<usize> {
-        self.launches.iter().map(|launch| launch.times.len()).min()
+        self.processes
+            .iter()
+            .map(|process| process.times.len())
+            .min()
     }
 
     /// Returns one value per process, from its first `count` samples.
     pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
-        self.launches
+        self.processes
             .iter()
-            .filter_map(|launch| location.logarithm(first_samples(&launch.times, count)))
+            .filter_map(|process| location.logarithm(first_samples(&process.times, count)))
             .collect()
     }
 }
@@ -181,14 +184,14 @@ pub(super) fn first_samples(times: &[f64], count: usize) -> &[f64] {
 }
 
 /// Reports whether a process has any samples.
-pub(super) fn has_samples(launch: &ProcessSeries) -> bool {
-    !launch.series.deciding_samples().is_empty()
+pub(super) fn has_samples(process: &ProcessSeries) -> bool {
+    !process.series.deciding_samples().is_empty()
 }
 
 /// Returns the length of the shortest sample that would count for every process of `measurement`, in nanoseconds.
 pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
     let metric = &measurement.benchmark.metric;
-    let steps = measurement.launches.iter();
+    let steps = measurement.processes.iter();
     shortest_sample_ns(
         steps
             .map(|one| clock_step_ns(metric, one))
@@ -259,25 +262,25 @@ pub fn typical_iteration_ns(processes: impl IntoIterator<Item = ProcessSampling>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
 
     #[test]
-    fn three_launches_stand_for_a_run_of_which_others_are_left_out_and_two_do_not() {
-        let of_launches = |good: u32| {
-            let mut launches: Vec<ProcessSeries> = (0..good)
-                .map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]))
+    fn three_processes_stand_for_a_run_of_which_others_are_left_out_and_two_do_not() {
+        let of_processes = |good: u32| {
+            let mut processes: Vec<ProcessSeries> = (0..good)
+                .map(|k| flat_process(k, ITERATIONS, &[100.0; 9]))
                 .collect();
             // A single iteration of 100 ns is far too short for the clock.
-            launches.push(flat_launch(good, 1, &[100.0; 9]));
-            let found = RunTimes::from_measurement(&measurement(launches));
-            (found.launches.len(), found.left_out)
+            processes.push(flat_process(good, 1, &[100.0; 9]));
+            let found = RunTimes::from_measurement(&measurement(processes));
+            (found.processes.len(), found.left_out)
         };
-        assert_eq!(of_launches(4), (4, 1));
-        assert_eq!(of_launches(3), (3, 1));
-        assert_eq!(of_launches(2), (0, 1));
-        let two = (0..2).map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]));
+        assert_eq!(of_processes(4), (4, 1));
+        assert_eq!(of_processes(3), (3, 1));
+        assert_eq!(of_processes(2), (0, 1));
+        let two = (0..2).map(|k| flat_process(k, ITERATIONS, &[100.0; 9]));
         let whole = RunTimes::from_measurement(&measurement(two.collect()));
-        assert_eq!((whole.launches.len(), whole.left_out), (2, 0));
+        assert_eq!((whole.processes.len(), whole.left_out), (2, 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::note::Note;
-use crate::model::{DecisionSettings, MIN_LAUNCHES, Measurement, Side, Test, Verdict};
+use crate::model::{DecisionSettings, MIN_PROCESSES, Measurement, Side, Test, Verdict};
 
 /// The class of a host, which sets how far runs of identical code are expected to drift apart before any run was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Question<'_> {
     pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {
-            notes.push(Note::LaunchesFailed {
+            notes.push(Note::ProcessesFailed {
                 side: Side::Candidate,
                 failed,
                 good,
@@ -73,7 +73,7 @@ impl Question<'_> {
                 side: Side::Candidate,
             });
         }
-        (good == 0 || failed > 0 && good < MIN_LAUNCHES).then_some(Verdict::Failed)
+        (good == 0 || failed > 0 && good < MIN_PROCESSES).then_some(Verdict::Failed)
     }
 }
 

@@ -20,7 +20,7 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::Min,
     Statistic::Mean,
     Statistic::StdDev,
-    Statistic::LaunchStdDev,
+    Statistic::ProcessStdDev,
     Statistic::Variation,
     Statistic::Max,
     Statistic::BestMean(50),
@@ -49,7 +49,7 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
         Statistic::Median => "Median".to_owned(),
         Statistic::StdDev if kind == "H" => "HStddev".to_owned(),
         Statistic::StdDev => "Stddev".to_owned(),
-        Statistic::LaunchStdDev => "LaunchSD".to_owned(),
+        Statistic::ProcessStdDev => "ProcessSD".to_owned(),
         Statistic::Variation => "CoeffVar".to_owned(),
         Statistic::Max => "Max".to_owned(),
         Statistic::BestMean(percent) => format!("B{kind}mean-{percent}"),
@@ -68,7 +68,7 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
 pub struct Readings<'a> {
     measurement: &'a Measurement,
     /// The samples of each process, in nanoseconds per unit or as amounts: less is better.
-    launches: Vec<Vec<f64>>,
+    processes: Vec<Vec<f64>>,
     /// All samples together, in the units that people read.
     values: Vec<f64>,
     /// The requested definition of percentiles and medians, if any.
@@ -78,9 +78,9 @@ pub struct Readings<'a> {
 impl<'a> Readings<'a> {
     /// Reads the samples of `measurement`; `None` without samples.
     pub fn from_measurement(measurement: &'a Measurement) -> Option<Self> {
-        let launches = described_times(measurement);
+        let processes = described_times(measurement);
         let is_rate = matches!(measurement.benchmark.metric, Metric::Rate { .. });
-        let all = launches.iter().flatten().copied();
+        let all = processes.iter().flatten().copied();
         let values: Vec<f64> = if is_rate {
             all.map(|time| SECOND_NS / time).collect()
         } else {
@@ -88,7 +88,7 @@ impl<'a> Readings<'a> {
         };
         (!values.is_empty()).then_some(Self {
             measurement,
-            launches,
+            processes,
             values,
             quantile: None,
         })
@@ -123,7 +123,7 @@ impl<'a> Readings<'a> {
 
     /// Returns the samples such that less is better: for a rate, the times of one unit.
     pub fn costs(&self) -> Vec<f64> {
-        self.launches.iter().flatten().copied().collect()
+        self.processes.iter().flatten().copied().collect()
     }
 
     /// Like [`Self::costs`], but including samples that a filter leaves out. Tests use these.
@@ -164,10 +164,10 @@ impl<'a> Readings<'a> {
             Statistic::Median => self.quantile(self.quantile.unwrap_or(Quantile::Linear), 0.5)?,
             Statistic::StdDev if self.is_rate() => harmonic()?.deviation,
             Statistic::StdDev => described()?.sd?,
-            Statistic::LaunchStdDev => {
+            Statistic::ProcessStdDev => {
                 let means = describe_cluster_means(&self.slices())?;
                 if self.is_rate() {
-                    let means: Vec<f64> = self.launch_means();
+                    let means: Vec<f64> = self.process_means();
                     (means.len() > 1).then_some(HarmonicMean::compute(&means)?.deviation)?
                 } else {
                     means.sd?
@@ -235,13 +235,13 @@ impl<'a> Readings<'a> {
     }
 
     fn slices(&self) -> Vec<&[f64]> {
-        self.launches.iter().map(Vec::as_slice).collect()
+        self.processes.iter().map(Vec::as_slice).collect()
     }
 
-    fn launch_means(&self) -> Vec<f64> {
-        let launches = self.launches.iter();
-        launches
-            .filter_map(|launch| describe_cluster_means(&[launch]))
+    fn process_means(&self) -> Vec<f64> {
+        let processes = self.processes.iter();
+        processes
+            .filter_map(|process| describe_cluster_means(&[process]))
             .map(|means| self.from_cost(means.mean))
             .collect()
     }
@@ -259,14 +259,14 @@ impl<'a> Readings<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_process, measurement};
     use crate::model::StatisticSet;
 
-    fn measurement_with_metric(metric: Metric, launches: &[&[f64]]) -> Measurement {
-        let launches = launches.iter().zip(0..);
+    fn measurement_with_metric(metric: Metric, processes: &[&[f64]]) -> Measurement {
+        let processes = processes.iter().zip(0..);
         let mut found = measurement(
-            launches
-                .map(|(times, k)| flat_launch(k, 1_000_000, times))
+            processes
+                .map(|(times, k)| flat_process(k, 1_000_000, times))
                 .collect(),
         );
         found.benchmark.metric = metric;
@@ -298,7 +298,7 @@ mod tests {
         near(figure(&times, Statistic::Variation), 0.1);
         // Halfway between the second and the third of three.
         near(figure(&times, Statistic::LinearPercentile(750)), 105.0);
-        assert_eq!(figure(&times, Statistic::LaunchStdDev), None);
+        assert_eq!(figure(&times, Statistic::ProcessStdDev), None);
         assert_eq!(
             figure(&measurement_with_metric(Metric::Time, &[]), Statistic::Min),
             None
@@ -318,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn m8_m9_launches_weigh_alike_however_many_samples_they_have() {
+    fn m8_m9_processes_weigh_alike_however_many_samples_they_have() {
         let unequal = measurement_with_metric(Metric::Time, &[&[1.0; 4], &[3.0]]);
         near(figure(&unequal, Statistic::Mean), 2.0);
-        let launches =
+        let processes =
             measurement_with_metric(Metric::Time, &[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]);
-        near(figure(&launches, Statistic::LaunchStdDev), 2.0);
+        near(figure(&processes, Statistic::ProcessStdDev), 2.0);
     }
 
     #[test]
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_launch_or_an_interval_beyond_zero_cannot_tell_is_not_there() {
+    fn what_one_process_or_an_interval_beyond_zero_cannot_tell_is_not_there() {
         let value = |measurement: &Measurement, statistic| {
             Readings::from_measurement(measurement)
                 .unwrap()
@@ -381,7 +381,7 @@ mod tests {
         for metric in [Metric::Time, ops()] {
             let found = value(
                 &measurement_with_metric(metric, &one),
-                Statistic::LaunchStdDev,
+                Statistic::ProcessStdDev,
             );
             assert_eq!(found, None);
         }
@@ -389,7 +389,7 @@ mod tests {
         near(
             figure(
                 &measurement_with_metric(Metric::Time, &two),
-                Statistic::LaunchStdDev,
+                Statistic::ProcessStdDev,
             ),
             50.0_f64.sqrt(),
         );
@@ -414,7 +414,7 @@ mod tests {
         near(
             figure(
                 &measurement_with_metric(ops(), &rates),
-                Statistic::LaunchStdDev,
+                Statistic::ProcessStdDev,
             ),
             12.5e-9 / 112.5e-9 / 112.5e-9,
         );

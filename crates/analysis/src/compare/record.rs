@@ -30,15 +30,15 @@ pub struct BenchmarkRecord {
     /// Student's t times the standard error; null for fewer than two processes.
     pub margin_ns: Option<f64>,
     /// The mean of the processes' means, with the interval that the margin gives on a logarithmic scale; null for fewer than two processes.
-    #[serde(rename = "mean_over_launches_ns")]
-    pub mean_of_launches: Option<Estimate>,
+    #[serde(rename = "mean_over_processes_ns")]
+    pub mean_of_processes: Option<Estimate>,
     /// A description of all samples, each treated as an observation of its own.
     pub of_samples: SampleDescription,
     /// Such a description for the samples of each process.
-    pub within_launches: Vec<SampleDescription>,
+    pub within_processes: Vec<SampleDescription>,
     /// The median of the processes' means, with bounds that assume no distribution; null if there are too few processes to reach the level.
-    #[serde(rename = "median_of_launches_ns")]
-    pub median_of_launches: Option<Estimate>,
+    #[serde(rename = "median_of_processes_ns")]
+    pub median_of_processes: Option<Estimate>,
     /// The lowest probability with which such bounds enclose that median, a fraction.
     pub median_coverage: Option<f64>,
     /// The mean with its interval by the bias-corrected and accelerated bootstrap over processes; null below 50 processes, because it covers too
@@ -73,8 +73,8 @@ impl BenchmarkRecord {
     ) -> Option<Self> {
         let confidence_level = decision.confidence_level;
         let thresholds = &decision.thresholds;
-        let launches = described_times(measurement);
-        let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+        let processes = described_times(measurement);
+        let pooled: Vec<f64> = processes.iter().flatten().copied().collect();
         let rules = FullDescriptionRules {
             outliers: OutlierPolicy::Keep,
             quantile: Quantile::InvertedCdf,
@@ -83,8 +83,8 @@ impl BenchmarkRecord {
             level: confidence_level,
         };
         let record = FullDescription::compute(&pooled, rules)?;
-        let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
-        let over = interval_over_processes(&launches, confidence_level);
+        let means: Vec<f64> = processes.iter().filter_map(|x| mean(x)).collect();
+        let over = interval_over_processes(&processes, confidence_level);
         let free = MedianInterval::compute(&means, confidence_level);
         Some(Self {
             summary: summary.clone(),
@@ -92,15 +92,15 @@ impl BenchmarkRecord {
             percentiles: record.percentiles,
             std_err_ns: over.map(|over| over.standard_error),
             margin_ns: over.map(|over| over.margin),
-            mean_of_launches: over.map(logarithmic_interval),
+            mean_of_processes: over.map(logarithmic_interval),
             of_samples: SampleDescription::from_measurement(measurement, decision)?,
-            within_launches: SampleDescription::per_process(measurement, decision),
-            median_of_launches: free.and_then(|free| {
+            within_processes: SampleDescription::per_process(measurement, decision),
+            median_of_processes: free.and_then(|free| {
                 let estimate = median(&means)?;
                 Some(Estimate::from_interval(estimate, free.interval))
             }),
             median_coverage: free.map(|free| free.coverage),
-            mean_bca: mean_bca(measurement, &launches, decision, seed),
+            mean_bca: mean_bca(measurement, &processes, decision, seed),
             variability: (record.cv)
                 .map(|cv| Variability::classify(cv, thresholds.cv_stable, thresholds.cv_high)),
             diagnostics: diagnose(measurement, thresholds),
@@ -124,8 +124,8 @@ fn logarithmic_interval(over: TInterval) -> Estimate {
 }
 
 /// Computes the interval over processes from unrounded means: for values far from zero, rounding could be larger than their differences.
-fn interval_over_processes(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
-    let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterval> {
+    let clusters: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
     let means = describe_cluster_means(&clusters)?;
     let df = (means.count - 1) as f64;
     TInterval::from_standard_error(means.mean, means.standard_error()?, df, level)
@@ -134,14 +134,14 @@ fn interval_over_processes(launches: &[Vec<f64>], level: f64) -> Option<TInterva
 /// Returns the mean with its `BCa` interval if there are enough processes that it covers about as often as it claims.
 fn mean_bca(
     measurement: &Measurement,
-    launches: &[Vec<f64>],
+    processes: &[Vec<f64>],
     decision: &DecisionSettings,
     seed: u64,
 ) -> Option<Estimate> {
-    if launches.len() < BenchmarkRecord::FEWEST_FOR_BCA {
+    if processes.len() < BenchmarkRecord::FEWEST_FOR_BCA {
         return None;
     }
-    let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let clusters: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
     let resampling = Resampling {
         resamples: decision.resamples as usize,
         stream: Stream {
@@ -157,12 +157,12 @@ fn mean_bca(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_process, measurement};
     use crate::compare::summarize;
     use crate::model::ProcessSeries;
 
-    fn record(launches: Vec<ProcessSeries>) -> Option<BenchmarkRecord> {
-        let measurement = measurement(launches);
+    fn record(processes: Vec<ProcessSeries>) -> Option<BenchmarkRecord> {
+        let measurement = measurement(processes);
         let summary = summarize(&measurement, 0.95, 1_000, 7)?;
         BenchmarkRecord::from_measurement(&measurement, &summary, &DecisionSettings::default(), 7)
     }
@@ -171,18 +171,18 @@ mod tests {
     fn percentiles_are_samples_by_nearest_rank() {
         // Among 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
         let times: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
-        let record = record(vec![flat_launch(0, 1000, &times)]).unwrap();
+        let record = record(vec![flat_process(0, 1000, &times)]).unwrap();
         assert_eq!(record.percentiles, [10.0, 50.0, 150.0, 190.0, 200.0]);
     }
 
     #[test]
-    fn the_interval_of_the_mean_is_students_over_launches() {
-        let launches = [100.0, 102.0, 104.0, 106.0, 108.0]
+    fn the_interval_of_the_mean_is_students_over_processes() {
+        let processes = [100.0, 102.0, 104.0, 106.0, 108.0]
             .iter()
             .zip(0..)
-            .map(|(mean, k)| flat_launch(k, 1000, &[mean - 20.0, mean + 20.0]))
+            .map(|(mean, k)| flat_process(k, 1000, &[mean - 20.0, mean + 20.0]))
             .collect();
-        let record = record(launches).unwrap();
+        let record = record(processes).unwrap();
         // stats.sem([100, 102, 104, 106, 108]) is the root of 2; stats.t.ppf(.975, 4) = 2.7764451051977987
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
         near(record.std_err_ns.unwrap(), std::f64::consts::SQRT_2);
@@ -191,7 +191,7 @@ mod tests {
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
         // On a logarithmic scale the error is sqrt(2) / 104.
-        let shown = record.mean_of_launches.unwrap();
+        let shown = record.mean_of_processes.unwrap();
         near(shown.estimate, 104.0);
         near(
             shown.upper / 104.0,
@@ -203,28 +203,28 @@ mod tests {
     }
 
     #[test]
-    fn one_launch_says_nothing_of_how_launches_differ() {
-        let record = record(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
-        assert_eq!(record.mean_of_launches, None);
+    fn one_process_says_nothing_of_how_processes_differ() {
+        let record = record(vec![flat_process(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
+        assert_eq!(record.mean_of_processes, None);
         assert!(record.cv.is_some());
     }
 
     #[test]
     fn constant_samples_have_an_interval_without_width_and_one_sample_has_no_variation() {
-        let constant = (0..3).map(|k| flat_launch(k, 1000, &[5.0; 4])).collect();
+        let constant = (0..3).map(|k| flat_process(k, 1000, &[5.0; 4])).collect();
         let constant = record(constant).unwrap();
         assert_eq!(constant.margin_ns, Some(0.0));
         assert_eq!(constant.cv, Some(0.0));
-        let one = record(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
+        let one = record(vec![flat_process(0, 1000, &[5.0])]).unwrap();
         assert_eq!((one.cv, one.percentiles), (None, [5.0; 5]));
         assert_eq!(record(vec![]), None);
     }
 
     #[test]
-    fn the_mean_has_a_bca_interval_from_fifty_launches_on() {
-        let of_launches = |count: u32| {
-            let launch = |k: u32| flat_launch(k, 1000, &[100.0 + f64::from(k * 7 % 11)]);
-            let run = measurement((0..count).map(launch).collect());
+    fn the_mean_has_a_bca_interval_from_fifty_processes_on() {
+        let of_processes = |count: u32| {
+            let process = |k: u32| flat_process(k, 1000, &[100.0 + f64::from(k * 7 % 11)]);
+            let run = measurement((0..count).map(process).collect());
             let times: Vec<Vec<f64>> = (0..count)
                 .map(|k| vec![100.0 + f64::from(k * 7 % 11)])
                 .collect();
@@ -234,8 +234,8 @@ mod tests {
             };
             mean_bca(&run, &times, &decision, 7)
         };
-        assert_eq!(of_launches(49), None);
-        let found = of_launches(50).expect("launches enough");
+        assert_eq!(of_processes(49), None);
+        let found = of_processes(50).expect("processes enough");
         assert!(found.lower < found.estimate && found.estimate < found.upper);
     }
 }

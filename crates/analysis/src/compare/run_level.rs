@@ -23,30 +23,30 @@ pub(super) enum RunValue {
 #[derive(Debug, Clone)]
 pub(super) struct RunValues {
     /// One logarithm for each process.
-    pub launches: Vec<f64>,
+    pub processes: Vec<f64>,
 }
 
 impl RunValues {
     /// Returns the value of the run; `None` without processes.
     pub(super) fn value(&self, kind: RunValue) -> Option<f64> {
         match kind {
-            RunValue::Floor => self.launches.iter().copied().min_by(f64::total_cmp),
-            RunValue::Mean => mean(&self.launches),
+            RunValue::Floor => self.processes.iter().copied().min_by(f64::total_cmp),
+            RunValue::Mean => mean(&self.processes),
         }
     }
 
     /// Returns how far the fastest process lies below the next one; `None` with fewer than two.
     fn gap(&self) -> Option<f64> {
-        let mut launches = self.launches.clone();
-        launches.sort_by(f64::total_cmp);
-        Some(launches.get(1)? - launches[0])
+        let mut processes = self.processes.clone();
+        processes.sort_by(f64::total_cmp);
+        Some(processes.get(1)? - processes[0])
     }
 
     /// Returns the sum of the squared distances of the processes from the floor, and the number of processes above it.
     fn above_floor(&self) -> (f64, f64) {
         let floor = self.value(RunValue::Floor).unwrap_or(0.0);
-        let squares = self.launches.iter().map(|y| (y - floor).powi(2)).sum();
-        (squares, self.launches.len().saturating_sub(1) as f64)
+        let squares = self.processes.iter().map(|y| (y - floor).powi(2)).sum();
+        (squares, self.processes.len().saturating_sub(1) as f64)
     }
 }
 
@@ -107,10 +107,10 @@ impl RunLevel {
                 (gaps.variance(), Some(gaps.lone_floor()))
             }
             RunValue::Mean => {
-                let launches_base: usize = averaged.iter().map(|run| run.launches.len()).sum();
-                let candidate_part = launch_variance(std::slice::from_ref(candidate))
-                    / candidate.launches.len() as f64;
-                let base_part = launch_variance(averaged) / launches_base as f64;
+                let processes_base: usize = averaged.iter().map(|run| run.processes.len()).sum();
+                let candidate_part = process_variance(std::slice::from_ref(candidate))
+                    / candidate.processes.len() as f64;
+                let base_part = process_variance(averaged) / processes_base as f64;
                 (candidate_part + base_part, None)
             }
         };
@@ -176,12 +176,12 @@ impl FloorGaps {
             .chain([candidate])
             .map(RunValues::above_floor)
             .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let lone_launch = if count > 0.0 {
+        let lone_process = if count > 0.0 {
             (squares / count).sqrt()
         } else {
             0.0
         };
-        let gap = |run: &RunValues| run.gap().unwrap_or(lone_launch);
+        let gap = |run: &RunValues| run.gap().unwrap_or(lone_process);
         let (candidate, base): (f64, Vec<f64>) =
             (gap(candidate), averaged.iter().map(gap).collect());
         let mut all = base.clone();
@@ -216,11 +216,11 @@ impl FloorGaps {
 }
 
 /// Returns the variance between the processes of a run, pooled over `runs`; 0 if no run has two processes.
-fn launch_variance(runs: &[RunValues]) -> f64 {
+fn process_variance(runs: &[RunValues]) -> f64 {
     let (mut squares, mut df) = (0.0, 0.0);
     for run in runs {
-        if let Some(variance) = sample_variance(&run.launches) {
-            let more = (run.launches.len() - 1) as f64;
+        if let Some(variance) = sample_variance(&run.processes) {
+            let more = (run.processes.len() - 1) as f64;
             squares += variance * more;
             df += more;
         }
@@ -232,9 +232,9 @@ fn launch_variance(runs: &[RunValues]) -> f64 {
 mod tests {
     use super::*;
 
-    fn run(launches: &[f64]) -> RunValues {
+    fn run(processes: &[f64]) -> RunValues {
         RunValues {
-            launches: launches.to_vec(),
+            processes: processes.to_vec(),
         }
     }
 
@@ -252,15 +252,15 @@ mod tests {
     }
 
     #[test]
-    fn variances_of_launches_are_pooled_by_their_degrees_of_freedom() {
+    fn variances_of_processes_are_pooled_by_their_degrees_of_freedom() {
         // Variance 1 with two degrees of freedom and variance 8 with one.
         let runs = [run(&[1.0, 2.0, 3.0]), run(&[10.0, 14.0]), run(&[5.0])];
-        close(launch_variance(&runs), (2.0 * 1.0 + 8.0) / 3.0);
-        close(launch_variance(&runs[2..]), 0.0);
+        close(process_variance(&runs), (2.0 * 1.0 + 8.0) / 3.0);
+        close(process_variance(&runs[2..]), 0.0);
     }
 
     #[test]
-    fn the_error_of_means_is_that_of_both_sides_by_their_numbers_of_launches() {
+    fn the_error_of_means_is_that_of_both_sides_by_their_numbers_of_processes() {
         let (candidate, base) = (run(&[0.0, 0.2]), [run(&[1.0, 1.4]), run(&[1.0, 1.4])]);
         let host = HostClass::Dedicated;
         let found =
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_of_a_run_is_its_fastest_launch_and_of_a_reference_the_mean_of_its_runs() {
+    fn the_value_of_a_run_is_its_fastest_process_and_of_a_reference_the_mean_of_its_runs() {
         let candidate = run(&[0.5, 0.21, 0.4, 0.2, 0.3]);
         let base = [run(&[0.1, 0.11, 0.9]), run(&[0.7, 0.06, 0.05])];
         let level = floors(&candidate, &base, &base, HostClass::Shared);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_launches_beside_a_floor_that_two_launches_reached_leave_the_standard_error() {
+    fn slow_processes_beside_a_floor_that_two_processes_reached_leave_the_standard_error() {
         let disturbed = run(&[0.0, 0.3, 0.001, 0.4, 0.2]);
         let base = [run(&[0.0; 5])];
         let level = floors(&disturbed, &base, &base, HostClass::Dedicated);
@@ -360,12 +360,12 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_one_launch_alone_reached_is_as_uncertain_as_its_gap_whichever_side_it_is_on() {
+    fn a_floor_that_one_process_alone_reached_is_as_uncertain_as_its_gap_whichever_side_it_is_on() {
         let lone = run(&[0.25, 0.05, 0.2, 0.3, 0.2]);
         let firm = run(&[0.0; 5]);
         for (candidate, base, side) in [(&lone, &firm, Side::Candidate), (&firm, &lone, Side::Base)]
         {
-            let base = [run(&base.launches)];
+            let base = [run(&base.processes)];
             let level = floors(candidate, &base, &base, HostClass::Shared);
             close(level.standard_error, 0.15 * 2.0_f64.sqrt());
             let floor = level.lone_floor.unwrap();
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_launch_is_as_far_above_its_floor_as_those_of_the_other_side() {
+    fn a_single_process_is_as_far_above_its_floor_as_those_of_the_other_side() {
         let single = run(&[0.0]);
         let base = [run(&[0.0, 0.0, 0.1, 0.2, 0.2])];
         let level = floors(&single, &base, &base, HostClass::Shared);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn means_of_launches_that_differ_more_than_runs_have_the_standard_error_of_the_launches() {
+    fn means_of_processes_that_differ_more_than_runs_have_the_standard_error_of_the_processes() {
         let wild = run(&[0.0, 0.4, -0.4, 0.2, -0.2]);
         let base = [run(&[0.0; 5])];
         let level = RunLevel::estimate(
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn without_launches_there_is_no_test() {
+    fn without_processes_there_is_no_test() {
         let base = [run(&[1.0])];
         for kind in [RunValue::Floor, RunValue::Mean] {
             let test = |candidate: &[f64], averaged: &[RunValues]| {

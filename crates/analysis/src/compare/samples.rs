@@ -6,7 +6,7 @@
 
 use super::estimate::Estimate;
 use super::filter::to_outlier_policy;
-use super::summary::{described_launches, is_first_apart, times_with_first};
+use super::summary::{described_processes, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
 use perfcheck_stats::{
     CleanedSample, FirstSampleTreatment, FullDescription, FullDescriptionRules, OutlierPolicy,
@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleDescription {
     /// The number of the process that they are from; null for the samples of all processes.
-    pub launch: Option<u32>,
+    pub process: Option<u32>,
     /// The outlier policy.
     pub outliers: Outliers,
     /// Whether the standard error accounts for the samples that are not used.
@@ -94,10 +94,10 @@ impl SampleDescription {
         measurement: &Measurement,
         decision: &DecisionSettings,
     ) -> Option<Self> {
-        let launches = launches(measurement, decision);
-        let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+        let processes = processes(measurement, decision);
+        let processes: Vec<&[f64]> = processes.iter().map(|(_, times)| &times[..]).collect();
         Self::from_processes(
-            &launches,
+            &processes,
             first_sample_policy(measurement, decision),
             decision,
         )
@@ -106,11 +106,11 @@ impl SampleDescription {
     /// Describes the samples of each process separately; processes without samples are left out.
     pub fn per_process(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
         let first = first_sample_policy(measurement, decision);
-        let launches = launches(measurement, decision).into_iter();
-        let described = launches.map(|(launch, times)| {
+        let processes = processes(measurement, decision).into_iter();
+        let described = processes.map(|(process, times)| {
             let found = Self::from_processes(&[&times], first, decision)?;
             Some(Self {
-                launch: Some(launch),
+                process: Some(process),
                 ..found
             })
         });
@@ -118,14 +118,14 @@ impl SampleDescription {
     }
 
     fn from_processes(
-        launches: &[&[f64]],
+        processes: &[&[f64]],
         first: FirstSampleTreatment,
         decision: &DecisionSettings,
     ) -> Option<Self> {
         let analysis = &decision.analysis;
         let middle = analysis.quantile_in_force();
         let policy = policy_in_force(decision);
-        let cleaned = CleanedSample::clean(launches, first, policy)?;
+        let cleaned = CleanedSample::clean(processes, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
             // By default a percentile is a sample that was measured; the settings may choose another definition.
@@ -136,7 +136,7 @@ impl SampleDescription {
         };
         let found = FullDescription::compute(&cleaned.warm, rules)?;
         Some(Self {
-            launch: None,
+            process: None,
             outliers: analysis.outliers,
             trimmed_error: analysis.trimmed_error,
             raw: cleaned.counts.raw,
@@ -173,12 +173,12 @@ fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
 
 /// Returns the samples of each process that the policy of `decision` leaves, in nanoseconds per iteration; without a policy, those that the filter of
 /// an import leaves. Processes without samples are left out.
-pub(super) fn used_launches(
+pub(super) fn used_processes(
     measurement: &Measurement,
     decision: &DecisionSettings,
 ) -> Vec<Vec<f64>> {
-    let launches = launches(measurement, decision);
-    let times: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+    let processes = processes(measurement, decision);
+    let times: Vec<&[f64]> = processes.iter().map(|(_, times)| &times[..]).collect();
     let first = first_sample_policy(measurement, decision);
     let cleaned = CleanedSample::clean(&times, first, policy_in_force(decision));
     let used = cleaned.map_or_else(Vec::new, |cleaned| cleaned.used_by_cluster());
@@ -195,41 +195,41 @@ fn first_sample_policy(
 }
 
 /// Returns the number and the samples of each process that has samples.
-fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
+fn processes(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
     // A policy replaces the filter of an import.
     let found = if decision.analysis.leaves_out() {
-        let launches = measurement.launches.iter();
+        let processes = measurement.processes.iter();
         let apart = is_first_apart(measurement);
-        let all = launches.map(|launch| (launch, times_with_first(launch, apart)));
+        let all = processes.map(|process| (process, times_with_first(process, apart)));
         all.filter(|(_, times)| !times.is_empty()).collect()
     } else {
-        described_launches(measurement)
+        described_processes(measurement)
     };
     let found = found.into_iter();
     found
-        .map(|(launch, times)| (launch.launch, times))
+        .map(|(process, times)| (process.process, times))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
     use crate::model::{Analysis, Outliers};
 
     #[test]
-    fn each_launch_that_has_samples_is_described_by_itself() {
-        let launch = |number, times: &[f64]| flat_launch(number, ITERATIONS, times);
+    fn each_process_that_has_samples_is_described_by_itself() {
+        let process = |number, times: &[f64]| flat_process(number, ITERATIONS, times);
         let found = measurement(vec![
-            launch(0, &[100.0, 102.0, 104.0]),
-            launch(1, &[]),
-            launch(2, &[200.0, 210.0]),
+            process(0, &[100.0, 102.0, 104.0]),
+            process(1, &[]),
+            process(2, &[200.0, 210.0]),
         ]);
         let decision = DecisionSettings::default();
         let each = SampleDescription::per_process(&found, &decision);
         let each = each
             .into_iter()
-            .map(|one| (one.launch, one.used, one.mean_ns.estimate));
+            .map(|one| (one.process, one.used, one.mean_ns.estimate));
         let wanted = [(Some(0), 3, 102.0), (Some(2), 2, 205.0)];
         assert_eq!(each.collect::<Vec<_>>(), wanted);
         let all = SampleDescription::from_measurement(&found, &decision).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn samples_are_described_without_those_that_the_analysis_calls_outliers() {
         let times = [100.0, 101.0, 102.0, 103.0, 104.0, 900.0];
-        let run = measurement(vec![flat_launch(0, ITERATIONS, &times)]);
+        let run = measurement(vec![flat_process(0, ITERATIONS, &times)]);
         let mean = |outliers| {
             let analysis = Analysis {
                 outliers,

@@ -46,7 +46,7 @@ pub struct ShapeDetail {
     /// Number of points of the curve of all samples.
     pub places: usize,
     /// Number of points of the curve of one process.
-    pub launch_places: usize,
+    pub process_places: usize,
     /// Largest number of processes with curves; with more, they have quartiles only.
     pub most_curves: usize,
 }
@@ -56,7 +56,7 @@ impl ShapeDetail {
     pub const FULL: Self = Self {
         samples: usize::MAX,
         places: 160,
-        launch_places: 80,
+        process_places: 80,
         most_curves: usize::MAX,
     };
 
@@ -65,7 +65,7 @@ impl ShapeDetail {
         Self {
             samples,
             places: 80,
-            launch_places: 18,
+            process_places: 18,
             most_curves: 16,
         }
     }
@@ -77,7 +77,7 @@ pub struct Shape {
     /// The density of the samples over the drawn range of times.
     pub density: Curve,
     /// The processes that have samples.
-    pub launches: Vec<ProcessShape>,
+    pub processes: Vec<ProcessShape>,
     /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a measured sample.
     pub quantiles: Vec<f64>,
     /// The linear phases, if there are any.
@@ -102,8 +102,8 @@ pub struct ProcessShape {
 impl Shape {
     /// Computes the drawing data of a measurement; `None` if it has no samples.
     pub fn from_measurement(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
-        let launches = described_times(measurement);
-        let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
+        let processes = described_times(measurement);
+        let mut all: Vec<f64> = processes.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
         let range = drawn_range(&all)?;
         let quantiles = PROBABILITIES
@@ -111,8 +111,8 @@ impl Shape {
             .map(|p| Quantile::InvertedCdf.select_sorted(&all, *p))
             .collect::<Option<Vec<f64>>>()?;
         let every = all.len().div_ceil(detail.samples.max(1)).max(1);
-        let places = if launches.len() <= detail.most_curves {
-            detail.launch_places
+        let places = if processes.len() <= detail.most_curves {
+            detail.process_places
         } else {
             0
         };
@@ -120,7 +120,7 @@ impl Shape {
             density: Curve::estimate(&all, range, detail.places),
             outside: all.len() - slice_within(&all, range).len(),
             samples: all.len(),
-            launches: launches
+            processes: processes
                 .iter()
                 .map(|times| process_shape(times, range, every, places))
                 .collect::<Option<Vec<ProcessShape>>>()?,
@@ -160,8 +160,8 @@ impl Ramp {
     /// Computes the ramp of all processes, with at most `most` samples. `longest` is the largest time per iteration of a deciding sample that is
     /// drawn.
     fn from_measurement(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
-        let launches = measurement.launches.iter();
-        let all: Vec<(f64, f64)> = launches.flat_map(ramp).collect();
+        let processes = measurement.processes.iter();
+        let all: Vec<(f64, f64)> = processes.flat_map(ramp).collect();
         let mut each: Vec<f64> = (all.iter().filter(|point| point.0 > 0.0))
             .map(|(iterations, elapsed)| elapsed / iterations)
             .collect();
@@ -205,10 +205,10 @@ impl ChangeShape {
         base: &Measurement,
         seed: u64,
     ) -> Option<Self> {
-        let (candidate_launches, base_launches) = (sample_times(candidate), sample_times(base));
+        let (candidate_processes, base_processes) = (sample_times(candidate), sample_times(base));
         let (candidate_clusters, base_clusters) = (
-            resampling_units(&candidate_launches),
-            resampling_units(&base_launches),
+            resampling_units(&candidate_processes),
+            resampling_units(&base_processes),
         );
         if candidate_clusters.is_empty() || base_clusters.is_empty() {
             return None;
@@ -264,8 +264,8 @@ fn process_shape(
     })
 }
 
-fn ramp(launch: &ProcessSeries) -> Vec<(f64, f64)> {
-    let samples = launch.series.linear.iter();
+fn ramp(process: &ProcessSeries) -> Vec<(f64, f64)> {
+    let samples = process.series.linear.iter();
     samples
         .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
         .collect()
@@ -369,18 +369,18 @@ pub(super) fn slice_within(sorted: &[f64], (from, to): (f64, f64)) -> &[f64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
+    use crate::compare::fixtures::{flat_process, measurement, with_ramp};
     use crate::compare::{BenchmarkRecord, summarize};
     use crate::model::DecisionSettings;
 
     const REDUCED: ShapeDetail = ShapeDetail::reduced(200);
 
-    fn launches(count: u32, offset: f64) -> Measurement {
+    fn processes(count: u32, offset: f64) -> Measurement {
         let of = |k: u32| {
             let times: Vec<f64> = (0..100)
                 .map(|i| offset + f64::from(k) * 0.1 + f64::from((i * 7 + k) % 13) * 0.1)
                 .collect();
-            with_ramp(flat_launch(k, 1000, &times), 10, 20, offset, 0.0)
+            with_ramp(flat_process(k, 1000, &times), 10, 20, offset, 0.0)
         };
         measurement((0..count).map(of).collect())
     }
@@ -388,8 +388,8 @@ mod tests {
     #[test]
     fn the_median_of_the_picture_is_that_of_nearest_rank() {
         let measured = measurement(vec![
-            flat_launch(0, 1000, &[104.0, 101.0, 109.0]),
-            flat_launch(1, 1000, &[102.0, 130.0, 103.0]),
+            flat_process(0, 1000, &[104.0, 101.0, 109.0]),
+            flat_process(1, 1000, &[102.0, 130.0, 103.0]),
         ]);
         // The third of six, not the mean of the third and the fourth.
         assert_eq!(
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn quantiles_of_the_picture_are_those_of_the_record() {
-        let measured = launches(4, 100.0);
+        let measured = processes(4, 100.0);
         let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
         let record =
             BenchmarkRecord::from_measurement(&measured, &summary, &DecisionSettings::default(), 1)
@@ -422,14 +422,21 @@ mod tests {
 
     #[test]
     fn no_side_has_more_points_than_wanted() {
-        let shape = Shape::from_measurement(&launches(10, 120.0), &REDUCED).unwrap();
-        let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
+        let shape = Shape::from_measurement(&processes(10, 120.0), &REDUCED).unwrap();
+        let drawn: usize = shape
+            .processes
+            .iter()
+            .map(|process| process.times.len())
+            .sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
         let ramp = shape.ramp.unwrap();
         assert_eq!((ramp.points.len(), ramp.samples), (50, 200));
         assert_eq!(shape.density.heights.len(), REDUCED.places);
-        let curves = shape.launches.iter().map(|launch| &launch.density.heights);
-        assert!(curves.map(Vec::len).eq([REDUCED.launch_places; 10]));
+        let curves = shape
+            .processes
+            .iter()
+            .map(|process| &process.density.heights);
+        assert!(curves.map(Vec::len).eq([REDUCED.process_places; 10]));
         assert_eq!(
             Shape::from_measurement(&measurement(vec![]), &REDUCED),
             None
@@ -438,13 +445,13 @@ mod tests {
 
     #[test]
     fn a_drawing_with_less_detail_has_the_same_numbers() {
-        let measured = launches(17, 120.0);
+        let measured = processes(17, 120.0);
         let full = Shape::from_measurement(&measured, &ShapeDetail::FULL).unwrap();
         let reduced = Shape::from_measurement(&measured, &REDUCED).unwrap();
         assert_eq!(full.range(), reduced.range());
         assert_eq!(full.quantiles, reduced.quantiles);
         assert_eq!(full.outside, reduced.outside);
-        for (whole, part) in full.launches.iter().zip(&reduced.launches) {
+        for (whole, part) in full.processes.iter().zip(&reduced.processes) {
             assert_eq!(whole.times.len(), 100);
             assert_eq!(whole.quartiles, part.quartiles);
             assert_eq!(whole.density.range, part.density.range);
@@ -463,7 +470,7 @@ mod tests {
     #[test]
     fn a_ramp_is_drawn_whole_unless_a_few_samples_were_interrupted() {
         let measured = measurement(vec![with_ramp(
-            flat_launch(0, 1000, &[100.0, 101.0, 102.0]),
+            flat_process(0, 1000, &[100.0, 101.0, 102.0]),
             10,
             20,
             100.0,
@@ -487,7 +494,7 @@ mod tests {
     }
 
     fn drawn(times: &[f64]) -> Shape {
-        let measured = measurement(vec![flat_launch(0, 1000, times)]);
+        let measured = measurement(vec![flat_process(0, 1000, times)]);
         Shape::from_measurement(&measured, &ShapeDetail::FULL).unwrap()
     }
 
@@ -498,7 +505,7 @@ mod tests {
         let found = drawn(&times);
         assert_eq!(found.outside, 1);
         assert!(found.range().0 < 100.0 && found.range().1 > 107.0 && found.range().1 < 112.0);
-        assert_eq!(found.launches[0].times.len(), 41);
+        assert_eq!(found.processes[0].times.len(), 41);
         assert_eq!(found.density.heights.len(), ShapeDetail::FULL.places);
         assert!(found.density.heights.iter().all(|y| y.is_finite()));
     }
@@ -543,7 +550,7 @@ mod tests {
             let times: Vec<f64> = (0..100)
                 .map(|i| (100.0 + f64::from(i * 7 % 13)) * if i % 6 == 0 { 3.0 } else { 1.0 })
                 .collect();
-            flat_launch(k, 1000, &times)
+            flat_process(k, 1000, &times)
         };
         let measured = measurement((0..6).map(interrupted).collect());
         let shape = Shape::from_measurement(&measured, &ShapeDetail::reduced(100)).unwrap();
@@ -553,22 +560,22 @@ mod tests {
         let high = (shape.density.heights.iter()).filter(|height| **height > peak / 2.0);
         assert!(high.count() > REDUCED.places / 4);
         let reaches =
-            |launch: &ProcessShape| launch.density.range.1 - launch.density.range.0 > 12.0;
-        assert!(shape.launches.iter().all(reaches));
+            |process: &ProcessShape| process.density.range.1 - process.density.range.0 > 12.0;
+        assert!(shape.processes.iter().all(reaches));
     }
 
     #[test]
-    fn many_launches_have_quartiles_and_no_curves() {
-        let measured = launches(17, 100.0);
+    fn many_processes_have_quartiles_and_no_curves() {
+        let measured = processes(17, 100.0);
         let shape = Shape::from_measurement(&measured, &REDUCED).unwrap();
-        assert!(shape.launches.iter().all(|l| l.density.heights.is_empty()));
-        let [low, middle, high] = shape.launches[0].quartiles;
+        assert!(shape.processes.iter().all(|l| l.density.heights.is_empty()));
+        let [low, middle, high] = shape.processes[0].quartiles;
         assert!(low < middle && middle < high);
     }
 
     #[test]
     fn resampled_changes_lie_around_the_change_of_the_mean() {
-        let (candidate, base) = (launches(10, 110.0), launches(10, 100.0));
+        let (candidate, base) = (processes(10, 110.0), processes(10, 100.0));
         let found = ChangeShape::from_measurements(&candidate, &base, 7).unwrap();
         assert!(
             found.density.range.0 > 0.08 && found.density.range.1 < 0.12,
@@ -579,7 +586,7 @@ mod tests {
             found,
             ChangeShape::from_measurements(&candidate, &base, 7).unwrap()
         );
-        let constant = |k| flat_launch(k, 1000, &[5.0; 9]);
+        let constant = |k| flat_process(k, 1000, &[5.0; 9]);
         let constant = measurement((0..5).map(constant).collect());
         assert_eq!(
             ChangeShape::from_measurements(&constant, &constant, 7),

@@ -27,7 +27,7 @@ pub struct Summary {
     /// How many of the described samples there are.
     pub samples: usize,
     /// How many processes they come from.
-    pub launches: usize,
+    pub processes: usize,
     /// How the intervals of mean and slope were computed: `t` below 300 processes (or samples of a single process), because the bootstrap covers less
     /// often there, else `bootstrap`.
     pub intervals: IntervalMethod,
@@ -109,10 +109,10 @@ pub fn summarize_with(
         ref thresholds,
         ..
     } = decision;
-    let launches = described_times(measurement);
-    let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+    let processes = described_times(measurement);
+    let pooled: Vec<f64> = processes.iter().flatten().copied().collect();
     let described = Description::compute(&pooled)?;
-    let clusters = resampling_units(&launches);
+    let clusters = resampling_units(&processes);
     let intervals = Intervals {
         seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
         resamples: resamples as usize,
@@ -129,12 +129,12 @@ pub fn summarize_with(
     let outliers =
         (fences.iter().zip(&all)).map(|(fences, times)| OutlierCounts::count_beyond(fences, times));
     let ramps: Vec<Vec<(f64, f64)>> = measurement
-        .launches
+        .processes
         .iter()
         .map(ramp)
         .filter(|x| !x.is_empty())
         .collect();
-    let (median, median_coverage) = intervals.median(&launches, described.median);
+    let (median, median_coverage) = intervals.median(&processes, described.median);
     Some(Summary {
         mean: intervals.estimate("mean", &ClusterMean::new(&clusters)),
         median,
@@ -146,7 +146,7 @@ pub fn summarize_with(
         min: described.min,
         max: described.max,
         samples: described.count,
-        launches: launches.len(),
+        processes: processes.len(),
         outliers: outliers.fold(OutlierCounts::default(), std::ops::Add::add),
         fences,
         intervals: choose_interval_method(clusters.len(), thresholds),
@@ -175,29 +175,29 @@ fn modes_within_interval(
 
 /// Returns the deciding samples of each process that has any, in nanoseconds per iteration.
 pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
-    let launches = measurement.launches.iter().map(times);
-    launches.filter(|x| !x.is_empty()).collect()
+    let processes = measurement.processes.iter().map(times);
+    processes.filter(|x| !x.is_empty()).collect()
 }
 
 /// Returns the described samples of each process that has any, in nanoseconds per iteration.
-pub fn described_launches(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
-    let launches = measurement.launches.iter();
+pub fn described_processes(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
+    let processes = measurement.processes.iter();
     let described: Vec<(&ProcessSeries, Vec<f64>)> = match &measurement.described {
-        Some(described) => launches.zip(described.launches.iter().cloned()).collect(),
-        None => launches.map(|launch| (launch, times(launch))).collect(),
+        Some(described) => processes.zip(described.processes.iter().cloned()).collect(),
+        None => processes.map(|process| (process, times(process))).collect(),
     };
     let described = described.into_iter();
     described.filter(|(_, times)| !times.is_empty()).collect()
 }
 
-/// Like [`described_launches`], but without the processes.
+/// Like [`described_processes`], but without the processes.
 pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
-    let launches = described_launches(measurement).into_iter();
-    launches.map(|(_, times)| times).collect()
+    let processes = described_processes(measurement).into_iter();
+    processes.map(|(_, times)| times).collect()
 }
 
-pub(super) fn times(launch: &ProcessSeries) -> Vec<f64> {
-    let samples = launch
+pub(super) fn times(process: &ProcessSeries) -> Vec<f64> {
+    let samples = process
         .series
         .deciding_samples()
         .iter()
@@ -208,10 +208,10 @@ pub(super) fn times(launch: &ProcessSeries) -> Vec<f64> {
 }
 
 /// Returns the samples of a process. If an import stored its first sample `apart`, as the warm-up, that sample comes first.
-pub(super) fn times_with_first(launch: &ProcessSeries, apart: bool) -> Vec<f64> {
-    let first = Some(launch.series.warm_up).filter(|first| apart && first.iterations > 0);
+pub(super) fn times_with_first(process: &ProcessSeries, apart: bool) -> Vec<f64> {
+    let first = Some(process.series.warm_up).filter(|first| apart && first.iterations > 0);
     let first = first.map(Sample::per_iteration);
-    first.into_iter().chain(times(launch)).collect()
+    first.into_iter().chain(times(process)).collect()
 }
 
 /// Reports whether an import stored the first sample of each process separately.
@@ -220,8 +220,8 @@ pub(super) fn is_first_apart(measurement: &Measurement) -> bool {
     described.is_some_and(|described| described.first_apart)
 }
 
-pub(super) fn ramp(launch: &ProcessSeries) -> Vec<(f64, f64)> {
-    let samples = launch.series.linear.iter();
+pub(super) fn ramp(process: &ProcessSeries) -> Vec<(f64, f64)> {
+    let samples = process.series.linear.iter();
     samples
         .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
         .collect()
@@ -287,8 +287,8 @@ impl Intervals<'_> {
     ///
     /// The ranks are those of the processes' medians, or of the samples of a single process. Such intervals hold for any distribution. The
     /// alternatives fail here: resampling does not move a median of whole nanoseconds, and the jackknife of a median is not consistent.
-    fn median(&self, launches: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
-        let values = match launches {
+    fn median(&self, processes: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
+        let values = match processes {
             [only] => only.clone(),
             several if self.method(several.len()) == IntervalMethod::Bootstrap => {
                 return (
@@ -339,8 +339,8 @@ impl Intervals<'_> {
 }
 
 /// Returns the units of resampling: processes, or the samples of a single process.
-pub(super) fn resampling_units<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
-    match launches {
+pub(super) fn resampling_units<T>(processes: &[Vec<T>]) -> Vec<&[T]> {
+    match processes {
         [only] => only.chunks(1).collect(),
         several => several.iter().map(Vec::as_slice).collect(),
     }
@@ -394,21 +394,21 @@ fn estimate_overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
+    use crate::compare::fixtures::{flat_process, measurement, with_ramp};
     use crate::compare::{apply_filter, summarize};
     use crate::model::{FilteredSamples, Outliers, SampleCounts, SampleFilter, System};
 
-    fn summary(launches: Vec<ProcessSeries>) -> Option<Summary> {
-        summarize(&measurement(launches), 0.95, 2_000, 7)
+    fn summary(processes: Vec<ProcessSeries>) -> Option<Summary> {
+        summarize(&measurement(processes), 0.95, 2_000, 7)
     }
 
     #[test]
-    fn location_and_spread_are_those_of_all_samples_and_the_intervals_come_from_launches() {
-        let launches = (0..5)
-            .map(|k| flat_launch(k, 1000, &[100.0 + f64::from(k), 102.0 + f64::from(k)]))
+    fn location_and_spread_are_those_of_all_samples_and_the_intervals_come_from_processes() {
+        let processes = (0..5)
+            .map(|k| flat_process(k, 1000, &[100.0 + f64::from(k), 102.0 + f64::from(k)]))
             .collect();
-        let summary = summary(launches).unwrap();
-        assert_eq!((summary.samples, summary.launches), (10, 5));
+        let summary = summary(processes).unwrap();
+        assert_eq!((summary.samples, summary.processes), (10, 5));
         assert_eq!(summary.labeled_samples(), 10, "no filter left any out");
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
@@ -426,9 +426,9 @@ mod tests {
     }
 
     fn one_sample_each(times: &[f64]) -> Vec<ProcessSeries> {
-        let launches = (0..).zip(times);
-        launches
-            .map(|(k, time)| flat_launch(k, 1000, &[*time]))
+        let processes = (0..).zip(times);
+        processes
+            .map(|(k, time)| flat_process(k, 1000, &[*time]))
             .collect()
     }
 
@@ -451,7 +451,7 @@ mod tests {
         let many = summary(one_sample_each(&up_to(300))).unwrap();
         assert_eq!(many.intervals, IntervalMethod::Bootstrap);
         // With one process, its samples take the place of processes.
-        let single = summary(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
+        let single = summary(vec![flat_process(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
         assert_eq!(single.intervals, IntervalMethod::StudentT);
         // Criterion always bootstraps.
         let criterion = DecisionSettings {
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_median_is_one_of_ranks_and_of_fewer_than_six_launches_students() {
+    fn the_interval_of_a_median_is_one_of_ranks_and_of_fewer_than_six_processes_students() {
         // Whole nanoseconds: 1 - 2 * stats.binom.cdf(0, 6, .5) = 0.96875
         let six = summary(one_sample_each(&[5.0, 6.0, 7.0, 5.0, 6.0, 7.0])).unwrap();
         let Estimate {
@@ -501,10 +501,10 @@ mod tests {
     #[test]
     fn a_ramp_gives_slope_linearity_and_overhead() {
         // 50 ns per iteration, and 400 ns per sample plus a few that differ by process.
-        let launches = (0..5)
+        let processes = (0..5)
             .map(|k| {
                 with_ramp(
-                    flat_launch(k, 1000, &[50.0]),
+                    flat_process(k, 1000, &[50.0]),
                     10,
                     20,
                     50.0,
@@ -512,7 +512,7 @@ mod tests {
                 )
             })
             .collect();
-        let summary = summary(launches).unwrap();
+        let summary = summary(processes).unwrap();
         let slope = summary.slope.unwrap();
         assert!((50.0..56.0).contains(&slope.estimate), "{slope:?}");
         assert!(summary.r_squared.unwrap() > 0.99);
@@ -521,10 +521,10 @@ mod tests {
 
     #[test]
     fn a_ramp_through_the_origin_shows_no_overhead() {
-        let launches = (0..4)
+        let processes = (0..4)
             .map(|k| {
                 with_ramp(
-                    flat_launch(k, 1000, &[50.0]),
+                    flat_process(k, 1000, &[50.0]),
                     10,
                     20,
                     50.0,
@@ -532,31 +532,31 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(summary(launches).unwrap().overhead_ns, None);
+        assert_eq!(summary(processes).unwrap().overhead_ns, None);
         // Intercepts of 10, 60 and 110: 60 plus or minus 4.303 times 50 over the root of 3. With half the level, or with 1.886 times, the interval
         // would be above 0.
-        let launches = (0..3)
+        let processes = (0..3)
             .map(|k| {
                 let intercept = 10.0 + 50.0 * f64::from(k);
-                with_ramp(flat_launch(k, 1000, &[50.0]), 10, 20, 50.0, intercept)
+                with_ramp(flat_process(k, 1000, &[50.0]), 10, 20, 50.0, intercept)
             })
             .collect();
-        assert_eq!(summary(launches).unwrap().overhead_ns, None);
+        assert_eq!(summary(processes).unwrap().overhead_ns, None);
     }
 
     #[test]
-    fn no_time_is_below_zero_however_far_apart_the_launches_are() {
+    fn no_time_is_below_zero_however_far_apart_the_processes_are() {
         // Processes at 5.4 and at 10 us.
         let at = [5_400.0, 10_000.0, 5_410.0, 10_020.0, 10_010.0];
-        let launches = |spread: f64| {
+        let processes = |spread: f64| {
             (at.iter().zip(0..))
                 .map(|(at, k)| {
                     let times = (0..20).map(|i| at + spread * f64::from(i));
-                    flat_launch(k, 1000, &times.collect::<Vec<f64>>())
+                    flat_process(k, 1000, &times.collect::<Vec<f64>>())
                 })
                 .collect()
         };
-        let found = summary(launches(1.0)).unwrap();
+        let found = summary(processes(1.0)).unwrap();
         assert!(
             found.mean.lower > 0.0 && found.median.lower > 0.0,
             "{found:?}"
@@ -570,13 +570,13 @@ mod tests {
         assert!((5_414.0..5_416.0).contains(&fast) && (10_019.0..10_021.0).contains(&slow));
         // A single mode is not reported.
         let times: Vec<f64> = (0..20).map(|i| 5_400.0 + f64::from(i)).collect();
-        let alike = (0..5).map(|k| flat_launch(k, 1000, &times)).collect();
+        let alike = (0..5).map(|k| flat_process(k, 1000, &times)).collect();
         assert_eq!(summary(alike).unwrap().modes, None);
     }
 
     #[test]
     fn one_sample_has_a_value_but_no_interval() {
-        let summary = summary(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
+        let summary = summary(vec![flat_process(0, 1000, &[5.0])]).unwrap();
         assert_eq!(summary.mean, Estimate::unbounded(5.0));
         assert_eq!(summary.sd, None);
     }
@@ -584,34 +584,34 @@ mod tests {
     #[test]
     fn without_samples_there_is_no_summary() {
         assert_eq!(summary(vec![]), None);
-        assert_eq!(summary(vec![flat_launch(0, 1000, &[])]), None);
+        assert_eq!(summary(vec![flat_process(0, 1000, &[])]), None);
     }
 
     #[test]
-    fn outliers_are_labelled_within_each_launch_and_dropped_from_nothing() {
+    fn outliers_are_labelled_within_each_process_and_dropped_from_nothing() {
         let mut times: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i)).collect();
         times.push(1000.0);
-        let launches = (0..3).map(|k| flat_launch(k, 1000, &times)).collect();
-        let summary = summary(launches).unwrap();
+        let processes = (0..3).map(|k| flat_process(k, 1000, &times)).collect();
+        let summary = summary(processes).unwrap();
         assert_eq!(summary.outliers.high_severe, 3);
         assert_eq!((summary.samples, summary.max), (63, 1000.0));
     }
 
     #[test]
     fn a_first_sample_that_was_stored_apart_comes_first_unless_it_has_no_iterations() {
-        let mut launch = flat_launch(0, 1000, &[5.0, 6.0]);
-        launch.series.warm_up = Sample {
+        let mut process = flat_process(0, 1000, &[5.0, 6.0]);
+        process.series.warm_up = Sample {
             iterations: 2,
             elapsed: crate::model::Nanos(18),
         };
-        assert_eq!(times_with_first(&launch, true), [9.0, 5.0, 6.0]);
-        assert_eq!(times_with_first(&launch, false), [5.0, 6.0]);
-        launch.series.warm_up.iterations = 0;
-        assert_eq!(times_with_first(&launch, true), [5.0, 6.0]);
+        assert_eq!(times_with_first(&process, true), [9.0, 5.0, 6.0]);
+        assert_eq!(times_with_first(&process, false), [5.0, 6.0]);
+        process.series.warm_up.iterations = 0;
+        assert_eq!(times_with_first(&process, true), [5.0, 6.0]);
     }
 
     #[test]
-    fn an_overhead_is_shown_whose_t_interval_over_launches_lies_above_zero() {
+    fn an_overhead_is_shown_whose_t_interval_over_processes_lies_above_zero() {
         // Intercepts of 4 to either side of their mean: an error of 4 / sqrt(3), which times stats.t.ppf(.975, 2) = 4.302653 is 9.94.
         let overhead_of = |mean: f64| {
             let ramp = |intercept: f64| -> Vec<(f64, f64)> {
@@ -631,7 +631,7 @@ mod tests {
         let times: Vec<f64> = (0..40_u32)
             .map(|i| 100.0 + f64::from(i * 377 % 610) * 0.05)
             .collect();
-        let run = measurement(vec![flat_launch(0, 1000, &times)]);
+        let run = measurement(vec![flat_process(0, 1000, &times)]);
         let decision = DecisionSettings {
             resamples: 1_000,
             ..DecisionSettings::default()
@@ -650,7 +650,7 @@ mod tests {
                     filter: SampleFilter::default(),
                     counts: SampleCounts::default(),
                 },
-                launches: Vec::new(),
+                processes: Vec::new(),
                 first_apart,
             });
             is_first_apart(&Measurement {
@@ -667,7 +667,7 @@ mod tests {
     #[test]
     fn samples_that_a_filter_left_out_as_outliers_have_labels_and_first_ones_have_none() {
         let times = [500.0, 100.0, 101.0, 102.0, 103.0, 104.0, 900.0];
-        let mut run = measurement(vec![flat_launch(0, 1_000, &times)]);
+        let mut run = measurement(vec![flat_process(0, 1_000, &times)]);
         let labeled = |run: &Measurement| {
             let summary = summarize(run, 0.95, 100, 7).expect("samples");
             (summary.samples, summary.labeled_samples())

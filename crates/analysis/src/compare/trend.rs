@@ -464,7 +464,7 @@ impl RunSeries {
         let fitting = runs.iter().flatten().filter(fits);
         let count = fitting.map(RunEvidence::fewest_samples).min();
         let count = count.unwrap_or(most);
-        let location = if from_ramp || count * newest.launches() < MIN_SAMPLES_FOR_LOW_QUANTILE {
+        let location = if from_ramp || count * newest.processes() < MIN_SAMPLES_FOR_LOW_QUANTILE {
             Location::Median
         } else {
             Location::LowQuantile
@@ -495,14 +495,14 @@ impl RunEvidence {
         if samples.takes_time() {
             return Some(Self::Samples(samples));
         }
-        let point = measurement.expired.filter(|point| point.launches > 0);
+        let point = measurement.expired.filter(|point| point.processes > 0);
         point.map(Self::Point)
     }
 
-    fn launches(&self) -> usize {
+    fn processes(&self) -> usize {
         match self {
-            Self::Samples(run) => run.launches.len(),
-            Self::Point(point) => point.launches,
+            Self::Samples(run) => run.processes.len(),
+            Self::Point(point) => point.processes,
         }
     }
 
@@ -515,7 +515,7 @@ impl RunEvidence {
 
     fn is_from_ramp(&self) -> bool {
         match self {
-            Self::Samples(run) => run.launches.iter().any(|launch| launch.from_ramp),
+            Self::Samples(run) => run.processes.iter().any(|process| process.from_ramp),
             Self::Point(point) => point.from_ramp,
         }
     }
@@ -524,8 +524,8 @@ impl RunEvidence {
     fn value(&self, location: Location, count: usize) -> Option<f64> {
         match self {
             Self::Samples(run) => {
-                let launches = run.values(location, count);
-                RunValues { launches }.value(location.run_value())
+                let processes = run.values(location, count);
+                RunValues { processes }.value(location.run_value())
             }
             Self::Point(point) => match location {
                 Location::Median => point.median,
@@ -540,14 +540,14 @@ pub fn run_point(measurement: &Measurement) -> RunPoint {
     match RunEvidence::from_measurement(measurement) {
         Some(RunEvidence::Point(point)) => point,
         Some(run @ RunEvidence::Samples(_)) => RunPoint {
-            launches: run.launches(),
+            processes: run.processes(),
             samples: run.fewest_samples(),
             from_ramp: run.is_from_ramp(),
             low_quantile: run.value(Location::LowQuantile, run.fewest_samples()),
             median: run.value(Location::Median, run.fewest_samples()),
         },
         None => RunPoint {
-            launches: 0,
+            processes: 0,
             samples: 0,
             from_ramp: false,
             low_quantile: None,
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_samples_in_all_launches_together_are_enough_for_a_low_quantile() {
+    fn a_hundred_samples_in_all_processes_together_are_enough_for_a_low_quantile() {
         let location =
             |samples| RunSeries::from_runs(&[Some(&floors(&[100.0; 5], samples))]).location;
         assert_eq!(location(20), Some(Location::LowQuantile));

@@ -235,21 +235,21 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
     use crate::compare::{HostClass, Question, Reference, TestPolicy, compare, summarize};
     use crate::model::Verdict;
 
-    const LAUNCHES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
+    const PROCESSES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
 
     fn measured(id: &str, factor: f64) -> Measurement {
-        let launch = |(k, spread): (u32, f64)| {
+        let process = |(k, spread): (u32, f64)| {
             let times: Vec<f64> = (0..9)
                 .map(|i| factor * (100.0 + f64::from(i) * 0.01))
                 .collect();
             let times: Vec<f64> = times.iter().map(|time| time * f64::exp(spread)).collect();
-            flat_launch(k, ITERATIONS, &times)
+            flat_process(k, ITERATIONS, &times)
         };
-        let mut run = measurement((0..).zip(LAUNCHES).map(launch).collect());
+        let mut run = measurement((0..).zip(PROCESSES).map(process).collect());
         run.benchmark.key.id = id.to_owned();
         run
     }
@@ -449,9 +449,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_which_all_launches_agree_takes_no_share_of_the_level() {
-        let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 9]);
-        let constant = measurement((0..5).map(launch).collect());
+    fn a_value_in_which_all_processes_agree_takes_no_share_of_the_level() {
+        let process = |k| flat_process(k, ITERATIONS, &[100.0; 9]);
+        let constant = measurement((0..5).map(process).collect());
         let takes =
             |run: &Measurement| LimitedValue::Value(run, Statistic::Median).is_uncertain(0.95);
         assert!(!takes(&constant));

@@ -268,9 +268,9 @@ fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId
         | RunNote::NotForRounds { .. }
         | RunNote::Stolen { .. }
         | RunNote::Imported
-        | RunNote::LaunchesUnknown
+        | RunNote::ProcessesUnknown
         | RunNote::HostUnknown
-        | RunNote::RoundsAsLaunches
+        | RunNote::RoundsAsProcesses
         | RunNote::AsBuilt { .. }
         | RunNote::SmallChanges
         | RunNote::PartsMissing { .. }

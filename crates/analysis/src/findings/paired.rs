@@ -120,7 +120,7 @@ impl<'m> PairedEvidence<'_, 'm> {
         let rounds = comparison.look()?.rounds_needed;
         let cost = self.cost_of(key);
         let seconds = rounds.and_then(|rounds| {
-            let had = comparison.extent.launches_candidate() as f64;
+            let had = comparison.extent.processes_candidate() as f64;
             Some(cost?.seconds / had * rounds as f64)
         });
         let noise_threshold = comparison.sufficient_threshold();
@@ -188,7 +188,7 @@ impl<'m> PairedEvidence<'_, 'm> {
 /// anything.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty()
-        || comparison.extent.launches_candidate() >= Plan::FEWEST_ROUNDS as usize
+        || comparison.extent.processes_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
 /// Reports whether the base's failures are the only reason why a benchmark was not measured.
@@ -200,7 +200,7 @@ fn base_failed(candidate: &Measurement) -> bool {
 /// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough, all processes but the first are
 /// pinned.
 fn note_several_processors(candidate: &Measurement) -> Option<Note> {
-    let conducts = candidate.launches.iter().filter_map(|one| one.conduct);
+    let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
         conducts.partition(|conduct| conduct.processor.is_some());
     let asked: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
@@ -213,19 +213,19 @@ fn note_several_processors(candidate: &Measurement) -> Option<Note> {
 /// Returns the rounds that both sides completed.
 fn pair_rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
     let mut of_base: BTreeMap<u32, Vec<Sample>> = base
-        .launches
+        .processes
         .iter()
-        .map(|launch| (launch.launch, launch.series.comparable_samples()))
+        .map(|process| (process.process, process.series.comparable_samples()))
         .collect();
     candidate
-        .launches
+        .processes
         .iter()
-        .filter_map(|launch| {
+        .filter_map(|process| {
             Some(Round {
-                base: of_base.remove(&launch.launch)?,
-                candidate: launch.series.comparable_samples(),
-                led: launch.extras.led.clone(),
-                layout: launch.layout,
+                base: of_base.remove(&process.process)?,
+                candidate: process.series.comparable_samples(),
+                led: process.extras.led.clone(),
+                layout: process.layout,
             })
         })
         .collect()
@@ -266,7 +266,7 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
     use crate::model::{Failure, Nanos};
 
     const PLAN: Plan = Plan {
@@ -282,14 +282,14 @@ mod tests {
 
     /// Twenty rounds of processes that differ by up to 2 %, in a different order on each side.
     fn side(factor: f64, order: u32) -> Measurement {
-        let launch = |k: u32| {
+        let process = |k: u32| {
             let process = f64::from(k * order % 20) * 0.001;
             let times: Vec<f64> = (0..30)
                 .map(|i| 100.0 * factor * (1.0 + process + 1e-5 * f64::from(i)))
                 .collect();
-            flat_launch(k, ITERATIONS, &times)
+            flat_process(k, ITERATIONS, &times)
         };
-        measurement((0..20).map(launch).collect())
+        measurement((0..20).map(process).collect())
     }
 
     #[test]
@@ -381,10 +381,10 @@ mod tests {
     #[test]
     fn processes_that_are_not_bound_use_several_processors_from_a_third_more_on() {
         // For each process: CPU time in ns during 10 ns of work, and whether the process was pinned to one processor.
-        let processors = |of_launches: &[(u64, bool)]| {
-            let launches = (0..).zip(of_launches).map(|(k, (cpu, is_bound))| {
-                let mut launch = flat_launch(k, ITERATIONS, &[100.0]);
-                launch.conduct = Some(ProcessUsage {
+        let processors = |of_processes: &[(u64, bool)]| {
+            let processes = (0..).zip(of_processes).map(|(k, (cpu, is_bound))| {
+                let mut process = flat_process(k, ITERATIONS, &[100.0]);
+                process.conduct = Some(ProcessUsage {
                     threads: 1,
                     cpu: Nanos(*cpu),
                     asked: Nanos(10),
@@ -393,9 +393,9 @@ mod tests {
                     processor: is_bound.then_some(0),
                     control: None,
                 });
-                launch
+                process
             });
-            match note_several_processors(&measurement(launches.collect())) {
+            match note_several_processors(&measurement(processes.collect())) {
                 Some(Note::SeveralProcessors { processors }) => Some(processors),
                 _ => None,
             }
@@ -415,7 +415,7 @@ mod tests {
     fn only_failures_of_the_base_alone_leave_a_benchmark_new() {
         let failed = |sides: &[Side]| {
             let failures = sides.iter().map(|side| Failure {
-                launch: 0,
+                process: 0,
                 side: *side,
                 message: "it died".to_owned(),
             });

@@ -14,7 +14,7 @@ pub enum BenchmarkNote {
     /// The time budget ended after so few processes that no verdict is possible.
     CutShort {
         /// Number of processes.
-        launches: usize,
+        processes: usize,
     },
     /// The ways to settle an inconclusive side-by-side comparison.
     Undecided {
@@ -129,7 +129,7 @@ pub enum RunNote {
         left_out: FilterReport,
     },
     /// The processes of an imported side cannot be told apart.
-    LaunchesUnknown,
+    ProcessesUnknown,
     /// The host of an imported side is unknown, so it counts as a shared machine.
     HostUnknown,
     /// One run was measured side by side with another build, the other run alone.
@@ -140,7 +140,7 @@ pub enum RunNote {
         alone: RunId,
     },
     /// Two runs that were measured side by side are compared as two independent runs.
-    RoundsAsLaunches,
+    RoundsAsProcesses,
     /// A run was stopped early.
     Incomplete {
         /// The run.

@@ -9,7 +9,7 @@ use crate::compare::{
     map_with_progress, summarize_with,
 };
 use crate::model::{
-    BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, ProgressReporter, RunId, Verdict,
+    BenchmarkKey, DecisionSettings, MIN_PROCESSES, Measurement, ProgressReporter, RunId, Verdict,
 };
 
 /// The input for the rows of a run that is compared with stored runs.
@@ -112,13 +112,13 @@ impl<'m> StoredEvidence<'_, 'm> {
         else {
             return None;
         };
-        if measurement.launches.is_empty() {
+        if measurement.processes.is_empty() {
             return None;
         }
         let of = |runs: &[RunId]| -> Vec<&Measurement> {
             runs.iter()
                 .filter_map(|run| self.past.get(&(*run, key.clone())))
-                .filter(|measurement| !measurement.launches.is_empty())
+                .filter(|measurement| !measurement.processes.is_empty())
                 .collect()
         };
         let reference = Reference {
@@ -177,7 +177,7 @@ fn make_row<'m>(
 ) -> Row<'m> {
     let known = |runs: &[RunId]| runs.iter().copied().map(Some).collect();
     let (verdict, reference, blocking) = match (chosen, &comparison) {
-        (_, _) if measurement.launches.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
+        (_, _) if measurement.processes.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
         (ReferenceChoice::Runs { averaged, .. }, Some(comparison)) => {
             (comparison.verdict, known(averaged), Vec::new())
         }
@@ -208,15 +208,15 @@ fn make_row<'m>(
 
 /// Reports whether failures left too few processes.
 fn too_many_failed(measurement: &Measurement) -> bool {
-    !measurement.failures.is_empty() && measurement.launches.len() < MIN_LAUNCHES
+    !measurement.failures.is_empty() && measurement.processes.len() < MIN_PROCESSES
 }
 
 /// Withdraws a verdict if the time budget ended after too few processes, and adds a remark with the reason.
 fn withdraw_if_cut_short(row: &mut Row<'_>) {
-    let Some(launches) = row.measurement.and_then(launches_if_too_few) else {
+    let Some(processes) = row.measurement.and_then(processes_if_too_few) else {
         return;
     };
-    row.remarks.push(BenchmarkNote::CutShort { launches });
+    row.remarks.push(BenchmarkNote::CutShort { processes });
     if let Some(Verdict::Regressed | Verdict::Improved | Verdict::Unchanged | Verdict::Suspect) =
         row.verdict
     {
@@ -228,11 +228,11 @@ fn withdraw_if_cut_short(row: &mut Row<'_>) {
 }
 
 /// Returns the number of processes if it is too small, more were planned, and none failed.
-fn launches_if_too_few(measurement: &Measurement) -> Option<usize> {
-    let launches = measurement.launches.len();
-    let wanted = measurement.sampling.launches as usize;
-    let few = launches < MIN_LAUNCHES.min(wanted) && measurement.failures.is_empty();
-    few.then_some(launches)
+fn processes_if_too_few(measurement: &Measurement) -> Option<usize> {
+    let processes = measurement.processes.len();
+    let wanted = measurement.sampling.processes as usize;
+    let few = processes < MIN_PROCESSES.min(wanted) && measurement.failures.is_empty();
+    few.then_some(processes)
 }
 
 /// The reference of a benchmark.
@@ -306,7 +306,7 @@ impl References {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
     use crate::compare::{Difference, HostClass};
     use crate::model::{Failure, Side};
 
@@ -348,22 +348,23 @@ mod tests {
 
     #[test]
     fn a_benchmark_that_is_compared_with_nothing_has_the_reason_as_its_verdict() {
-        let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 3]);
-        let measured = |launches: u32, has_failed: bool| Measurement {
+        let process = |k| flat_process(k, ITERATIONS, &[100.0; 3]);
+        let measured = |processes: u32, has_failed: bool| Measurement {
             failures: Vec::from_iter(has_failed.then(|| Failure {
-                launch: launches,
+                process: processes,
                 side: Side::Candidate,
                 message: "it died".to_owned(),
             })),
-            ..measurement((0..launches).map(launch).collect())
+            ..measurement((0..processes).map(process).collect())
         };
         let verdict =
             |run: &Measurement, chosen: &ReferenceChoice| make_row(run, None, None, chosen).verdict;
-        let new =
-            |launches, has_failed| verdict(&measured(launches, has_failed), &ReferenceChoice::New);
+        let new = |processes, has_failed| {
+            verdict(&measured(processes, has_failed), &ReferenceChoice::New)
+        };
         assert_eq!(new(1, false), Some(Verdict::New));
-        assert_eq!(new(MIN_LAUNCHES as u32, true), Some(Verdict::New));
-        assert_eq!(new(MIN_LAUNCHES as u32 - 1, true), Some(Verdict::Failed));
+        assert_eq!(new(MIN_PROCESSES as u32, true), Some(Verdict::New));
+        assert_eq!(new(MIN_PROCESSES as u32 - 1, true), Some(Verdict::Failed));
         assert_eq!(new(0, false), Some(Verdict::Failed));
         let (differs, run) = (Difference::paired_reference(), measured(5, false));
         let incomparable = ReferenceChoice::Incomparable(RunId(3), vec![differs.clone()]);
@@ -375,19 +376,19 @@ mod tests {
 
     #[test]
     fn processes_are_too_few_if_more_were_planned_and_none_failed() {
-        let too_few = |launches: u32, planned: u32, has_failed: bool| {
-            let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 3]);
-            let mut run = measurement((0..launches).map(launch).collect());
-            run.sampling.launches = planned;
+        let too_few = |processes: u32, planned: u32, has_failed: bool| {
+            let process = |k| flat_process(k, ITERATIONS, &[100.0; 3]);
+            let mut run = measurement((0..processes).map(process).collect());
+            run.sampling.processes = planned;
             run.failures = Vec::from_iter(has_failed.then(|| Failure {
-                launch: launches,
+                process: processes,
                 side: Side::Candidate,
                 message: "it died".to_owned(),
             }));
-            launches_if_too_few(&run)
+            processes_if_too_few(&run)
         };
-        let fewest = MIN_LAUNCHES as u32;
-        assert_eq!(too_few(fewest - 1, 5, false), Some(MIN_LAUNCHES - 1));
+        let fewest = MIN_PROCESSES as u32;
+        assert_eq!(too_few(fewest - 1, 5, false), Some(MIN_PROCESSES - 1));
         assert_eq!(too_few(fewest, 5, false), None);
         assert_eq!(too_few(1, 1, false), None, "as many as planned");
         assert_eq!(too_few(fewest - 1, 5, true), None);

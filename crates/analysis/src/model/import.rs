@@ -27,7 +27,7 @@ pub struct Source {
     pub values: Vec<SourceValue>,
     /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
     /// evidence.
-    pub launches_known: bool,
+    pub processes_known: bool,
     /// Samples that descriptions of the run leave out. If it drops the first repetitions, they are stored as the warm-up of their processes.
     pub filter: SampleFilter,
     /// Parameters of the intervals of the import's means.
@@ -153,7 +153,7 @@ impl SampleFilter {
         self.drop_first || self.outliers != Outliers::Keep
     }
 
-    /// Returns the serializer methodology's name of the policy, with its fence: `iqr_1.5`.
+    /// Names the outlier rule and its fence as the serializer methodology does: `iqr_1.5`. `, paired` follows if a row is left out as a whole.
     pub fn policy_name(&self) -> String {
         let paired = if self.paired { ", paired" } else { "" };
         match self.fence {
@@ -221,7 +221,7 @@ pub struct FilteredSamples {
     /// The filter and its counts.
     pub left_out: FilterReport,
     /// Remaining values of each process, per iteration.
-    pub launches: Vec<Vec<f64>>,
+    pub processes: Vec<Vec<f64>>,
     /// Whether the import stored the first sample of each process as its warm-up, outside the samples that decide.
     pub first_apart: bool,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Counts and times are below this, because the store and many JSON parsers have signed integers.
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
 /// Processes per run.
-pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
+pub const PROCESSES: RangeInclusive<u32> = 1..=10_000;
 /// Samples per process, which are also the samples of one request (docs/internals/src/protocol.md, section 4).
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
 /// Iterations of a counted warm-up; each is one request.
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_a_range_are_within_and_their_neighbours_are_not() {
-        for range in [LAUNCHES, SAMPLES, WARM_UP_ITERATIONS, RESAMPLES] {
+        for range in [PROCESSES, SAMPLES, WARM_UP_ITERATIONS, RESAMPLES] {
             let (least, most) = (*range.start(), *range.end());
             assert_eq!(check_range(&range, least.into()), Ok(least));
             assert_eq!(check_range(&range, most.into()), Ok(most));

@@ -44,8 +44,8 @@ pub use run::{
 };
 pub use series::{Allocations, Extras, Latencies, LatencyWindow, Nanos, Round, Sample, Series};
 pub use settings::{
-    Analysis, AuthorSettings, DecisionSettings, Interleaving, MIN_LAUNCHES, Observations, Outliers,
-    SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
+    Analysis, AuthorSettings, DecisionSettings, Interleaving, MIN_PROCESSES, Observations,
+    Outliers, SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use thresholds::{ThresholdKind, ThresholdOrder, Thresholds};

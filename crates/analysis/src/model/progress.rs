@@ -9,7 +9,7 @@ use super::{BenchmarkKey, Nanos, Side};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
     /// A planned number of processes visits each benchmark; this is the largest number.
-    Launches(u32),
+    Processes(u32),
     /// Rounds visit each benchmark until it is decided; this is the largest number.
     Rounds(u32),
 }
@@ -48,7 +48,7 @@ pub enum Event<'a> {
         /// The benchmark.
         benchmark: &'a BenchmarkKey,
         /// Ordinal of the process, from 0.
-        launch: u32,
+        process: u32,
         /// Number of visits that have ended.
         done: usize,
         /// Number of planned visits.
@@ -80,7 +80,7 @@ pub enum Event<'a> {
         /// The benchmark.
         benchmark: &'a BenchmarkKey,
         /// Ordinal of the process, from 0.
-        launch: u32,
+        process: u32,
         /// The side that failed.
         side: Side,
         /// Description of the failure.

@@ -264,7 +264,7 @@ impl Control {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Ordinal of the process in the run, from 0.
-    pub launch: u32,
+    pub process: u32,
     /// The side that failed. A failure of either leaves both without a series.
     pub side: Side,
     /// Description of the failure.
@@ -275,7 +275,7 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessSeries {
     /// Ordinal of the process in the run, from 0.
-    pub launch: u32,
+    pub process: u32,
     /// Smallest step of the process's clock; 0 if the clock is unknown, as for imported values.
     pub quantum: Nanos,
     /// Resources that the process used, if the system reported them.
@@ -300,7 +300,7 @@ pub struct Measurement {
     /// Noise threshold in force for the benchmark, a fraction.
     pub noise_threshold: f64,
     /// Its series by process, ascending.
-    pub launches: Vec<ProcessSeries>,
+    pub processes: Vec<ProcessSeries>,
     /// Failures of processes.
     pub failures: Vec<Failure>,
     /// Counts from processes that only counted.
@@ -317,7 +317,7 @@ pub struct Measurement {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunPoint {
     /// Number of processes with samples that count.
-    pub launches: usize,
+    pub processes: usize,
     /// Number of samples in the process that has fewest.
     pub samples: usize,
     /// Whether the samples were those of a ramp.

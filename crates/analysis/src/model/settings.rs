@@ -12,7 +12,7 @@ use super::{Nanos, limits};
 use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, words};
 
 /// Number of complete processes that a benchmark needs for a verdict.
-pub const MIN_LAUNCHES: usize = 3;
+pub const MIN_PROCESSES: usize = 3;
 
 words! {
     /// The distribution of iterations over the samples of a process.
@@ -71,7 +71,7 @@ impl AuthorSettings {
         };
         let noise = self.noise_threshold;
         let noise = noise.filter(|threshold| !(0.0..1.0).contains(threshold));
-        count("processes", &limits::LAUNCHES, self.processes)
+        count("processes", &limits::PROCESSES, self.processes)
             .or_else(|| count("samples", &limits::SAMPLES, self.samples))
             .or_else(|| time("warm_up_ns", self.warm_up_ns))
             .or_else(|| time("measurement_ns", self.measurement_ns))
@@ -93,7 +93,7 @@ pub enum Interleaving {
     /// Both processes are alive and take samples alternately: ABBA or BAAB.
     Samples,
     /// The processes run alternately, one after the other.
-    Launches,
+    Processes,
 }
 
 impl Interleaving {
@@ -107,7 +107,7 @@ impl Interleaving {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingSettings {
     /// Processes per run.
-    pub launches: u32,
+    pub processes: u32,
     /// Samples per process in the flat (or only) phase; `None` means as many as fit.
     pub samples: Option<u32>,
     /// Warm-up time per process.
@@ -127,7 +127,7 @@ pub struct SamplingSettings {
 impl Default for SamplingSettings {
     fn default() -> Self {
         Self {
-            launches: 5,
+            processes: 5,
             samples: None,
             warm_up: Duration::from_millis(100).into(),
             warm_up_iterations: None,
@@ -152,7 +152,7 @@ pub struct DecisionSettings {
     /// The statistics that decide, if they are not those of the project's own procedure.
     #[serde(default, skip_serializing_if = "Analysis::is_default")]
     pub analysis: Analysis,
-    /// Bounds that are conventions of published systems.
+    /// Bounds that are conventions (of `--test`, outliers, effect sizes) and not properties of a test. A workspace may set them.
     #[serde(default, skip_serializing_if = "Thresholds::is_default")]
     pub thresholds: Thresholds,
 }
@@ -192,7 +192,7 @@ words! {
 words! {
     /// The unit that counts as one observation.
     Observations {
-        Launches = "launches": "One value per process: processes are independent of each other",
+        Processes = "processes": "One value per process: processes are independent of each other",
         Samples = "samples": "Every sample, as NBenchmark and Criterion do: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
         Filtered = "filtered": "Every sample that `--outliers`, or the filter of an import, leaves (serializers)",
@@ -245,7 +245,7 @@ impl Default for Analysis {
     fn default() -> Self {
         Self {
             test: Test::BootstrapT,
-            observations: Observations::Launches,
+            observations: Observations::Processes,
             outliers: Outliers::Keep,
             drop_first: false,
             trimmed_error: TrimmedError::Winsorized,
@@ -294,7 +294,7 @@ impl Analysis {
     /// Reports whether a rank test reports the change of the means in place of the shift: it does for single samples that are summarized by their
     /// mean.
     pub fn reports_change_of_means(&self) -> bool {
-        self.observations != Observations::Launches && self.center == Some(Statistic::Mean)
+        self.observations != Observations::Processes && self.center == Some(Statistic::Mean)
     }
 
     /// Returns the value that represents a process. By default, rank tests use the median and the other tests the mean, as the systems that they come
@@ -357,7 +357,7 @@ impl System {
                 },
                 0.01,
                 Thresholds {
-                    bootstrap_min_launches: 2.0,
+                    bootstrap_min_processes: 2.0,
                     ..default
                 },
             ),
@@ -428,7 +428,7 @@ mod tests {
             let mut names = fields.filter_map(|(name, _)| name.as_text());
             names.any(|name| name == "turns")
         };
-        assert!(stored(Interleaving::Samples) && stored(Interleaving::Launches));
+        assert!(stored(Interleaving::Samples) && stored(Interleaving::Processes));
         assert!(!stored(Interleaving::None));
     }
 
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn the_conventions_of_a_system_are_those_of_the_table_in_the_book() {
-        use Observations::{Filtered, Launches, Samples};
+        use Observations::{Filtered, Processes, Samples};
         use Quantile::{FloorRank, InvertedCdf, Linear};
         for (system, test, observations, correction, noise_threshold, quantile) in [
             (
@@ -479,7 +479,7 @@ mod tests {
             (
                 System::Mmtests,
                 Test::Welch,
-                Launches,
+                Processes,
                 Correction::Unadjusted,
                 0.0,
                 FloorRank,
@@ -487,7 +487,7 @@ mod tests {
             (
                 System::BenchForge,
                 Test::P95Ratio,
-                Launches,
+                Processes,
                 Correction::Unadjusted,
                 0.0,
                 InvertedCdf,
@@ -527,7 +527,7 @@ mod tests {
             assert_eq!(decision.thresholds.practical_effect, 0.0);
         }
         let criterion = System::Criterion.decision_settings();
-        assert_eq!(criterion.thresholds.bootstrap_min_launches, 2.0);
+        assert_eq!(criterion.thresholds.bootstrap_min_processes, 2.0);
     }
 
     #[test]

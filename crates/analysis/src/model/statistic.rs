@@ -26,7 +26,7 @@ pub enum Statistic {
     /// Standard deviation of all samples; for rates, of their harmonic mean.
     StdDev,
     /// Standard deviation of the means of the processes.
-    LaunchStdDev,
+    ProcessStdDev,
     /// Standard deviation over mean, of all samples.
     Variation,
     /// Median absolute deviation of the samples, scaled.
@@ -151,7 +151,7 @@ impl Statistic {
         matches!(
             self,
             Self::StdDev
-                | Self::LaunchStdDev
+                | Self::ProcessStdDev
                 | Self::Variation
                 | Self::Mad
                 | Self::MadUnscaled
@@ -175,7 +175,7 @@ impl Statistic {
             Self::Floor => "The 1 % quantile",
             Self::Slope => "The slope of the linear phase (Criterion)",
             Self::StdDev => "The standard deviation",
-            Self::LaunchStdDev => "The standard deviation of the processes' means",
+            Self::ProcessStdDev => "The standard deviation of the processes' means",
             Self::Variation => "Standard deviation over mean",
             Self::Mad => "The median absolute deviation, scaled",
             Self::MadUnscaled => "The median absolute deviation, not scaled (serializers)",
@@ -216,7 +216,7 @@ impl StatisticSet {
                 S::Mean,
                 S::Median,
                 S::StdDev,
-                S::LaunchStdDev,
+                S::ProcessStdDev,
                 S::Variation,
                 S::Mad,
                 S::MadUnscaled,
@@ -302,7 +302,7 @@ impl fmt::Display for Statistic {
             Self::Floor => "floor",
             Self::Slope => "slope",
             Self::StdDev => "std-dev",
-            Self::LaunchStdDev => "launch-std-dev",
+            Self::ProcessStdDev => "process-std-dev",
             Self::Variation => "cv",
             Self::Mad => "mad",
             Self::MadUnscaled => "mad-unscaled",

@@ -111,7 +111,7 @@ thresholds! {
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
     /// Processes (samples, if there is one process) from which on intervals come from the bootstrap, because it then covers as often as Student's t.
     /// Intervals of Criterion's method always come from the bootstrap.
-    bootstrap_min_launches "bootstrap-min-launches" = 300.0 in 2.0 to 1e6 whole;
+    bootstrap_min_processes "bootstrap-min-processes" = 300.0 in 2.0 to 1e6 whole;
     /// The smallest number of samples in a slow cluster: `NBenchmark`.
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
     /// The smallest share of all samples in a slow cluster: `NBenchmark`.

@@ -134,7 +134,7 @@ impl CampaignBenchmark {
                 warm_up + in_force(SamplingPhase::Samples, sampling.measurement.into())
             }
             // The measurement of each side, and something for the start of its process.
-            Interleaving::Samples | Interleaving::Launches => {
+            Interleaving::Samples | Interleaving::Processes => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
                 warm_up * 2 + requested + in_force(SamplingPhase::Samples, of_a_side) * 2
             }
@@ -208,12 +208,12 @@ impl CampaignBenchmark {
 
     /// Returns its total number of processes. One side repeats each process whose samples were too short, up to twice the number in the settings.
     pub(super) fn processes(&self) -> u32 {
-        let planned = self.resolved.sampling.launches;
+        let planned = self.resolved.sampling.processes;
         match self.resolved.sampling.turns {
             Interleaving::None => {
                 planned.saturating_add(self.lengths.candidate.processes_to_repeat().min(planned))
             }
-            Interleaving::Samples | Interleaving::Launches => planned,
+            Interleaving::Samples | Interleaving::Processes => planned,
         }
     }
 
@@ -502,7 +502,7 @@ mod tests {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {
             Interleaving::None => (millis(100), millis(400)),
-            Interleaving::Samples | Interleaving::Launches => (millis(5), millis(40)),
+            Interleaving::Samples | Interleaving::Processes => (millis(5), millis(40)),
         };
         let mut benchmark = after(0, 0);
         benchmark.subject.settings = authors;

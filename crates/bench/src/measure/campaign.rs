@@ -248,7 +248,7 @@ impl<'a> Campaign<'a> {
             }
         }
         self.settings.context.observer.observe(&Event::Measured);
-        let (VisitPlan::Launches(processes) | VisitPlan::Rounds(processes)) = plan;
+        let (VisitPlan::Processes(processes) | VisitPlan::Rounds(processes)) = plan;
         for driven in &self.targets {
             driven.target.report_lateness(&self.settings, processes);
         }
@@ -278,7 +278,7 @@ impl<'a> Campaign<'a> {
         match &self.settings.plan {
             None => {
                 let processes = self.benchmarks().map(CampaignBenchmark::processes).max();
-                VisitPlan::Launches(processes.unwrap_or(0))
+                VisitPlan::Processes(processes.unwrap_or(0))
             }
             Some(plan) => VisitPlan::Rounds(plan.rounds),
         }
@@ -582,7 +582,7 @@ mod tests {
             all.map(|benchmark| benchmark.visits_left(round, None))
                 .collect::<Vec<_>>()
         };
-        let processes = SamplingSettings::default().launches;
+        let processes = SamplingSettings::default().processes;
         assert_eq!(left(&campaign, 3), [processes - 1, processes - 3, 0]);
         // It has waited long enough.
         campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 60;

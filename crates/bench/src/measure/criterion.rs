@@ -379,7 +379,7 @@ impl CriterionDriver {
                 *stretch = benchmark.stretch_after(*stretch);
                 let visit = SuccessfulVisit {
                     sides,
-                    interleaving: Interleaving::Launches,
+                    interleaving: Interleaving::Processes,
                     time: began.elapsed() + share,
                 };
                 round.record_success(index, visit);

@@ -54,7 +54,7 @@ pub struct DiscoveredBenches {
     pub failures: Vec<TargetFailure>,
 }
 
-/// The candidate's outcome, for the discovery of a reference: failures that both have are not reported twice.
+/// What was discovered in the candidate. The discovery of a reference reads it, so that a failure of both builds is reported once.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceContext<'a> {
     /// The outcome for the candidate.

@@ -293,7 +293,7 @@ impl OwnDriver {
         index: BenchmarkIndex,
     ) -> Interleaving {
         if self.overlap != ProcessOverlap::OnTrial {
-            return Interleaving::Launches;
+            return Interleaving::Processes;
         }
         let benchmark = &mut self.benchmarks[index];
         benchmark.trials += 1;
@@ -308,7 +308,7 @@ impl OwnDriver {
             "{}/{}: the two sides cannot run at the same time, so their processes alternate",
             bench.package, bench.target
         ));
-        Interleaving::Launches
+        Interleaving::Processes
     }
 
     /// Visits one benchmark in these children, on the processor that `choice` picks.

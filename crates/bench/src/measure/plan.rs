@@ -35,7 +35,7 @@ impl PairedPlan {
     pub(super) fn resolve(&self, noise_threshold: f64) -> ResolvedSettings {
         ResolvedSettings {
             sampling: SamplingSettings {
-                launches: self.rounds,
+                processes: self.rounds,
                 samples: None,
                 warm_up: self.round.warm_up,
                 warm_up_iterations: self.round.warm_up_iterations,

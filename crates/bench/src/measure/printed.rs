@@ -53,7 +53,7 @@ impl BenchDriver for PrintedDriver {
         }
         let visit = SuccessfulVisit {
             sides,
-            interleaving: Interleaving::Launches,
+            interleaving: Interleaving::Processes,
             time: began.elapsed(),
         };
         round.record_success(index, visit);

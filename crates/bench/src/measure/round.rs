@@ -82,7 +82,7 @@ impl TargetRound<'_, '_> {
         let left: RemainingWork = [own, self.others].into_iter().sum();
         settings.context.observer.observe(&Event::Visiting {
             benchmark: &self.benchmark(index).subject.key,
-            launch: round,
+            process: round,
             done: *self.ended_visits,
             visits: *self.ended_visits + left.visits,
             left: left.time_left(settings),
@@ -175,7 +175,7 @@ impl TargetRound<'_, '_> {
         let benchmark = &self.target.benchmarks[index];
         self.settings.context.observer.observe(&Event::VisitFailed {
             benchmark: &benchmark.subject.key,
-            launch: self.processes.round(),
+            process: self.processes.round(),
             side,
             message,
         });

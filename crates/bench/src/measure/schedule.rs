@@ -102,7 +102,7 @@ pub(super) fn compute_layout(
         SamplingMode::Standard => {
             let linear = compute_ramp(iteration_ns);
             let ramp_ns = linear.iter().sum::<u64>() as f64 * iteration_ns;
-            // Samples are longer in a very long time, because the number of samples in a request is limited.
+            // A request holds at most `MOST_SAMPLES` samples, so a long measurement needs longer ones.
             let sample_ns = SAMPLE_NS.max(time_ns / MOST_SAMPLES);
             let iterations = (sample_ns / iteration_ns).round().max(1.0);
             let fitting = (time_ns - ramp_ns) / (iterations * iteration_ns);

@@ -208,7 +208,7 @@ impl Workspace {
             .collect()
     }
 
-    /// Lists every target of the members that may hold benchmarks, bench targets first: package, name, main source file.
+    /// Lists all targets of all packages of the workspace, bench targets first: package, name, main source file.
     pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
         let members = self.metadata.workspace_packages().into_iter();
         let mut found: Vec<_> = members

@@ -1,5 +1,5 @@
-//! The locked folder of a workspace with everything kept in it, and everything that the builds of both sides share: the checkout, the place of the
-//! sources.
+//! The locked folder of a workspace with its trees and kept builds (`BuildCache`), and what the builds of both sides share besides: the user's
+//! checkout and the places of the sources (`SideBuilder`).
 
 #![expect(
     clippy::disallowed_methods,

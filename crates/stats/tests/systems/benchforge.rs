@@ -127,18 +127,18 @@ fn b_x3_reservoirs_are_merged_by_the_operations_that_they_stand_for() {
 }
 
 #[test]
-fn b11_launch_values_have_mean_deviation_cv_and_interval() {
-    let p95_of_launches = [100.0, 110.0, 90.0, 105.0, 95.0];
-    let described = Description::compute(&p95_of_launches).unwrap();
+fn b11_process_values_have_mean_deviation_cv_and_interval() {
+    let p95_of_processes = [100.0, 110.0, 90.0, 105.0, 95.0];
+    let described = Description::compute(&p95_of_processes).unwrap();
     close(described.mean, 100.0, 1e-12);
     close(described.sd.unwrap(), 62.5_f64.sqrt(), 1e-12);
     close(described.cv().unwrap(), 62.5_f64.sqrt() / 100.0, 1e-12);
-    let interval = of_mean(&p95_of_launches, PercentileRule::WholeIndices).unwrap();
+    let interval = of_mean(&p95_of_processes, PercentileRule::WholeIndices).unwrap();
     assert!(interval.lower < 100.0 && 100.0 < interval.upper);
 }
 
 #[test]
-fn b12_operations_are_never_pooled_across_launches() {
+fn b12_operations_are_never_pooled_across_processes() {
     let means = describe_cluster_means(&[&[1.0; 4], &[3.0]]).unwrap();
     assert_eq!((means.mean, means.count), (2.0, 2));
 }
@@ -157,7 +157,7 @@ fn b13_bounds_are_the_resamples_of_indices_250_and_9749() {
 }
 
 #[test]
-fn b14_three_launches_have_ten_resamples_and_cover_too_seldom_where_t_does_not() {
+fn b14_three_processes_have_ten_resamples_and_cover_too_seldom_where_t_does_not() {
     assert_eq!(distinct_resamples(3), 10.0);
     let mut draws = Draws::new(resampling(0).stream, 0);
     let mut normal_value = || {
@@ -202,7 +202,7 @@ fn b15_the_same_seed_gives_the_same_bits() {
 }
 
 #[test]
-fn b16_one_launch_has_a_point_for_an_interval() {
+fn b16_one_process_has_a_point_for_an_interval() {
     let interval = of_mean(&[123.0], PercentileRule::WholeIndices).unwrap();
     assert_eq!((interval.lower, interval.upper), (123.0, 123.0));
 }

@@ -411,7 +411,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
 }
 
 /// Checks groups of processes.
-fn launches(checks: &mut Checks, set: &Value) {
+fn processes(checks: &mut Checks, set: &Value) {
     let data: Vec<Vec<f64>> = set["groups"]
         .as_array()
         .unwrap()
@@ -421,10 +421,10 @@ fn launches(checks: &mut Checks, set: &Value) {
     let groups: Vec<&[f64]> = data.iter().map(Vec::as_slice).collect();
     kruskal(checks, &groups, &set["Kruskal-Wallis"]);
     let means = describe_cluster_means(&groups).unwrap();
-    let quantity = relative("mean of launch means, sd", EXACT);
+    let quantity = relative("mean of process means, sd", EXACT);
     checks.all(
         quantity,
-        &set["mean of launch means"],
+        &set["mean of process means"],
         Some(&[means.mean, means.sd.unwrap()]),
     );
     let ratio = relative("process variance ratio", EXACT);
@@ -528,7 +528,7 @@ fn check() -> Checks {
     }
     for (i, set) in reference["groups"].as_array().unwrap().iter().enumerate() {
         checks.context = format!("groups {i}");
-        launches(&mut checks, set);
+        processes(&mut checks, set);
     }
     for family in reference["families"].as_array().unwrap() {
         let p = floats(&family["p"]);

@@ -41,7 +41,7 @@ fn m5_welchs_test_may_round_its_degrees_of_freedom_down() {
 }
 
 #[test]
-fn m8_launches_of_unequal_length_weigh_alike() {
+fn m8_processes_of_unequal_length_weigh_alike() {
     let means = describe_cluster_means(&[&[1.0; 4], &[3.0]]).unwrap();
     assert_eq!(means.mean, 2.0);
     close(
@@ -52,7 +52,7 @@ fn m8_launches_of_unequal_length_weigh_alike() {
 }
 
 #[test]
-fn m9_variability_is_that_of_the_launches_with_k_minus_one() {
+fn m9_variability_is_that_of_the_processes_with_k_minus_one() {
     let means = describe_cluster_means(&[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]).unwrap();
     // The values are 10, 12, 14.
     assert_eq!((means.count, means.sd), (3, Some(2.0)));
@@ -60,7 +60,7 @@ fn m9_variability_is_that_of_the_launches_with_k_minus_one() {
 }
 
 #[test]
-fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() {
+fn m10_a_process_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() {
     let rule = Subsampling::DOCUMENTED;
     assert_eq!(
         (rule.parts, rule.size(5), rule.size(1), rule.size(50)),
@@ -76,7 +76,7 @@ fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() 
 }
 
 #[test]
-fn m11_the_whole_is_the_mean_of_the_launches_medians() {
+fn m11_the_whole_is_the_mean_of_the_processes_medians() {
     let (short, long) = ([10.0; 3], [20.0; 30]);
     let found =
         SubsampledCentre::compute(&[&short, &long], Subsampling::DOCUMENTED, STREAM).unwrap();
@@ -110,9 +110,9 @@ fn m_x2_intervals_that_do_not_overlap_are_significant() {
 
 #[test]
 fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
-    let launch =
+    let process =
         |centre: f64| -> Vec<f64> { (0..20).map(|i| centre + f64::from(i).sin()).collect() };
-    let (a, b) = (launch(100.0), launch(104.0));
+    let (a, b) = (process(100.0), process(104.0));
     let of = |rule| SubsampledCentre::compute(&[&a, &b], rule, STREAM).unwrap();
     let (with, without) = (of(Subsampling::SCRIPTED), of(Subsampling::DOCUMENTED));
     assert_ne!(with.medians, without.medians);

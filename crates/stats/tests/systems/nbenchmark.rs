@@ -366,8 +366,8 @@ fn n36_the_record_of_a_series_is_complete() {
 #[test]
 fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
     // The medians 100, 110, 120 have sd 10. Within each cluster, values are -1, 0, 1 about the median: standard error 1 / sqrt 3.
-    let launch = |centre: f64| [centre - 1.0, centre, centre + 1.0];
-    let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
+    let process = |centre: f64| [centre - 1.0, centre, centre + 1.0];
+    let (a, b, c) = (process(100.0), process(110.0), process(120.0));
     let ratio = between_to_within_ratio(&[&a, &b, &c]).unwrap();
     close(ratio, 10.0 * 3.0_f64.sqrt(), 1e-12);
 }

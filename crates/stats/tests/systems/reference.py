@@ -466,14 +466,14 @@ def of_groups(np, st, data):
     return {
         "groups": data,
         "Kruskal-Wallis": [h, number(st.chi2.sf(h, k - 1))],
-        "mean of launch means": [number(centre), root(spread)],
+        "mean of process means": [number(centre), root(spread)],
         "process variance ratio": number(ratio),
         "subselection of everything": [number(centre), number(half)],
     }
 
 
 def described(np, st):
-    """Samples as `show --stats --outliers POLICY` describes them: launches of one benchmark each, and what the policies leave of all."""
+    """Samples as `show --stats --outliers POLICY` describes them: processes of one benchmark each, and what the policies leave of all."""
     rng = np.random.default_rng(SEED + 7)
     slow = rng.lognormal(4, 0.2, 200)
     slow[[7, 40, 90, 133, 180]] *= [3, 9, 25, 2.5, 0.2]
@@ -486,17 +486,17 @@ def described(np, st):
         "nine": [np.append(rng.normal(80, 1, 8), 400)],
         "two": [[10, 14]],
         "ties": [rng.integers(30, 37, 60)],
-        "three launches": [rng.normal(100 + 9 * k, 2 + k, n) for k, n in enumerate((30, 55, 24))],
+        "three processes": [rng.normal(100 + 9 * k, 2 + k, n) for k, n in enumerate((30, 55, 24))],
     }
     out = []
-    for name, launches in sets.items():
-        launches = [rounded(x) for x in launches]
-        values = np.array([v for x in launches for v in x])
+    for name, processes in sets.items():
+        processes = [rounded(x) for x in processes]
+        values = np.array([v for x in processes for v in x])
         out.append({
             "name": name,
-            "launches": launches,
+            "processes": processes,
             "policies": {policy: after(np, st, values, policy) for policy in ("none", "top5", "both5", "iqr", "mad", "winsorized")},
-            "of launches": [after(np, st, np.array(x), "none") for x in launches],
+            "of processes": [after(np, st, np.array(x), "none") for x in processes],
         })
     return out
 
@@ -523,18 +523,18 @@ def resampled(np, items, f, count):
 
 
 def bootstrapped(np, st):
-    """Eight launches of a few samples, and eight points of a ramp: statistics of the pool of what is drawn."""
+    """Eight processes of a few samples, and eight points of a ramp: statistics of the pool of what is drawn."""
     rng = np.random.default_rng(SEED + 11)
-    launches = [rounded(rng.lognormal(4.6 + 0.03 * (i % 3), 0.06, n), 5) for i, n in enumerate((3, 5, 4, 6, 3, 5, 4, 7))]
+    processes = [rounded(rng.lognormal(4.6 + 0.03 * (i % 3), 0.06, n), 5) for i, n in enumerate((3, 5, 4, 6, 3, 5, 4, 7))]
     iterations = [10 * i for i in range(1, 9)]
     times = [int(v) for v in np.round(np.array(iterations) * rng.normal(1000, 30, 8))]
     pool = lambda f: lambda drawn: float(f(np.concatenate(drawn)))
     line = lambda points: float(np.linalg.lstsq(np.array(points)[:, :1], np.array(points)[:, 1], rcond=None)[0][0])
     count = 10_000
-    of = lambda f: resampled(np, [np.array(x) for x in launches], pool(f), count)
+    of = lambda f: resampled(np, [np.array(x) for x in processes], pool(f), count)
     return {
         "resamples": count,
-        "launches": launches,
+        "processes": processes,
         "mean": of(np.mean),
         "median": of(np.median),
         "sd": of(lambda x: np.std(x, ddof=1)),
@@ -596,8 +596,8 @@ def after(np, st, x, policy):
     return out
 
 
-def unequal_launches(np):
-    """Two runs each: launches of unequal length, whose first samples say the opposite of all."""
+def unequal_processes(np):
+    """Two runs each: processes of unequal length, whose first samples say the opposite of all."""
     rng = np.random.default_rng(SEED + 3)
     out = []
     for k, later in ((9, 2.5), (4, 4.0)):
@@ -827,7 +827,7 @@ def made():
             {"kind": kind, "a": a, "b": b, "of a": of_one(np, st, a), "of both": of_both(np, st, a, b)} for kind, a, b in pairs
         ],
         "groups": groups(np, st),
-        "unequal launches": unequal_launches(np),
+        "unequal processes": unequal_processes(np),
         "families": families(np, st),
         "described": described(np, st),
         "bootstrapped": bootstrapped(np, st),

@@ -71,9 +71,9 @@ fn s7_d10_what_would_remove_everything_removes_nothing() {
 #[test]
 fn s8_first_samples_go_before_the_fences_are_drawn() {
     // The warm-up sample is so slow that it would widen the fences.
-    let mut launch = vec![1e6];
-    launch.extend(up_to(11));
-    let dropped = CleanedSample::clean(&[&launch], FirstSampleTreatment::Dropped, FENCE).unwrap();
+    let mut process = vec![1e6];
+    process.extend(up_to(11));
+    let dropped = CleanedSample::clean(&[&process], FirstSampleTreatment::Dropped, FENCE).unwrap();
     assert_eq!(dropped.used, up_to(11));
     assert_eq!(
         (
@@ -82,7 +82,7 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
         ),
         (1, 0)
     );
-    let used = CleanedSample::clean(&[&launch], FirstSampleTreatment::Used, FENCE).unwrap();
+    let used = CleanedSample::clean(&[&process], FirstSampleTreatment::Used, FENCE).unwrap();
     assert_eq!(
         (used.counts.warm_up_skipped, used.counts.outliers_removed),
         (0, 1)
@@ -92,10 +92,10 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
 #[test]
 fn s9_every_sample_is_used_skipped_or_removed() {
     // 12 samples, the first of them warm-up, one an outlier
-    let launch = [
+    let process = [
         50.0, 10.0, 11.0, 12.0, 10.5, 11.5, 900.0, 10.2, 11.1, 12.3, 10.9, 11.7,
     ];
-    let cleaned = CleanedSample::clean(&[&launch], FirstSampleTreatment::Dropped, FENCE).unwrap();
+    let cleaned = CleanedSample::clean(&[&process], FirstSampleTreatment::Dropped, FENCE).unwrap();
     let expected = CleaningCounts {
         raw: 12,
         warm_up_skipped: 1,
@@ -103,7 +103,7 @@ fn s9_every_sample_is_used_skipped_or_removed() {
         used: 10,
     };
     assert_eq!(cleaned.counts, expected);
-    assert_eq!(cleaned.raw, launch);
+    assert_eq!(cleaned.raw, process);
 }
 
 #[test]

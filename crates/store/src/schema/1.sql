@@ -112,7 +112,7 @@ CREATE TABLE unmeasured (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX unmeasured_by_benchmark ON unmeasured (benchmark);
 
-CREATE TABLE launches (
+CREATE TABLE processes (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     package TEXT NOT NULL,
@@ -134,20 +134,20 @@ CREATE TABLE launches (
 CREATE TABLE series (
     id INTEGER PRIMARY KEY,
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
-    launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
+    process INTEGER NOT NULL REFERENCES processes ON DELETE CASCADE,
     position INTEGER NOT NULL,
     samples BLOB NOT NULL,
     -- For each quad of an A/B round whether this side was sampled first.
     led TEXT,
     allocations BLOB,
     latencies BLOB,
-    UNIQUE (run_benchmark, launch)
+    UNIQUE (run_benchmark, process)
 ) STRICT;
-CREATE INDEX series_by_launch ON series (launch);
+CREATE INDEX series_by_process ON series (process);
 
 CREATE TABLE points (
     run_benchmark INTEGER PRIMARY KEY REFERENCES run_benchmarks ON DELETE CASCADE,
-    launches INTEGER NOT NULL,
+    processes INTEGER NOT NULL,
     samples INTEGER NOT NULL,
     from_ramp INTEGER NOT NULL CHECK (from_ramp IN (0, 1)),
     low_quantile REAL,
@@ -157,13 +157,13 @@ CREATE TABLE points (
 CREATE TABLE failures (
     id INTEGER PRIMARY KEY,
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
-    launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
+    process INTEGER NOT NULL REFERENCES processes ON DELETE CASCADE,
     position INTEGER NOT NULL,
     side TEXT NOT NULL CHECK (side IN ('base', 'candidate')),
     message TEXT NOT NULL,
-    UNIQUE (run_benchmark, launch)
+    UNIQUE (run_benchmark, process)
 ) STRICT;
-CREATE INDEX failures_by_launch ON failures (launch);
+CREATE INDEX failures_by_process ON failures (process);
 
 -- Instructions, each row of a process that was launched to count them; without iterations, samples of the time of all processes that were sampled.
 CREATE TABLE counts (

@@ -48,7 +48,7 @@ struct TransferRows {
     run_benchmarks: Interned<(usize, usize)>,
     /// Index of the conditions of each of these pairs.
     measured_under: Vec<usize>,
-    launches: usize,
+    processes: usize,
 }
 
 impl TransferRows {
@@ -59,14 +59,14 @@ impl TransferRows {
             benchmarks: Interned::new(),
             run_benchmarks: Interned::new(),
             measured_under: Vec::new(),
-            launches: 0,
+            processes: 0,
         };
         for (place, run) in runs.iter().enumerate() {
             shared.environments.intern(&json(&run.head.environment)?);
-            for launch in &run.launches {
-                shared.launches += 1;
-                for launched in &launch.benchmarks {
-                    let conditions = Conditions::from_launched(&launch.target_facts, launched);
+            for process in &run.processes {
+                shared.processes += 1;
+                for launched in &process.benchmarks {
+                    let conditions = Conditions::from_launched(&process.target_facts, launched);
                     let conditions = shared.conditions.intern(&conditions.facts()?);
                     let benchmark = shared.benchmarks.intern(&launched.benchmark.key);
                     let at = shared.run_benchmarks.intern(&(place, benchmark));
@@ -104,7 +104,7 @@ impl AssignedIds {
     fn run_benchmark(&self, place: usize) -> i64 {
         self.0[4][place]
     }
-    fn launch(&self, place: usize) -> i64 {
+    fn process(&self, place: usize) -> i64 {
         self.0[5][place]
     }
 }
@@ -169,7 +169,7 @@ impl TeamSession {
         let ends: Vec<RunEnd> = runs.iter().map(|run| (run.end)(&ids)).collect();
         self.insert_heads(workspace, runs, &shared, &numbers, (&ids, &ends))?;
         VerdictRows::from_ends(&ends, &shared).insert(self, &shared, &numbers)?;
-        self.insert_launches(runs, &shared, &numbers, told)?;
+        self.insert_processes(runs, &shared, &numbers, told)?;
         let finished = ends.iter().map(|end| end.finished);
         Ok(ids.into_iter().zip(finished).collect())
     }
@@ -229,8 +229,8 @@ impl TeamSession {
             keys.map(|key| part(key).replace('\0', "\u{fffd}"))
                 .collect()
         };
-        let launches: Vec<i64> = (runs.iter())
-            .flat_map(|run| run.launches.iter().map(|_| run.head.started.0))
+        let processes: Vec<i64> = (runs.iter())
+            .flat_map(|run| run.processes.iter().map(|_| run.head.started.0))
             .collect();
         let bases = runs
             .iter()
@@ -252,7 +252,7 @@ impl TeamSession {
                 (&names, Type::TEXT_ARRAY),
                 (&new_runs, Type::INT8),
                 (&run_benchmarks, Type::INT8),
-                (&launches, Type::INT8_ARRAY),
+                (&processes, Type::INT8_ARRAY),
             ],
         )?;
         let mut numbers: [Vec<i64>; 6] = Default::default();
@@ -354,7 +354,7 @@ impl TeamSession {
         Ok(())
     }
 
-    fn insert_launches(
+    fn insert_processes(
         &self,
         runs: &[TransferredRun],
         shared: &TransferRows,
@@ -362,32 +362,32 @@ impl TeamSession {
         told: &ProgressReporter<'_>,
     ) -> Attempt<()> {
         let mut heads = Columns::default();
-        let launches = || runs.iter().flat_map(|run| &run.launches);
+        let processes = || runs.iter().flat_map(|run| &run.processes);
         let of_run = runs.iter().enumerate();
-        let of_run = of_run.flat_map(|(at, run)| run.launches.iter().map(move |_| at));
-        heads.numbers((0..shared.launches).map(|at| numbers.launch(at)));
+        let of_run = of_run.flat_map(|(at, run)| run.processes.iter().map(move |_| at));
+        heads.numbers((0..shared.processes).map(|at| numbers.process(at)));
         heads.numbers(of_run.map(|at| numbers.run(at)));
-        heads.texts(launches().map(|launch| launch.head.package.clone()));
-        heads.texts(launches().map(|launch| launch.head.target.clone()));
-        heads.numbers(launches().map(|launch| i64::from(launch.head.ordinal)));
-        heads.numbers(launches().map(|launch| i64::from(launch.head.attempt)));
-        heads.numbers(launches().map(|launch| launch.head.started.0));
-        heads.numbers(launches().map(|launch| i64::from(launch.head.padding_bytes)));
-        heads.numbers(launches().map(|launch| launch.head.layout.map(i64::from)));
-        let harness = || launches().map(|launch| launch.head.harness.as_ref());
+        heads.texts(processes().map(|process| process.head.package.clone()));
+        heads.texts(processes().map(|process| process.head.target.clone()));
+        heads.numbers(processes().map(|process| i64::from(process.head.ordinal)));
+        heads.numbers(processes().map(|process| i64::from(process.head.attempt)));
+        heads.numbers(processes().map(|process| process.head.started.0));
+        heads.numbers(processes().map(|process| i64::from(process.head.padding_bytes)));
+        heads.numbers(processes().map(|process| process.head.layout.map(i64::from)));
+        let harness = || processes().map(|process| process.head.harness.as_ref());
         heads.texts(harness().map(|harness| harness.map(|harness| harness.name.clone())));
         heads.texts(harness().map(|harness| harness.map(|harness| harness.version.clone())));
         heads.numbers(
             harness().map(|harness| harness.map(|harness| harness.quantum.0.cast_signed())),
         );
-        heads.texts(launches().map(|launch| launch.head.failure.clone()));
-        let conduct: Vec<Option<String>> = launches()
-            .map(|launch| launch.head.conduct.as_ref().map(json).transpose())
+        heads.texts(processes().map(|process| process.head.failure.clone()));
+        let conduct: Vec<Option<String>> = processes()
+            .map(|process| process.head.conduct.as_ref().map(json).transpose())
             .collect::<Result<_, _>>()?;
         heads.texts(conduct);
         heads.insert(
             self,
-            "launches",
+            "processes",
             "id, run, package, target, ordinal, attempt, started, padding_bytes, layout, harness, harness_version, quantum_ns, \
              failure, conduct",
         )?;
@@ -406,19 +406,19 @@ impl TeamSession {
         let (mut allocations, mut latencies) = (Vec::new(), Vec::new());
         let mut failed = [Vec::new(), Vec::new(), Vec::new()];
         let (mut sides, mut messages) = (Vec::new(), Vec::new());
-        let mut launch_at = 0;
-        let all = runs.iter().flat_map(|run| &run.launches);
-        let all: usize = all.map(|launch| launch.benchmarks.len()).sum();
+        let mut process_at = 0;
+        let all = runs.iter().flat_map(|run| &run.processes);
+        let all: usize = all.map(|process| process.benchmarks.len()).sum();
         let mut done = 0;
         for (at, run) in runs.iter().enumerate() {
-            for launch in &run.launches {
-                for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+            for process in &run.processes {
+                for (position, launched) in (0_i64..).zip(&process.benchmarks) {
                     told.report(done, all);
                     done += 1;
                     let benchmark = shared.benchmarks.0[&launched.benchmark.key];
                     let place = [
                         numbers.run_benchmark(shared.run_benchmarks.0[&(at, benchmark)]),
-                        numbers.launch(launch_at),
+                        numbers.process(process_at),
                         position,
                     ];
                     match &launched.outcome {
@@ -438,7 +438,7 @@ impl TeamSession {
                         }
                     }
                 }
-                launch_at += 1;
+                process_at += 1;
             }
         }
         let mut columns = Columns::default();
@@ -452,7 +452,7 @@ impl TeamSession {
         columns.insert(
             self,
             "series",
-            "run_benchmark, launch, position, samples, led, allocations, latencies",
+            "run_benchmark, process, position, samples, led, allocations, latencies",
         )?;
         if !messages.is_empty() {
             let mut columns = Columns::default();
@@ -464,7 +464,7 @@ impl TeamSession {
             columns.insert(
                 self,
                 "failures",
-                "run_benchmark, launch, position, side, message",
+                "run_benchmark, process, position, side, message",
             )?;
         }
         self.insert_counts(runs, shared, numbers)
@@ -631,9 +631,9 @@ impl TeamSession {
             points.iter().map(|(point, _)| part(point)).collect()
         };
         self.change(
-            "INSERT INTO points (run_benchmark, launches, samples, from_ramp, low_quantile, median)
-             SELECT rb.id, p.launches, p.samples, p.from_ramp, p.low_quantile, p.median
-             FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) p(package, target, name, launches, samples, from_ramp, low_quantile, median)
+            "INSERT INTO points (run_benchmark, processes, samples, from_ramp, low_quantile, median)
+             SELECT rb.id, p.processes, p.samples, p.from_ramp, p.low_quantile, p.median
+             FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) p(package, target, name, processes, samples, from_ramp, low_quantile, median)
              JOIN runs r ON r.id = $1
              JOIN benchmarks b ON b.workspace = r.workspace AND b.package = p.package COLLATE \"C\"
                  AND b.target = p.target COLLATE \"C\" AND b.name = p.name COLLATE \"C\"
@@ -644,7 +644,7 @@ impl TeamSession {
                 (&text(|key| &key.package), Type::TEXT_ARRAY),
                 (&text(|key| &key.target), Type::TEXT_ARRAY),
                 (&text(|key| &key.id), Type::TEXT_ARRAY),
-                (&numbers(&|point| count(point.launches)), Type::INT8_ARRAY),
+                (&numbers(&|point| count(point.processes)), Type::INT8_ARRAY),
                 (&numbers(&|point| count(point.samples)), Type::INT8_ARRAY),
                 (&numbers(&|point| i64::from(point.from_ramp)), Type::INT8_ARRAY),
                 (&measures(&|point| point.low_quantile), Type::FLOAT8_ARRAY),

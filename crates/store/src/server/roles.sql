@@ -13,10 +13,10 @@ GRANT USAGE ON SCHEMA perfcheck TO perfcheck_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA perfcheck TO perfcheck_reader;
 -- Writers send runs besides: they insert, and neither change nor remove what is there.
 GRANT perfcheck_reader TO perfcheck_writer;
-GRANT INSERT ON perfcheck.workspaces, perfcheck.runs, perfcheck.run_benchmarks, perfcheck.unmeasured, perfcheck.launches, perfcheck.series,
+GRANT INSERT ON perfcheck.workspaces, perfcheck.runs, perfcheck.run_benchmarks, perfcheck.unmeasured, perfcheck.processes, perfcheck.series,
     perfcheck.failures, perfcheck.counts, perfcheck.accepted_steps TO perfcheck_writer;
 GRANT UPDATE (label) ON perfcheck.workspaces TO perfcheck_writer;
-GRANT EXECUTE ON FUNCTION perfcheck.begin_transfer, perfcheck.launch_number TO perfcheck_writer;
+GRANT EXECUTE ON FUNCTION perfcheck.begin_transfer, perfcheck.process_number TO perfcheck_writer;
 -- Admins name runs, accept levels and remove runs as well.
 GRANT perfcheck_writer TO perfcheck_admin;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA perfcheck TO perfcheck_admin;

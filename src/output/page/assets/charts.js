@@ -17,7 +17,7 @@ const thinnedNote = (one) => {
 };
 /** Why humps that lie apart may decide nothing. */
 const undecidedNote = (one) => (["inconclusive", "suspect"].includes(one.verdict) && sidesOf(one).length === 2
-  ? `Samples of one process are alike, so humps that lie apart decide nothing by themselves: the verdict rests on ${sidesOf(one).map((side) => counted(one[side].launches, "process", "processes")).join(" and ")}.` : null);
+  ? `Samples of one process are alike, so humps that lie apart decide nothing by themselves: the verdict rests on ${sidesOf(one).map((side) => counted(one[side].processes, "process", "processes")).join(" and ")}.` : null);
 const together = (...notes) => notes.filter(Boolean).join(" ") || null;
 
 /** The decided interval takes no less of the picture than this: what is far wider is cut. */
@@ -58,7 +58,7 @@ function changeChart(one) {
     words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
       + (resampled ? ` The resampled changes of the mean lie from ${change(resampled.range[0])} to ${change(resampled.range[1])}.` : ""),
     caption: together(
-      curve && `Curve, of the mean below it alone: ${counted(curve.count, "resample")} of its change${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
+      curve && `Curve, of the mean below it alone: ${counted(curve.count, "resample")} of its change${sidesOf(one).every((side) => one[side].processes > 1) ? ", process by process" : ""}.`,
       resampled && !curve && `The resampled changes of the mean lie from ${change(resampled.range[0])} to ${change(resampled.range[1])}, too far apart to be drawn here.`,
       "An arrow: it goes on beyond the picture.",
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
@@ -133,7 +133,7 @@ function densityChart(one) {
       }
       sides.forEach((side, index) => {
         const y = ground + 4 + index * 15;
-        const strokes = new Set(curves(one, side).launches.flatMap((launch) => launch.times).filter(isNumber).map((value) => Math.round(x.at(value) * 2) / 2));
+        const strokes = new Set(curves(one, side).processes.flatMap((process) => process.times).filter(isNumber).map((value) => Math.round(x.at(value) * 2) / 2));
         nodes.push(s("path", { class: `rug of-${side}`, d: [...strokes].map((at) => `M${at} ${y}v12`).join("") }));
       });
       return { height: box.bottom + 42, nodes };
@@ -141,21 +141,21 @@ function densityChart(one) {
   };
 }
 
-/** Launch by launch, both sides. */
-function launchesChart(one) {
+/** Process by process, both sides. */
+function processesChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
-  const all = sides.flatMap((side) => curves(one, side).launches.map((launch, index) => ({ side, launch, index })));
-  const violins = all.every(({ launch }) => launch.density.length);
+  const all = sides.flatMap((side) => curves(one, side).processes.map((process, index) => ({ side, process, index })));
+  const violins = all.every(({ process }) => process.density.length);
   return {
-    name: "launches", title: "Launch by launch", legend: sidesLegend(one),
-    words: sides.map((side) => `${nameOf(one, side)}: medians of its launches ${curves(one, side).launches.map((launch) => spent(one.metric, launch.quartiles[1])).join(", ")}`).join(". "),
-    caption: violins ? "Violins of the bulk of each launch, the median across." : "From the lower to the upper quartile, the median across.",
-    table: () => plainTable("Launches", ["launch", "lower quartile", "median", "upper quartile"], all.map(({ side, launch, index }) =>
-      [`${nameOf(one, side)}, ${index + 1}`, ...launch.quartiles.map((value) => spent(one.metric, value))])),
+    name: "processes", title: "Process by process", legend: sidesLegend(one),
+    words: sides.map((side) => `${nameOf(one, side)}: medians of its processes ${curves(one, side).processes.map((process) => spent(one.metric, process.quartiles[1])).join(", ")}`).join(". "),
+    caption: violins ? "Violins of the bulk of each process, the median across." : "From the lower to the upper quartile, the median across.",
+    table: () => plainTable("Processes", ["process", "lower quartile", "median", "upper quartile"], all.map(({ side, process, index }) =>
+      [`${nameOf(one, side)}, ${index + 1}`, ...process.quartiles.map((value) => spent(one.metric, value))])),
     draw(width) {
       const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
-      const ends = all.flatMap(({ launch }) => (violins ? launch.span : launch.quartiles));
+      const ends = all.flatMap(({ process }) => (violins ? process.span : process.quartiles));
       const [low, high] = [Math.min(...ends), Math.max(...ends)];
       const y = valueAxis(one.metric, ...(low < high ? roomy([low, high]) : rangeOf(one)), box.bottom, box.top, 6);
       const gap = sides.length > 1 ? 1 : 0;
@@ -163,17 +163,17 @@ function launchesChart(one) {
       const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "candidate" ? 1 : 0));
       const labelled = sides.map((side) => {
         const own = all.map((entry, place) => [entry, place]).filter(([entry]) => entry.side === side).map(([, place]) => place);
-        return [(middle(own[0]) + middle(own.at(-1))) / 2, `${nameOf(one, side)}, ${counted(own.length, "launch", "launches")}`];
+        return [(middle(own[0]) + middle(own.at(-1))) / 2, `${nameOf(one, side)}, ${counted(own.length, "process", "processes")}`];
       });
       const x = { at: (value) => value, ticks: labelled.map(([at]) => at), labels: labelled.map(([, label]) => label), bare: true, all: true };
       const nodes = [frame(box, x, y)];
       const half = Math.min(room * 0.46, 34);
-      all.forEach(({ launch, side }, place) => {
+      all.forEach(({ process, side }, place) => {
         const centre = middle(place);
-        const [lower, median, upper] = launch.quartiles.map((value) => number(y.at(value)));
+        const [lower, median, upper] = process.quartiles.map((value) => number(y.at(value)));
         if (violins) {
-          const at = scale(0, launch.density.length - 1, ...launch.span);
-          const shape = launch.density.map((height, i) => [height * half, y.at(at(i))]).filter(([height]) => height > 0.25);
+          const at = scale(0, process.density.length - 1, ...process.span);
+          const shape = process.density.map((height, i) => [height * half, y.at(at(i))]).filter(([height]) => height > 0.25);
           if (shape.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([...shape.map(([w, v]) => [centre + w, v]), ...shape.reverse().map(([w, v]) => [centre - w, v])])}Z` }));
         } else {
           nodes.push(s("path", { class: `rug of-${side}`, "stroke-width": 3, d: `M${number(centre)} ${lower}V${upper}` }));
@@ -185,52 +185,52 @@ function launchesChart(one) {
   };
 }
 
-/** Tukey's fences that are in the picture: place, launch, and whether samples beyond it are severe outliers. */
+/** Tukey's fences that are in the picture: place, process, and whether samples beyond it are severe outliers. */
 function fencesWithin(one, side) {
   const [low, high] = rangeOf(one);
-  return (one[side].fences || []).flatMap((found, launch) => found.map((value, i) => ({ value, launch, severe: i % 3 === 0 })))
+  return (one[side].fences || []).flatMap((found, process) => found.map((value, i) => ({ value, process, severe: i % 3 === 0 })))
     .filter(({ value }) => low <= value && value <= high);
 }
 const fencesNote = (one) => sidesOf(one).some((side) => fencesWithin(one, side).length)
-  && "Dashed: Tukey's fences of each launch; what is beyond the first is a mild outlier, beyond the second a severe one.";
+  && "Dashed: Tukey's fences of each process; what is beyond the first is a mild outlier, beyond the second a severe one.";
 
 /** Samples in the order in which they were taken. */
 function orderChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
-  const launches = Math.max(...sides.map((side) => curves(one, side).launches.length));
-  const value = (launch, i) => (launch.times[i] === null ? "far outside" : spent(one.metric, launch.times[i]));
+  const processes = Math.max(...sides.map((side) => curves(one, side).processes.length));
+  const value = (process, i) => (process.times[i] === null ? "far outside" : spent(one.metric, process.times[i]));
   return {
     name: "order", title: "Samples in order", legend: sidesLegend(one),
-    words: `Samples in the order taken, launch by launch. ${sides.map((side) => {
-      const all = curves(one, side).launches;
-      return `${nameOf(one, side)}: first launch median ${spent(one.metric, all[0].quartiles[1])}, last launch median ${spent(one.metric, all.at(-1).quartiles[1])}`;
+    words: `Samples in the order taken, process by process. ${sides.map((side) => {
+      const all = curves(one, side).processes;
+      return `${nameOf(one, side)}: first process median ${spent(one.metric, all[0].quartiles[1])}, last process median ${spent(one.metric, all.at(-1).quartiles[1])}`;
     }).join("; ")}.`,
-    caption: together("Each strip is a launch: a slope within it is drift.", fencesNote(one), thinnedNote(one), outsideNote(one)),
-    table: () => plainTable("Samples in order", ["launch", ...sides.map((side) => nameOf(one, side))],
-      Array.from({ length: launches }, (_, k) => [String(k + 1), ...sides.map((side) => {
-        const launch = curves(one, side).launches[k];
-        return launch ? launch.times.map((_, i) => value(launch, i)).join(", ") : "";
+    caption: together("Each strip is a process: a slope within it is drift.", fencesNote(one), thinnedNote(one), outsideNote(one)),
+    table: () => plainTable("Samples in order", ["process", ...sides.map((side) => nameOf(one, side))],
+      Array.from({ length: processes }, (_, k) => [String(k + 1), ...sides.map((side) => {
+        const process = curves(one, side).processes[k];
+        return process ? process.times.map((_, i) => value(process, i)).join(", ") : "";
       })]), "wrap"),
     draw(width) {
       const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
       const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
-      const room = (box.right - box.left) / launches;
+      const room = (box.right - box.left) / processes;
       const x = {
-        at: (launch) => box.left + room * (launch + 0.5), ticks: Array.from({ length: launches }, (_, i) => i),
-        labels: Array.from({ length: launches }, (_, i) => String(i + 1)), title: "launch", bare: true,
+        at: (process) => box.left + room * (process + 0.5), ticks: Array.from({ length: processes }, (_, i) => i),
+        labels: Array.from({ length: processes }, (_, i) => String(i + 1)), title: "process", bare: true,
       };
       const nodes = [];
-      for (let k = 0; k < launches; k += 2) nodes.push(s("rect", { class: "lane", x: number(box.left + room * k), y: box.top, width: number(room), height: box.bottom - box.top }));
+      for (let k = 0; k < processes; k += 2) nodes.push(s("rect", { class: "lane", x: number(box.left + room * k), y: box.top, width: number(room), height: box.bottom - box.top }));
       nodes.push(frame(box, x, y));
       for (const side of sides) {
-        for (const { value, launch, severe } of fencesWithin(one, side)) {
-          nodes.push(s("path", { class: `fence of-${side}${severe ? " severe" : ""}`, d: `M${number(box.left + room * (launch + 0.03))} ${number(y.at(value))}h${number(room * 0.94)}` }));
+        for (const { value, process, severe } of fencesWithin(one, side)) {
+          nodes.push(s("path", { class: `fence of-${side}${severe ? " severe" : ""}`, d: `M${number(box.left + room * (process + 0.03))} ${number(y.at(value))}h${number(room * 0.94)}` }));
         }
-        curves(one, side).launches.forEach((launch, k) => {
-          const last = launch.times.length - 1;
+        curves(one, side).processes.forEach((process, k) => {
+          const last = process.times.length - 1;
           const at = last ? scale(0, last, box.left + room * (k + 0.06), box.left + room * (k + 0.94)) : () => box.left + room * (k + 0.5);
-          launch.times.forEach((nanoseconds, i) => nanoseconds !== null && nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: last ? 1.7 : 3 })));
+          process.times.forEach((nanoseconds, i) => nanoseconds !== null && nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: last ? 1.7 : 3 })));
         });
       }
       return { height: box.bottom + 42, nodes };
@@ -365,7 +365,7 @@ function operationsChart(one) {
   return {
     name: "operations", title: "Single operations", legend: sidesLegend(one),
     words: `Which share of the single operations took no longer. ${[0.5, 0.95, 0.99].map((p) => `${percent(p)}: ${sides.map((side) => `${time(of(side)[at(p)])} (${nameOf(one, side)})`).join(", ")}`).join("; ")}.`,
-    caption: "The empirical distribution of operations drawn at random, each launch with the weight of its operations; the last thousandth is in the table.",
+    caption: "The empirical distribution of operations drawn at random, each process with the weight of its operations; the last thousandth is in the table.",
     table: () => plainTable("Single operations", ["share of operations", ...sides.map((side) => nameOf(one, side))],
       HEAD.probabilities.map((p, i) => [percent(p), ...sides.map((side) => time(of(side)[i]))])),
     draw(width) {

@@ -14,15 +14,15 @@ const RANK = new Map(HEAD.symbols.map(([word], rank) => [word, rank]));
 const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 
 /** The members of a side that are written without their names. */
-const NUMBERS_OF = ["samples", "launches", "min", "max", "cv", "r2", "error"];
+const NUMBERS_OF = ["samples", "processes", "min", "max", "cv", "r2", "error"];
 const ESTIMATES_OF = ["mean", "over", "bca", "median", "free", "sd", "mad", "slope"];
 
 function named(side) {
   NUMBERS_OF.forEach((name, i) => { side[name] = side.numbers[i]; });
   ESTIMATES_OF.forEach((name, i) => { side[name] = side.estimates[i]; });
   side.intervals = side.intervals || "t interval";
-  const launches = side.quartiles.length / 6;
-  if (isNumber(side.counts)) side.counts = new Array(launches).fill(side.counts);
+  const processes = side.quartiles.length / 6;
+  if (isNumber(side.counts)) side.counts = new Array(processes).fill(side.counts);
 }
 
 BENCHMARKS.forEach((one, index) => {
@@ -69,14 +69,14 @@ function curves(one, side) {
   const most = Math.log(Math.max(found.max, 1e-6));
   // A place at the end of the range is a sample far outside: within it there is room on either side.
   const order = places(found.order, 2).map((place) => (place === 1 || (place === 0 && low > 0) ? null : low + place * (high - low)));
-  const launches = [];
+  const processes = [];
   const quartiles = inRange(found.quartiles, 2);
   const violins = places(found.violins, 1);
   const spans = inRange(found.spans, 2);
   const each = violins.length / found.counts.length;
   let start = 0;
   found.counts.forEach((count, index) => {
-    launches.push({
+    processes.push({
       times: order.slice(start, start + count),
       quartiles: quartiles.slice(index * 3, index * 3 + 3),
       span: spans.slice(index * 2, index * 2 + 2),
@@ -91,7 +91,7 @@ function curves(one, side) {
   };
   found.curves = {
     density: places(found.density, 2),
-    launches,
+    processes,
     drawn: order.length,
     quantiles: places(found.quantiles, 3).map((place) => Math.exp(least + place * (most - least))),
     ramp,

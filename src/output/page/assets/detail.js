@@ -20,7 +20,7 @@ function verdictLine(one) {
 }
 
 const ESTIMATES = [
-  ["median", "Median"], ["mean", "Mean"], ["over", "Mean of launches"], ["bca", "Mean, BCa"], ["free", "Median of means"],
+  ["median", "Median"], ["mean", "Mean"], ["over", "Mean of processes"], ["bca", "Mean, BCa"], ["free", "Median of means"],
   ["slope", "Slope"], ["sd", "Standard deviation"], ["mad", "MAD (scaled)"],
 ];
 
@@ -38,10 +38,10 @@ function statistics(one) {
     ...ESTIMATES.filter(([name]) => sides.some((side) => one[side][name])).map(([name, label]) => row(label, (_, side) => estimate(side, name))),
     row("Smallest, largest", (side) => `${exact(side.min)}, ${exact(side.max)}`),
     ...["5th", "25th", "75th", "95th", "99th"].map((name, i) => row(`${name} percentile`, (side) => exact(side.percentiles[i]))),
-    ...(sides.some((side) => isNumber(one[side].error)) ? [row("Standard error of the mean of launches", (side) => exact(side.error))] : []),
+    ...(sides.some((side) => isNumber(one[side].error)) ? [row("Standard error of the mean of processes", (side) => exact(side.error))] : []),
     row("Coefficient of variation", (side) => (isNumber(side.cv) ? `${(side.cv * 100).toFixed(2)} %` : "-")),
     ...(sides.some((side) => isNumber(one[side].r2)) ? [row("R² of the slope", (side) => (isNumber(side.r2) ? side.r2.toFixed(6) : "-"))] : []),
-    row("Samples, launches", (side) => `${side.samples.toLocaleString("en")}, ${side.launches}`),
+    row("Samples, processes", (side) => `${side.samples.toLocaleString("en")}, ${side.processes}`),
     row("Outliers (low severe, mild; high mild, severe)", (side) => side.outliers.join(", ")),
     ...(sides.some((side) => (one[side].fences || []).length === 1)
       ? [row("Fences (severe, mild; mild, severe)", (side) => ((side.fences || []).length === 1 ? side.fences[0].map(write).join(", ") : "-"))] : []),
@@ -70,7 +70,7 @@ function explanation(one) {
 function chartsOf(one) {
   const family = families().find((known) => known.members.some((member) => member.one === one));
   return [
-    changeChart(one), densityChart(one), launchesChart(one), orderChart(one), rampChart(one), ecdfChart(one), percentileChart(one), operationsChart(one),
+    changeChart(one), densityChart(one), processesChart(one), orderChart(one), rampChart(one), ecdfChart(one), percentileChart(one), operationsChart(one),
     historyChart(one),
     family && familyChart(family.name || "Parameters", [family], one),
   ];

@@ -13,7 +13,7 @@ use crate::postgres::Server;
 pub(crate) struct Scale {
     pub(crate) runs: usize,
     pub(crate) benchmarks: usize,
-    pub(crate) launches: usize,
+    pub(crate) processes: usize,
     pub(crate) samples: usize,
 }
 
@@ -36,17 +36,17 @@ INSERT INTO run_benchmarks (id, run, benchmark, conditions, verdict, typical_ns,
     SELECT g * BENCHMARKS + id, 1 + g, benchmark, conditions, 'unchanged', typical_ns * (1 + (g * 7919 + benchmark * 31) % 100 / 5000.0), 0.001, g
     FROM generate_series(1, RUNS) g, (SELECT * FROM run_benchmarks WHERE run = 1 ORDER BY id) rb;
 CREATE TEMP TABLE numbers AS
-    SELECT g, l.id AS copied, launch_number(s.started - (RUNS + 1 - g) * ns) AS launch
-    FROM generate_series(1, RUNS) g, (SELECT id FROM launches WHERE run = 1 ORDER BY id) l, step s;
+    SELECT g, l.id AS copied, process_number(s.started - (RUNS + 1 - g) * ns) AS process
+    FROM generate_series(1, RUNS) g, (SELECT id FROM processes WHERE run = 1 ORDER BY id) l, step s;
 ANALYZE numbers;
-INSERT INTO launches (id, run, package, target, ordinal, attempt, started, padding_bytes, layout, harness, harness_version, quantum_ns, failure,
+INSERT INTO processes (id, run, package, target, ordinal, attempt, started, padding_bytes, layout, harness, harness_version, quantum_ns, failure,
                       conduct)
-    SELECT n.launch, 1 + g, package, target, ordinal, attempt, l.started - (RUNS + 1 - g) * ns, padding_bytes, layout, harness,
+    SELECT n.process, 1 + g, package, target, ordinal, attempt, l.started - (RUNS + 1 - g) * ns, padding_bytes, layout, harness,
            harness_version, quantum_ns, failure, conduct
-    FROM numbers n JOIN launches l ON l.id = n.copied, (SELECT ns FROM step) s;
-INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
-    SELECT g * BENCHMARKS + run_benchmark, n.launch, position, samples, led, allocations, latencies
-    FROM numbers n JOIN (SELECT s.* FROM launches l JOIN series s ON s.launch = l.id WHERE l.run = 1) s ON s.launch = n.copied;
+    FROM numbers n JOIN processes l ON l.id = n.copied, (SELECT ns FROM step) s;
+INSERT INTO series (run_benchmark, process, position, samples, led, allocations, latencies)
+    SELECT g * BENCHMARKS + run_benchmark, n.process, position, samples, led, allocations, latencies
+    FROM numbers n JOIN (SELECT s.* FROM processes l JOIN series s ON s.process = l.id WHERE l.run = 1) s ON s.process = n.copied;
 UPDATE benchmarks SET runs = runs + RUNS;
 SELECT setval('runs_id_seq', (SELECT max(id) FROM runs)), setval('run_benchmarks_id_seq', (SELECT max(id) FROM run_benchmarks));";
 
@@ -154,7 +154,7 @@ impl Copied {
 /// All of a run, to be written elsewhere.
 struct Whole {
     run: NewRun,
-    launches: Vec<ProcessRecord>,
+    processes: Vec<ProcessRecord>,
     end: RunEnd,
 }
 
@@ -178,7 +178,7 @@ impl Whole {
             conclusion: store.conclusion(id)?,
         };
         let whole = Self {
-            launches: store.launch_records(id)?,
+            processes: store.process_records(id)?,
             run: run.begun.without_build(),
             end,
         };
@@ -196,8 +196,8 @@ impl Whole {
         run.started = Timestamp(run.started.0 - i64::try_from(place)? * 3_600 * SECOND);
         run.seed = run.seed.wrapping_add(place as u64);
         let id = store.begin_run(workspace, &run)?;
-        for launch in &self.launches {
-            store.record_launch(id, launch)?;
+        for process in &self.processes {
+            store.record_process(id, process)?;
         }
         store.finish_run(id, &self.end)?;
         Ok(())

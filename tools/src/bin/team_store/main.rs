@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! cargo build --release --features postgres --bin cargo-perfcheck
-//! cargo run --release -p perfcheck-tools --bin team_store -- [RUNS [BENCHMARKS [LAUNCHES [SAMPLES [PUSHED]]]]]
+//! cargo run --release -p perfcheck-tools --bin team_store -- [RUNS [BENCHMARKS [PROCESSES [SAMPLES [PUSHED]]]]]
 //! ```
 //!
-//! Defaults: 1000 runs of 100 benchmarks with 5 launches of 20 samples, and a run of 1000 benchmarks that is sent. Two real runs are measured and
+//! Defaults: 1000 runs of 100 benchmarks with 5 processes of 20 samples, and a run of 1000 benchmarks that is sent. Two real runs are measured and
 //! sent; the older one is copied by the server, five years back. Everything lies on a PostgreSQL in a temporary directory, which is removed at the
 //! end: 100,000 runs need 13 GB. `tools/team_store.sh` does both lines.
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
     let scale = Scale {
         runs: number(1_000)?,
         benchmarks: number(100)?,
-        launches: number(5)?,
+        processes: number(5)?,
         samples: number(20)?,
     };
     let pushed = number(1_000)?;
@@ -49,8 +49,8 @@ fn main() -> Result<(), Failure> {
     let directory = tempfile::tempdir()?;
     let subject = Subject::write(directory.path(), scale.benchmarks)?;
     println!(
-        "{} runs x {} benchmarks x {} launches x {} samples",
-        scale.runs, scale.benchmarks, scale.launches, scale.samples
+        "{} runs x {} benchmarks x {} processes x {} samples",
+        scale.runs, scale.benchmarks, scale.processes, scale.samples
     );
     // The copies get numbers between those of the two real runs.
     let local = directory.path().join("measured.db");
@@ -130,7 +130,7 @@ fn pushing(
         }
     }
     told(
-        &format!("store push, {benchmarks} x {}", scale.launches),
+        &format!("store push, {benchmarks} x {}", scale.processes),
         times,
         trips,
     );

@@ -99,10 +99,10 @@ impl Subject {
 
     /// Runs the benchmarks once, quickly, into a store.
     pub(crate) fn measure(&self, store: &Path, scale: &Scale) -> Result<(), Failure> {
-        let (launches, samples) = (scale.launches.to_string(), scale.samples.to_string());
+        let (processes, samples) = (scale.processes.to_string(), scale.samples.to_string());
         let mut command = self.perfcheck(&[
             "--rounds",
-            &launches,
+            &processes,
             "--samples",
             &samples,
             "--warm-up-time",

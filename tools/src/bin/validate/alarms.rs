@@ -1,4 +1,4 @@
-//! What effects of launches do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
+//! What effects of processes do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
 
 use super::{simulated, stored, turns};
 use perfcheck_analysis::model::{Test, Verdict};
@@ -8,8 +8,8 @@ use perfcheck_tools::proportion::exact_interval;
 
 /// Standard deviations between processes, of the logarithm.
 const EFFECTS: [f64; 4] = [0.0, 0.005, 0.01, 0.02];
-const LAUNCHES: usize = 5;
-/// Samples of a launch differ by so much.
+const PROCESSES: usize = 5;
+/// Samples of a process differ by so much.
 const WITHIN: f64 = 0.01;
 const LOOKS: [u32; 3] = [10, 20, 30];
 
@@ -44,10 +44,10 @@ const ROWS: [(&str, Alarm); 5] = [
 
 /// Prints the table.
 pub fn print(runs: u64) {
-    println!("### Launch effects and false alarms\n");
+    println!("### Process effects and false alarms\n");
     println!(
         "Identical code called `regressed`, nominal 1 %: count of {runs} runs, rate and its exact 95 % interval. Processes differ log-normally by the deviation given, \
-         stored runs of {LAUNCHES} launches a side, {} rounds in turn with looks after {LOOKS:?}.\n",
+         stored runs of {PROCESSES} processes a side, {} rounds in turn with looks after {LOOKS:?}.\n",
         LOOKS[LOOKS.len() - 1]
     );
     println!("| decided by | effect 0 | 0.5 % | 1 % | 2 % |");
@@ -72,7 +72,7 @@ pub fn print(runs: u64) {
 
 fn stored_alarm(test: Test, theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
     let mut run = || {
-        let values: Vec<f64> = (0..LAUNCHES)
+        let values: Vec<f64> = (0..PROCESSES)
             .map(|_| {
                 // The location of twenty samples varies even where processes are alike.
                 let within = WITHIN / 20.0_f64.sqrt() * numbers.normal();
@@ -92,11 +92,11 @@ fn turned_alarm(theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
 }
 
 fn pooled(effect: f64, numbers: &mut Numbers) -> Vec<f64> {
-    (0..LAUNCHES)
+    (0..PROCESSES)
         .flat_map(|_| {
-            let launch = effect * numbers.normal();
+            let process = effect * numbers.normal();
             (0..20)
-                .map(|_| 100.0 * (launch + WITHIN * numbers.normal()).exp())
+                .map(|_| 100.0 * (process + WITHIN * numbers.normal()).exp())
                 .collect::<Vec<f64>>()
         })
         .collect()

@@ -12,12 +12,12 @@ use perfcheck_stats::{
 };
 use perfcheck_tools::numbers::Numbers;
 
-const LAUNCHES: [usize; 4] = [3, 5, 10, 20];
+const PROCESSES: [usize; 4] = [3, 5, 10, 20];
 const LEVEL: f64 = 0.95;
 /// Of runs and of rounds in turn, each bound at 1 %.
 const DECIDING_LEVEL: f64 = 0.98;
 const RESAMPLES: usize = 1_000;
-/// Samples of a launch, and their standard deviation.
+/// Samples of a process, and their standard deviation.
 const SAMPLES: usize = 15;
 const WITHIN: f64 = 2.0;
 
@@ -33,11 +33,11 @@ struct Row {
 /// What a row is tried on.
 struct Case {
     shape: Shape,
-    launches: usize,
+    processes: usize,
     truth: Truth,
 }
 
-/// Of a sample of any launch.
+/// Of a sample of any process.
 #[derive(Debug, Clone, Copy)]
 struct Truth {
     mean: f64,
@@ -70,15 +70,15 @@ pub fn print(runs: u64) {
         printed(runs, LEVEL, 1),
         printed(runs, DECIDING_LEVEL, 1),
     );
-    println!("| interval | level | launches are | k = 3 | k = 5 | k = 10 | k = 20 |");
+    println!("| interval | level | processes are | k = 3 | k = 5 | k = 10 | k = 20 |");
     println!("|---|---|---|---|---|---|---|");
     let truths = SHAPES.map(Truth::of);
     for row in ROWS {
         for (shape, truth) in SHAPES.into_iter().zip(truths) {
-            let cells = LAUNCHES.map(|launches| {
+            let cells = PROCESSES.map(|processes| {
                 let case = Case {
                     shape,
-                    launches,
+                    processes,
                     truth,
                 };
                 row.cell(&case, runs)
@@ -97,7 +97,7 @@ pub fn print(runs: u64) {
 
 impl Row {
     fn cell(&self, case: &Case, runs: u64) -> String {
-        let stream = format!("{} {} {}", self.name, case.shape.name(), case.launches);
+        let stream = format!("{} {} {}", self.name, case.shape.name(), case.processes);
         let found = simulated(runs, &stream, |numbers| (self.covers)(case, numbers));
         let made = found.iter().flatten().count() as u64;
         if made == 0 {
@@ -109,7 +109,7 @@ impl Row {
 }
 
 const ROWS: &[Row] = &[
-    row("t, of the mean of launch values", |case, numbers| {
+    row("t, of the mean of process values", |case, numbers| {
         let values = case.values(numbers);
         holds(
             TInterval::compute(&values, LEVEL)?.interval(),
@@ -175,7 +175,7 @@ const ROWS: &[Row] = &[
         })
     }),
     row(
-        "distribution-free, median of launch values",
+        "distribution-free, median of process values",
         |case, numbers| {
             let values = case.values(numbers);
             // All three shapes have their median at 100.
@@ -260,7 +260,7 @@ const ROWS: &[Row] = &[
         covers: |case, numbers| {
             let mut run = || {
                 let drift = (0.03 * numbers.normal()).exp();
-                // A fifth of the noise: launches of a run are closer than that.
+                // A fifth of the noise: processes of a run are closer than that.
                 let values = case.values(numbers);
                 let values: Vec<f64> = values
                     .iter()
@@ -277,10 +277,10 @@ const ROWS: &[Row] = &[
         name: "in turn, k rounds, one look",
         level: DECIDING_LEVEL,
         covers: |case, numbers| {
-            let rounds = turns::rounds(case.launches, numbers, |numbers| {
+            let rounds = turns::rounds(case.processes, numbers, |numbers| {
                 (1.0 + (case.shape.draw(numbers) / 100.0 - 1.0) / 5.0).max(0.1)
             });
-            let looks = [case.launches as u32];
+            let looks = [case.processes as u32];
             let change = turns::judged(&rounds, &looks, 0.0).change?;
             let bounded = change.lower.is_finite() && change.upper.is_finite();
             bounded.then_some(change.lower <= 0.0 && 0.0 <= change.upper)
@@ -297,12 +297,12 @@ const fn row(name: &'static str, covers: fn(&Case, &mut Numbers) -> Covered) -> 
 }
 
 impl Case {
-    /// A value for each launch.
+    /// A value for each process.
     fn values(&self, numbers: &mut Numbers) -> Vec<f64> {
-        self.shape.values(self.launches, numbers)
+        self.shape.values(self.processes, numbers)
     }
 
-    /// The samples of each launch, about its value.
+    /// The samples of each process, about its value.
     fn clusters(&self, numbers: &mut Numbers) -> Vec<Vec<f64>> {
         self.values(numbers)
             .into_iter()
@@ -318,7 +318,7 @@ impl Case {
         covers(&slices(&self.clusters(numbers)))
     }
 
-    /// Linear ramps of the launches.
+    /// Linear ramps of the processes.
     fn ramps(
         &self,
         numbers: &mut Numbers,

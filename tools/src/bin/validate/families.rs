@@ -23,9 +23,9 @@ const POWER_SHARE: u64 = 10;
 /// How both sides were measured.
 #[derive(Clone, Copy)]
 enum Setting {
-    /// At different times, with so many launches a run, against so many runs, that drift by so much.
+    /// At different times, with so many processes a run, against so many runs, that drift by so much.
     Stored {
-        launches: usize,
+        processes: usize,
         runs: usize,
         drift: f64,
     },
@@ -35,41 +35,41 @@ enum Setting {
 
 const SETTINGS: [(&str, Setting); 6] = [
     (
-        "stored, 5 launches, one reference run, no drift",
+        "stored, 5 processes, one reference run, no drift",
         Setting::Stored {
-            launches: 5,
+            processes: 5,
             runs: 1,
             drift: 0.0,
         },
     ),
     (
-        "stored, 5 launches, one reference run, drift 3 %",
+        "stored, 5 processes, one reference run, drift 3 %",
         Setting::Stored {
-            launches: 5,
+            processes: 5,
             runs: 1,
             drift: 0.03,
         },
     ),
     (
-        "stored, 10 launches, one reference run, no drift",
+        "stored, 10 processes, one reference run, no drift",
         Setting::Stored {
-            launches: 10,
+            processes: 10,
             runs: 1,
             drift: 0.0,
         },
     ),
     (
-        "stored, 5 launches, 20 reference runs, no drift",
+        "stored, 5 processes, 20 reference runs, no drift",
         Setting::Stored {
-            launches: 5,
+            processes: 5,
             runs: 20,
             drift: 0.0,
         },
     ),
     (
-        "stored, 5 launches, 20 reference runs, drift 3 %",
+        "stored, 5 processes, 20 reference runs, drift 3 %",
         Setting::Stored {
-            launches: 5,
+            processes: 5,
             runs: 20,
             drift: 0.03,
         },
@@ -125,7 +125,7 @@ pub fn print(runs: u64) {
     println!("### Many benchmarks\n");
     println!(
         "{FAMILY} identical benchmarks, {runs} runs a cell: how often any of them is `regressed` with `--metric p95`, or breaks a rule `--limit median:LIMIT`, in per cent with the exact 95 % interval. Nominal {} % (half of 1 less {} %); the band that holds 99 % of such counts is {:.1} to {:.1}. \
-         *Each* is what it was when every benchmark had an interval of {} % to itself, without the drift between runs; *shared* is what decides. The limit 0 (for percentiles a noise threshold of 0, to which the histogram adds 0.1 %) is the null at its edge. Launches differ with a standard deviation of {} %. \
+         *Each* is what it was when every benchmark had an interval of {} % to itself, without the drift between runs; *shared* is what decides. The limit 0 (for percentiles a noise threshold of 0, to which the histogram adds 0.1 %) is the null at its edge. Processes differ with a standard deviation of {} %. \
          Power: how often one of the {FAMILY} that is 10 % slower is found at limit 1 %.\n",
         100.0 * NOMINAL,
         100.0 * LEVEL,
@@ -135,7 +135,7 @@ pub fn print(runs: u64) {
         100.0 * SPREAD,
     );
     println!(
-        "| measured | launches are | asked | each, limit 0 | shared, limit 0 | each, limit 1 % | shared, limit 1 % | power, each | power, shared |"
+        "| measured | processes are | asked | each, limit 0 | shared, limit 0 | each, limit 1 % | shared, limit 1 % | power, each | power, shared |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (name, setting) in SETTINGS {
@@ -190,13 +190,13 @@ fn rate(alarms: &[Alarms], limit: usize, which: usize) -> String {
 fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) -> Alarms {
     let mut comparisons = match setting {
         Setting::Stored {
-            launches,
+            processes,
             runs,
             drift,
         } => {
             let mut run = |factor: f64| {
                 let here = (drift * numbers.normal()).exp() * factor;
-                let values: Vec<f64> = (0..launches)
+                let values: Vec<f64> = (0..processes)
                     .map(|_| 1e4 * here * noise.draw(numbers).exp())
                     .collect();
                 stored::run_with_latencies(&values)
@@ -264,10 +264,10 @@ fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
         .collect();
     let few = sides
         .iter()
-        .all(|(candidate, _)| candidate.launches.len() < 8);
+        .all(|(candidate, _)| candidate.processes.len() < 8);
     let rules = TestPolicy {
         decision: DecisionSettings {
-            // Of fewer than eight launches nothing is drawn that is looked at.
+            // Of fewer than eight processes nothing is drawn that is looked at.
             resamples: if few { 20 } else { 1_000 },
             ..DecisionSettings::default()
         },

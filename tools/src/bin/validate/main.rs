@@ -1,4 +1,4 @@
-//! Whether intervals cover as often as they say, p-values are as rare as they say, and launch effects raise no false alarms: seeded simulations, as the
+//! Whether intervals cover as often as they say, p-values are as rare as they say, and process effects raise no false alarms: seeded simulations, as the
 //! Markdown of tools/simulated.md.
 //!
 //! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|samples|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;

@@ -1,8 +1,8 @@
-//! The distributions that launches are drawn from, with their true values.
+//! The distributions that processes are drawn from, with their true values.
 
 use perfcheck_tools::numbers::Numbers;
 
-/// How the value of a launch is distributed.
+/// How the value of a process is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Normal, mean 100, standard deviation 5.

@@ -1,4 +1,4 @@
-//! How often intervals over the samples of one launch contain what they are intervals of, and what that hangs on.
+//! How often intervals over the samples of one process contain what they are intervals of, and what that hangs on.
 
 use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
@@ -13,31 +13,31 @@ const SAMPLES: [usize; 3] = [10, 50, 200];
 const LEVEL: f64 = 0.95;
 const RESAMPLES: usize = 1_000;
 
-/// What the samples of a launch have to do with each other.
+/// What the samples of a process have to do with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Circumstance {
     /// Nothing.
     Independent,
     /// Every other one is the one before it: an autocorrelation of 0.5.
     Sticky,
-    /// The launch is slower or faster as a whole, by as much as samples vary.
-    LaunchEffect,
+    /// The process is slower or faster as a whole, by as much as samples vary.
+    ProcessEffect,
 }
 
 impl Circumstance {
-    const ALL: [Self; 3] = [Self::Independent, Self::Sticky, Self::LaunchEffect];
+    const ALL: [Self; 3] = [Self::Independent, Self::Sticky, Self::ProcessEffect];
 
     fn name(self) -> &'static str {
         match self {
             Self::Independent => "independent",
             Self::Sticky => "autocorrelated, 0.5",
-            Self::LaunchEffect => "independent, the launch off by 1 SD",
+            Self::ProcessEffect => "independent, the process off by 1 SD",
         }
     }
 
     fn draw(self, shape: Shape, count: usize, numbers: &mut Numbers) -> Vec<f64> {
         let effect = match self {
-            Self::LaunchEffect => shape.sd() * numbers.normal(),
+            Self::ProcessEffect => shape.sd() * numbers.normal(),
             _ => 0.0,
         };
         let mut samples: Vec<f64> = Vec::with_capacity(count);
@@ -104,7 +104,7 @@ fn yuen(policy: OutlierPolicy, x: &[f64]) -> Option<Interval> {
 
 /// Prints the table.
 pub fn print(runs: u64) {
-    println!("### Coverage of intervals over the samples of one launch\n");
+    println!("### Coverage of intervals over the samples of one process\n");
     println!(
         "As NBenchmark, Criterion and the serializer methodology state them: each sample is an observation. {runs} runs a cell, in per cent; the band that holds 99 % of such counts is {} for 95 %; `▼` lies below it, `▲` above it. **They assume that samples are independent**, and are intervals of what *processes* do only if processes do not differ: the last lines of each show what is left where they do.\n",
         printed(runs, LEVEL, 1)

@@ -7,26 +7,26 @@ use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos,
 use perfcheck_stats::HdrPrecision;
 use perfcheck_tools::series::measurement;
 
-/// Enough for a location; the noise within a launch is not the subject.
+/// Enough for a location; the noise within a process is not the subject.
 const SAMPLES: usize = 20;
 
-/// A run whose launches take `values` nanoseconds per iteration.
+/// A run whose processes take `values` nanoseconds per iteration.
 pub fn run(values: &[f64]) -> Measurement {
-    let launches = values.iter().map(|value| {
+    let processes = values.iter().map(|value| {
         let sample = Sample {
             iterations: 100_000,
             elapsed: Nanos((1e5 * value).round() as u64),
         };
         (Vec::new(), vec![sample; SAMPLES])
     });
-    measurement("simulated", launches.collect())
+    measurement("simulated", processes.collect())
 }
 
-/// The same with operations that all last as long as an iteration of their launch, in hundreds of nanoseconds.
+/// The same with operations that all last as long as an iteration of their process, in hundreds of nanoseconds.
 pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
-    for (launch, value) in run.launches.iter_mut().zip(values) {
-        launch.extras.latencies = Some(Latencies {
+    for (process, value) in run.processes.iter_mut().zip(values) {
+        process.extras.latencies = Some(Latencies {
             counts: vec![(
                 HdrPrecision::default().index_of((100.0 * value) as u64),
                 1_000,

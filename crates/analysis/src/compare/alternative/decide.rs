@@ -88,8 +88,8 @@ pub(super) fn test_question(
         },
         found,
         extent: Extent::Runs {
-            launches_candidate: candidate.launches.len(),
-            launches_base: base.launches.len(),
+            processes_candidate: candidate.processes.len(),
+            processes_base: base.processes.len(),
             averaged: question.reference.averaged.len(),
             spread: question.reference.averaged.len(),
         },
@@ -107,7 +107,7 @@ fn find_refusal(
     if let Some(verdict) = question.failure_verdict(good, notes) {
         return Some(verdict);
     }
-    if base.launches.is_empty() {
+    if base.processes.is_empty() {
         notes.push(Note::NoSamples { side: Side::Base });
         return Some(Verdict::Inconclusive);
     }
@@ -152,8 +152,8 @@ pub(super) fn build_comparison(
     ));
     comparison.p_value = adjusted;
     comparison.set_change(found.centre, found.change);
-    // If the interval already lies beyond the threshold, something else prevented the call, and the interval cannot tell the smallest callable
-    // change.
+    // The smallest callable change follows from the width of the interval. An interval that lies beyond the threshold says nothing about it: the
+    // change was called, or something other than the width prevented that.
     comparison.smallest_callable = found
         .change
         .filter(|change| !is_beyond(change, threshold))

@@ -70,7 +70,7 @@ pub(in crate::compare) fn compute_effects(
         label: delta.map(|delta| EffectSize::classify(delta, bounds)),
         hedges_g: hedges_g(&candidate, &base),
         shift_ns: estimate_shift(&candidate, &base, rules.decision.confidence_level),
-        paired_change: (analysis.observations == Observations::Launches
+        paired_change: (analysis.observations == Observations::Processes
             && question.reference.averaged.len() == 1)
             .then(|| paired_change(&candidate, &base, rules.decision.confidence_level))
             .flatten(),
@@ -173,7 +173,7 @@ fn compute_side_center(
     let (analysis, thresholds) = (&decision.analysis, &decision.thresholds);
     let of_whole = |center: fn(&SideSamples) -> Option<f64>| {
         let side = SideSamples::from_runs(runs, decision, seed);
-        let raw = side.launches.iter().map(Vec::len).sum();
+        let raw = side.processes.iter().map(Vec::len).sum();
         Some(SideCenter {
             value_ns: center(&side)?,
             raw,
@@ -187,14 +187,14 @@ fn compute_side_center(
         Statistic::Subselection => of_whole(|side| Some(side.subselection()?.centre)),
         center => {
             let apart = runs.iter().any(|run| is_first_apart(run));
-            let launches = runs.iter().flat_map(|run| &run.launches);
-            let launches: Vec<Vec<f64>> = launches
-                .map(|launch| times_with_first(launch, apart))
+            let processes = runs.iter().flat_map(|run| &run.processes);
+            let processes: Vec<Vec<f64>> = processes
+                .map(|process| times_with_first(process, apart))
                 .filter(|times| !times.is_empty())
                 .collect();
-            let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+            let processes: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
             let cleaned = CleanedSample::clean(
-                &launches,
+                &processes,
                 FirstSampleTreatment::dropped_if(analysis.drop_first || apart),
                 to_outlier_policy(analysis.outliers, analysis.quantile_in_force(), thresholds),
             )?;

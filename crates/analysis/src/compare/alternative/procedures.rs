@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::estimate::{ChangeInterval, Estimate};
 use crate::compare::note::Note;
-use crate::compare::samples::used_launches;
+use crate::compare::samples::used_processes;
 use crate::compare::summary::sample_times;
 use crate::model::{
     Analysis, DecisionSettings, Measurement, Metric, Observations, Statistic, Test, Thresholds,
@@ -327,7 +327,8 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Sets the change of an exact rank test, which is not affected by ties: the shift relative to the median of the reference.
+    /// Sets the change of an exact rank test: the Hodges-Lehmann shift relative to the median of the reference. An exact p exists only without ties,
+    /// so there are none here.
     fn set_exact_shift(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(shift) = HodgesLehmann::from_groups(candidate, base) else {
             return;
@@ -362,11 +363,11 @@ impl<'a> PublishedTest<'a> {
             Observations::Samples | Observations::Filtered => {
                 quantile.select(&mut side.pooled(), 0.95)
             }
-            Observations::Launches => {
+            Observations::Processes => {
                 let each: Option<Vec<f64>> = side
-                    .launches
+                    .processes
                     .iter()
-                    .map(|launch| quantile.select(&mut launch.clone(), 0.95))
+                    .map(|process| quantile.select(&mut process.clone(), 0.95))
                     .collect();
                 mean(&each?)
             }
@@ -399,7 +400,7 @@ impl<'a> PublishedTest<'a> {
         let bracketed = |side: &SideSamples, observed: &[f64]| {
             let level = 1.0 - self.level;
             let by_parts = self.analysis.center == Some(Statistic::Subselection)
-                && self.analysis.observations == Observations::Launches;
+                && self.analysis.observations == Observations::Processes;
             if by_parts {
                 let centre = side.subselection()?;
                 let interval = centre.interval(level)?;
@@ -511,7 +512,7 @@ const FLOOR: f64 = 0.01;
 /// The samples of a side, process by process; a reference of several runs is one side.
 pub(super) struct SideSamples {
     /// Nanoseconds per iteration of the deciding samples, or of those that a filter leaves.
-    pub launches: Vec<Vec<f64>>,
+    pub processes: Vec<Vec<f64>>,
     /// Iterations and nanoseconds of the linear phases.
     ramps: Vec<(Vec<f64>, Vec<f64>)>,
     /// The smallest relative difference that the clock can show in a sample of typical length.
@@ -524,32 +525,32 @@ pub(super) struct SideSamples {
 impl SideSamples {
     /// Collects the samples of `runs` as `decision` requires; `seed` is the seed of all random numbers of their benchmark.
     pub fn from_runs(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
-        let series = || runs.iter().flat_map(|run| &run.launches);
-        let ramps = series().map(|launch| {
-            let samples = launch.series.linear.iter();
+        let series = || runs.iter().flat_map(|run| &run.processes);
+        let ramps = series().map(|process| {
+            let samples = process.series.linear.iter();
             samples
                 .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
                 .unzip()
         });
         // Amounts have no clock.
         let timed = runs.iter().filter(|run| run.benchmark.metric.is_timed());
-        let timed = timed.flat_map(|run| &run.launches);
-        let resolution = timed.filter_map(|launch| {
-            let lengths: Vec<f64> = launch
+        let timed = timed.flat_map(|run| &run.processes);
+        let resolution = timed.filter_map(|process| {
+            let lengths: Vec<f64> = process
                 .series
                 .deciding_samples()
                 .iter()
                 .map(|sample| sample.elapsed.as_f64())
                 .collect();
             let typical = Quantile::Linear.select(&mut lengths.clone(), 0.5)?;
-            (typical > 0.0).then(|| launch.quantum.as_f64() / typical)
+            (typical > 0.0).then(|| process.quantum.as_f64() / typical)
         });
         Self {
             resolution: resolution.fold(0.0, f64::max),
-            launches: (runs.iter())
+            processes: (runs.iter())
                 .flat_map(|run| match decision.analysis.observations {
-                    Observations::Filtered => used_launches(run, decision),
-                    Observations::Launches | Observations::Samples => sample_times(run),
+                    Observations::Filtered => used_processes(run, decision),
+                    Observations::Processes | Observations::Samples => sample_times(run),
                 })
                 .collect(),
             ramps: ramps
@@ -570,14 +571,14 @@ impl SideSamples {
 
     /// Returns all samples, process after process.
     pub fn pooled(&self) -> Vec<f64> {
-        self.launches.concat()
+        self.processes.concat()
     }
 
     /// Returns the observations of a test. Processes without the requested center give none.
     pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.observations {
             Observations::Samples | Observations::Filtered => self.pooled(),
-            Observations::Launches => self.centers(analysis),
+            Observations::Processes => self.centers(analysis),
         }
     }
 
@@ -593,21 +594,21 @@ impl SideSamples {
                 .subselection()
                 .map_or_else(Vec::new, |found| found.medians),
             center => self
-                .launches
+                .processes
                 .iter()
-                .filter_map(|launch| center_of_samples(center, analysis, launch))
+                .filter_map(|process| center_of_samples(center, analysis, process))
                 .collect(),
         }
     }
 
     /// Returns the subselection center of the side, with the median of each process.
     pub fn subselection(&self) -> Option<SubsampledCentre> {
-        let launches: Vec<&[f64]> = self.launches.iter().map(Vec::as_slice).collect();
+        let processes: Vec<&[f64]> = self.processes.iter().map(Vec::as_slice).collect();
         let stream = Stream {
             seed: derived_seed(self.seed, "subselection"),
             name: "parts",
         };
-        SubsampledCentre::compute(&launches, Subsampling::DOCUMENTED, stream)
+        SubsampledCentre::compute(&processes, Subsampling::DOCUMENTED, stream)
     }
 
     /// Returns the slope over all linear phases.

@@ -60,8 +60,8 @@ pub fn estimate_metric(
     subject: Statistic,
     level: f64,
 ) -> Option<Estimate> {
-    let of_launch = |launch: &crate::model::ProcessSeries| {
-        let extras = &launch.extras;
+    let of_process = |process: &crate::model::ProcessSeries| {
+        let extras = &process.extras;
         if let Some(quantile) = quantile(subject) {
             let histogram = extras.latencies.as_ref()?.histogram()?;
             return Some(histogram.percentile(quantile)? as f64);
@@ -78,7 +78,11 @@ pub fn estimate_metric(
     let values: Vec<f64> = if subject == Statistic::Instructions {
         per_iteration(measurement)
     } else {
-        measurement.launches.iter().filter_map(of_launch).collect()
+        measurement
+            .processes
+            .iter()
+            .filter_map(of_process)
+            .collect()
     };
     let estimate = mean(&values)?;
     Some(match TInterval::compute(&values, level) {

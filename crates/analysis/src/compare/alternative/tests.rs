@@ -1,7 +1,7 @@
 //! The published tests on measurements with known samples.
 
 use super::{AcrossRuns, compare_across_runs, estimate_metric};
-use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
 use crate::compare::{Comparison, HostClass, Note, Question, Reference, TestPolicy, compare};
 use crate::model::{
     Allocations, Analysis, DecisionSettings, Latencies, Measurement, Metric, Nanos, Observations,
@@ -33,10 +33,10 @@ fn by(test: Test) -> Analysis {
 }
 
 /// Creates one process for each value, in which all samples take about that long.
-fn launches(values: &[f64]) -> Measurement {
+fn processes(values: &[f64]) -> Measurement {
     let all = values.iter().zip(0..);
     measurement(
-        all.map(|(value, k)| flat_launch(k, ITERATIONS, &[*value; 3]))
+        all.map(|(value, k)| flat_process(k, ITERATIONS, &[*value; 3]))
             .collect(),
     )
 }
@@ -57,8 +57,8 @@ fn compare_one(base: &Measurement, candidate: &Measurement, rules: &TestPolicy) 
 
 fn compared(base: &[f64], candidate: &[f64], analysis: Analysis) -> Comparison {
     compare_one(
-        &launches(base),
-        &launches(candidate),
+        &processes(base),
+        &processes(candidate),
         &rules(analysis, Thresholds::default()),
     )
 }
@@ -71,7 +71,7 @@ fn what_takes_nothing_any_more_is_faster_by_every_test() {
     let base = [6.0, 6.1, 5.9, 6.0, 6.2, 6.1];
     for test in [Test::PooledT, Test::Welch, Test::MannWhitney] {
         let analysis = Analysis {
-            observations: Observations::Launches,
+            observations: Observations::Processes,
             ..by(test)
         };
         let found = compared(&base, &[0.0; 6], analysis);
@@ -91,8 +91,8 @@ fn an_exact_test_of_so_few_that_no_ranks_reach_the_level_has_no_bounds() {
         ..by(Test::MannWhitney)
     };
     let found = compare_one(
-        &launches(&[100.0, 101.0, 102.0]),
-        &launches(&[110.0, 112.0, 114.5]),
+        &processes(&[100.0, 101.0, 102.0]),
+        &processes(&[110.0, 112.0, 114.5]),
         &rules(analysis, thresholds),
     );
     // scipy.stats.mannwhitneyu(new, base, method="exact"): 0.1 is the smallest p of three against three values.
@@ -106,15 +106,15 @@ fn an_exact_test_of_so_few_that_no_ranks_reach_the_level_has_no_bounds() {
 }
 
 #[test]
-fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of_all() {
+fn b6_the_percentile_of_processes_is_averaged_over_them_and_that_of_samples_is_of_all() {
     let up_from = |start: u32| (start..start + 20).map(f64::from).collect::<Vec<_>>();
     let base = measurement(vec![
-        flat_launch(0, ITERATIONS, &up_from(1)),
-        flat_launch(1, ITERATIONS, &up_from(101)),
+        flat_process(0, ITERATIONS, &up_from(1)),
+        flat_process(1, ITERATIONS, &up_from(101)),
     ]);
     let candidate = measurement(vec![
-        flat_launch(0, ITERATIONS, &[69.0; 20]),
-        flat_launch(1, ITERATIONS, &[69.0; 20]),
+        flat_process(0, ITERATIONS, &[69.0; 20]),
+        flat_process(1, ITERATIONS, &[69.0; 20]),
     ]);
     let ratio = |observations| {
         let analysis = Analysis {
@@ -125,12 +125,12 @@ fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of
         found.published_decision().unwrap().statistic.unwrap()
     };
     // np.quantile(x, .95, method="inverted_cdf"): 19 and 119 for the two processes, 118 for all forty samples.
-    assert!((ratio(Observations::Launches) - 1.0).abs() < 1e-12);
+    assert!((ratio(Observations::Processes) - 1.0).abs() < 1e-12);
     assert!((ratio(Observations::Samples) - 69.0 / 118.0).abs() < 1e-12);
 }
 
 #[test]
-fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
+fn m5_welch_tests_the_means_of_the_processes_and_its_interval_decides() {
     let found = compared(&BASE, &SLOWER, by(Test::Welch));
     let expected = WelchTest::test(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
     let tested = found.published_decision().unwrap();
@@ -232,7 +232,7 @@ fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
 }
 
 #[test]
-fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
+fn n33_four_processes_are_not_tested_and_the_reason_is_said() {
     for test in [Test::MannWhitney, Test::Kruskal] {
         let found = compared(&BASE[..4], &SLOWER[..4], by(test));
         assert_eq!(found.verdict, Verdict::Inconclusive);
@@ -252,8 +252,8 @@ fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
     let mut two = Thresholds::default();
     two.set("min-per-group", 2.0).unwrap();
     let found = compare_one(
-        &launches(&BASE[..4]),
-        &launches(&SLOWER[..4]),
+        &processes(&BASE[..4]),
+        &processes(&SLOWER[..4]),
         &rules(by(Test::MannWhitney), two),
     );
     // Four against four: the exact p is 2 / 70.
@@ -277,7 +277,7 @@ fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
 #[test]
 fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     let rules = rules(by(Test::Kruskal), Thresholds::default());
-    let (base, alike, slower) = (launches(&BASE), launches(&BASE), launches(&SLOWER));
+    let (base, alike, slower) = (processes(&BASE), processes(&BASE), processes(&SLOWER));
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
@@ -306,7 +306,7 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     assert!(!closed.gate.open);
     assert_eq!(ps(&closed), [1.0, 1.0]);
     // A run with too few observations is left out, and the rest is not a group of several runs.
-    assert_eq!(across(&[&slower, &launches(&BASE[..4])]), None);
+    assert_eq!(across(&[&slower, &processes(&BASE[..4])]), None);
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
         let times: Vec<f64> = (0..2000)
             .map(|i| 100.0 + f64::from(i) * 0.01 + shift)
             .collect();
-        measurement(vec![flat_launch(0, ITERATIONS, &times)])
+        measurement(vec![flat_process(0, ITERATIONS, &times)])
     };
     let analysis = Analysis {
         observations: Observations::Samples,
@@ -359,13 +359,13 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
     let mut wide = Thresholds::default();
     wide.set("p95-slower", 1.2).unwrap();
     let rules = rules(by(Test::P95Ratio), wide);
-    let found = compare_one(&launches(&[100.0; 3]), &launches(&[119.0; 3]), &rules);
+    let found = compare_one(&processes(&[100.0; 3]), &processes(&[119.0; 3]), &rules);
     assert_eq!(found.verdict, Verdict::Unchanged);
     assert_eq!(found.p_value, None);
 }
 
 #[test]
-fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
+fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_processes() {
     let interval = by(Test::Interval);
     let found = compared(&BASE, &SLOWER, interval);
     assert!(found.published_decision().unwrap().statistic.unwrap() > 1.0);
@@ -390,8 +390,8 @@ fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
 #[test]
 fn several_benchmarks_share_the_level_as_the_correction_says() {
     let (base, near) = (
-        launches(&BASE),
-        launches(&[100.9, 101.9, 102.9, 101.4, 102.4]),
+        processes(&BASE),
+        processes(&[100.9, 101.9, 102.9, 101.4, 102.4]),
     );
     let reference = Reference {
         averaged: vec![&base],
@@ -438,10 +438,10 @@ fn constants_differ_exactly_and_equal_ones_do_not() {
 #[test]
 fn constants_less_than_a_step_of_the_clock_apart_do_not_differ_by_any_test() {
     let coarse = |value: f64| {
-        let mut run = launches(&[value; 5]);
-        for launch in &mut run.launches {
-            let sample = launch.series.flat[0];
-            launch.quantum = Nanos((sample.elapsed.as_f64() * 0.1) as u64);
+        let mut run = processes(&[value; 5]);
+        for process in &mut run.processes {
+            let sample = process.series.flat[0];
+            process.quantum = Nanos((sample.elapsed.as_f64() * 0.1) as u64);
         }
         run
     };
@@ -465,8 +465,8 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
     let series = |shift: f64| {
         let mut times: Vec<f64> = (0..40).map(|i| 100.0 + f64::from(i % 7) + shift).collect();
         times[3] = 900.0;
-        let launch = |k| flat_launch(k, ITERATIONS, &times);
-        measurement((0..5).map(launch).collect())
+        let process = |k| flat_process(k, ITERATIONS, &times);
+        measurement((0..5).map(process).collect())
     };
     let (base, candidate) = (series(0.0), series(3.0));
     for test in Test::ALL {
@@ -511,8 +511,10 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
 #[test]
 fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
     let times: Vec<f64> = (0..30).map(|i| 100.0 + f64::from(i * i % 31)).collect();
-    let launches = (0..5).map(|k| flat_launch(k, ITERATIONS, &times)).collect();
-    let run = measurement(launches);
+    let processes = (0..5)
+        .map(|k| flat_process(k, ITERATIONS, &times))
+        .collect();
+    let run = measurement(processes);
     for center in StatisticSet::Centers.statistics() {
         for outliers in Outliers::ALL {
             let analysis = Analysis {
@@ -547,9 +549,9 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
 fn a_constant_change_is_one_beyond_a_step_of_the_clock() {
     // Samples of 100,000 ns and 101,000 ns; samples of 0 ns do not show the step of the clock.
     let constant = |ns: f64, quantum: u64| {
-        let mut run = launches(&[ns; 5]);
-        for launch in &mut run.launches {
-            launch.quantum = Nanos(quantum);
+        let mut run = processes(&[ns; 5]);
+        for process in &mut run.processes {
+            process.quantum = Nanos(quantum);
         }
         run
     };
@@ -603,15 +605,15 @@ fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
 #[test]
 fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
     let counted = |count: u64| {
-        let mut run = launches(&BASE);
-        for launch in &mut run.launches {
+        let mut run = processes(&BASE);
+        for process in &mut run.processes {
             let iteration = Allocations {
                 count,
                 bytes: 64,
                 peak_bytes: 64,
                 ..Allocations::default()
             };
-            launch.extras.allocations = vec![iteration; 16];
+            process.extras.allocations = vec![iteration; 16];
         }
         run
     };
@@ -628,7 +630,7 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
     let bytes = compare_one(&counted(12), &counted(13), &about(Statistic::Bytes));
     assert_eq!(bytes.verdict, Verdict::Unchanged);
     let none = compare_one(
-        &launches(&BASE),
+        &processes(&BASE),
         &counted(13),
         &about(Statistic::Allocations),
     );
@@ -676,7 +678,7 @@ fn a_pooled_t_score_with_all_resamples_has_no_note_that_there_are_fewer() {
 fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_rate_may_be_zero() {
     let compared = |base: &[f64], candidate: &[f64]| {
         let [base, candidate] = [base, candidate].map(|times| {
-            let mut run = launches(times);
+            let mut run = processes(times);
             let unit = "operations".to_owned();
             run.benchmark.metric = Metric::Rate { unit };
             run
@@ -707,7 +709,7 @@ fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_ra
 #[test]
 fn constants_just_a_step_of_the_clock_apart_do_not_differ() {
     // Samples of one iteration and 8 ns, by a clock with steps of 1 ns: each step is an eighth.
-    let constant = |ns: f64| measurement((0..5).map(|k| flat_launch(k, 1, &[ns; 3])).collect());
+    let constant = |ns: f64| measurement((0..5).map(|k| flat_process(k, 1, &[ns; 3])).collect());
     for test in [Test::Welch, Test::Interval] {
         let said = |ns| {
             let rules = rules(by(test), Thresholds::default());
@@ -721,17 +723,17 @@ fn constants_just_a_step_of_the_clock_apart_do_not_differ() {
 
 #[test]
 fn a_metric_of_a_run_is_the_mean_of_its_processes_with_students_interval() {
-    let mut run = launches(&[100.0, 100.0]);
-    for (launch, count) in run.launches.iter_mut().zip([12, 14]) {
+    let mut run = processes(&[100.0, 100.0]);
+    for (process, count) in run.processes.iter_mut().zip([12, 14]) {
         let iteration = Allocations {
             count,
             bytes: 64,
             ..Allocations::default()
         };
-        launch.extras.allocations = vec![iteration; 4];
+        process.extras.allocations = vec![iteration; 4];
         // The longest of ten operations takes ten times as long as the others.
         let index = |ns| HdrPrecision::default().index_of(ns);
-        launch.extras.latencies = Some(Latencies {
+        process.extras.latencies = Some(Latencies {
             counts: vec![(index(10 * count), 9), (index(100 * count), 1)],
             ..Latencies::default()
         });
@@ -748,7 +750,7 @@ fn a_metric_of_a_run_is_the_mean_of_its_processes_with_students_interval() {
     assert_eq!(median.estimate, 130.0);
     assert!((median.lower - (130.0 - 127.062_047_361_746_94)).abs() < 1e-9);
     assert_eq!(estimate(Statistic::LONGEST).estimate, 1_300.0);
-    run.launches.truncate(1);
+    run.processes.truncate(1);
     let alone = estimate_metric(&run, Statistic::Allocations, 0.95).unwrap();
     assert_eq!((alone.lower, alone.upper), (12.0, 12.0));
     assert_eq!(estimate_metric(&run, Statistic::Mean, 0.95), None);

@@ -54,7 +54,7 @@ pub(super) struct Component {
     pub called: Vec<(usize, usize, bool)>,
     /// Weighted squares between parallel edges, which no values of the nodes can reduce.
     pub squares: f64,
-    /// Number of measured edges minus the number of eliminated nodes.
+    /// Number of independent observations: each measured edge gives one, each eliminated node uses one up.
     pub observations: usize,
 }
 

@@ -109,7 +109,7 @@ impl CountChange {
     ) -> Option<Self> {
         let sides = [base, candidate];
         let is_exact = sides.iter().all(|side| is_constant_count(side, pick));
-        let [base, candidate] = sides.map(|side| launch_means(side, pick));
+        let [base, candidate] = sides.map(|side| process_means(side, pick));
         Self::from_process_means(
             &base,
             &candidate,
@@ -170,19 +170,22 @@ impl CountChange {
 /// Returns the counts of the processes that counted.
 pub(super) fn allocation_counts(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
-        .launches
+        .processes
         .iter()
-        .map(|launch| &launch.extras.allocations[..])
+        .map(|process| &process.extras.allocations[..])
         .filter(|found| !found.is_empty())
         .collect()
 }
 
-pub(super) fn launch_means(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> Vec<f64> {
-    launches
+pub(super) fn process_means(
+    processes: &[&[Allocations]],
+    pick: fn(&Allocations) -> u64,
+) -> Vec<f64> {
+    processes
         .iter()
-        .filter_map(|launch| {
+        .filter_map(|process| {
             mean(
-                &launch
+                &process
                     .iter()
                     .map(|found| pick(found) as f64)
                     .collect::<Vec<_>>(),
@@ -191,8 +194,8 @@ pub(super) fn launch_means(launches: &[&[Allocations]], pick: fn(&Allocations) -
         .collect()
 }
 
-fn is_constant_count(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> bool {
-    let mut values = launches.iter().copied().flatten().map(pick);
+fn is_constant_count(processes: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> bool {
+    let mut values = processes.iter().copied().flatten().map(pick);
     let first = values.next();
     values.all(|value| Some(value) == first)
 }

@@ -34,16 +34,16 @@ pub struct AllocationSummary {
     /// Iterations counted, in all processes.
     pub iterations: usize,
     /// Processes that counted.
-    pub launches: usize,
+    pub processes: usize,
 }
 
 impl AllocationSummary {
     /// Returns `None` if nothing was counted.
     pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
-        let launches = super::counts::allocation_counts(measurement);
+        let processes = super::counts::allocation_counts(measurement);
         let of =
-            |pick: fn(&Allocations) -> u64| mean(&super::counts::launch_means(&launches, pick));
-        let mut all = launches.iter().copied().flatten();
+            |pick: fn(&Allocations) -> u64| mean(&super::counts::process_means(&processes, pick));
+        let mut all = processes.iter().copied().flatten();
         let first = all.next()?;
         Some(Self {
             count: of(|found| found.count)?,
@@ -52,8 +52,8 @@ impl AllocationSummary {
             other_count: of(|found| found.other_count)?,
             other_bytes: of(|found| found.other_bytes)?,
             exact: all.all(|found| found == first),
-            iterations: launches.iter().map(|launch| launch.len()).sum(),
-            launches: launches.len(),
+            iterations: processes.iter().map(|process| process.len()).sum(),
+            processes: processes.len(),
         })
     }
 }
@@ -105,7 +105,7 @@ pub struct PercentileSummary {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {
     /// How many processes lasted that long.
-    pub launches: usize,
+    pub processes: usize,
     /// How many operations succeeded.
     pub operations: u64,
     /// How many operations failed.
@@ -159,9 +159,9 @@ pub struct LatencySummary {
     /// How many operations took more than an hour.
     pub clamped: u64,
     /// How many processes there were.
-    pub launches: usize,
+    pub processes: usize,
     /// The number of operations of a process.
-    pub operations_per_launch: OverProcesses,
+    pub operations_per_process: OverProcesses,
     /// The operations per second of a process.
     pub operations_per_second: OverProcesses,
     /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
@@ -203,7 +203,7 @@ impl LatencySummary {
         let percentiles = LatencyComparison::QUANTILES.into_iter().map(|quantile| {
             Some(PercentileSummary {
                 quantile,
-                ns: over(&|launch| launch.percentile(quantile).map(|ns| ns as f64))?,
+                ns: over(&|process| process.percentile(quantile).map(|ns| ns as f64))?,
                 merged_ns: merged.percentile(quantile)?,
             })
         });
@@ -215,14 +215,14 @@ impl LatencySummary {
         }
         let precision = merged.precision();
         Some(Self {
-            launches: histograms.len(),
+            processes: histograms.len(),
             operations: merged.total(),
             errors: noted.iter().map(|found| found.errors).sum(),
             messages,
             clamped: noted.iter().map(|found| found.clamped).sum(),
-            operations_per_launch: over(&|launch| Some(launch.total() as f64))?,
-            operations_per_second: over(&|launch| {
-                launch.mean().filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns)
+            operations_per_process: over(&|process| Some(process.total() as f64))?,
+            operations_per_second: over(&|process| {
+                process.mean().filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns)
             })
             .unwrap_or_default(),
             percentiles: percentiles.collect::<Option<_>>()?,
@@ -248,8 +248,8 @@ impl LatencySummary {
 }
 
 fn recorded_latencies(measurement: &Measurement) -> impl Iterator<Item = &Latencies> {
-    let launches = measurement.launches.iter();
-    launches.filter_map(|launch: &ProcessSeries| launch.extras.latencies.as_ref())
+    let processes = measurement.processes.iter();
+    processes.filter_map(|process: &ProcessSeries| process.extras.latencies.as_ref())
 }
 
 fn distribution(noted: &[&Latencies]) -> Option<WeightedEcdf> {
@@ -276,19 +276,19 @@ fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
         .unwrap_or(0);
     (0..longest)
         .map(|second| {
-            let of_launches: Vec<&LatencyWindow> = noted
+            let of_processes: Vec<&LatencyWindow> = noted
                 .iter()
                 .filter_map(|found| found.windows.get(second))
                 .filter(|window| window.operations + window.errors > 0)
                 .collect();
             let percentile = |pick: fn(&LatencyWindow) -> f64| {
-                let with = of_launches.iter().filter(|window| window.operations > 0);
+                let with = of_processes.iter().filter(|window| window.operations > 0);
                 mean(&with.map(|window| pick(window)).collect::<Vec<_>>())
             };
             WindowSummary {
-                launches: of_launches.len(),
-                operations: of_launches.iter().map(|window| window.operations).sum(),
-                errors: of_launches.iter().map(|window| window.errors).sum(),
+                processes: of_processes.len(),
+                operations: of_processes.iter().map(|window| window.operations).sum(),
+                errors: of_processes.iter().map(|window| window.errors).sum(),
                 p50_ns: percentile(|window| window.p50.as_f64()),
                 p95_ns: percentile(|window| window.p95.as_f64()),
                 p99_ns: percentile(|window| window.p99.as_f64()),

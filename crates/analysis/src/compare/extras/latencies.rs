@@ -57,34 +57,34 @@ impl LatencyComparison {
         pairing: ProcessPairing,
         rules: &ExtrasPolicy,
     ) -> Option<Self> {
-        let mut base: Vec<&ProcessSeries> = base.iter().flat_map(|run| &run.launches).collect();
-        let mut candidate_launches: Vec<&ProcessSeries> = candidate.launches.iter().collect();
-        base.retain(|launch| histogram(launch).is_some());
-        candidate_launches.retain(|launch| histogram(launch).is_some());
+        let mut base: Vec<&ProcessSeries> = base.iter().flat_map(|run| &run.processes).collect();
+        let mut candidate_processes: Vec<&ProcessSeries> = candidate.processes.iter().collect();
+        base.retain(|process| histogram(process).is_some());
+        candidate_processes.retain(|process| histogram(process).is_some());
         if pairing == ProcessPairing::ByRound {
-            let rounds = |launches: &[&ProcessSeries]| -> Vec<u32> {
-                launches.iter().map(|launch| launch.launch).collect()
+            let rounds = |processes: &[&ProcessSeries]| -> Vec<u32> {
+                processes.iter().map(|process| process.process).collect()
             };
-            let (of_base, of_candidate) = (rounds(&base), rounds(&candidate_launches));
-            base.retain(|launch| of_candidate.contains(&launch.launch));
-            candidate_launches.retain(|launch| of_base.contains(&launch.launch));
+            let (of_base, of_candidate) = (rounds(&base), rounds(&candidate_processes));
+            base.retain(|process| of_candidate.contains(&process.process));
+            candidate_processes.retain(|process| of_base.contains(&process.process));
         }
-        if base.is_empty() || candidate_launches.is_empty() {
+        if base.is_empty() || candidate_processes.is_empty() {
             return None;
         }
-        let both = base.iter().chain(&candidate_launches);
+        let both = base.iter().chain(&candidate_processes);
         let quantum_ns = (both.clone())
-            .map(|launch| launch.quantum.as_f64())
+            .map(|process| process.quantum.as_f64())
             .fold(0.0, f64::max);
         let rounding = both
-            .filter_map(|launch| Some(histogram(launch)?.precision().error()))
+            .filter_map(|process| Some(histogram(process)?.precision().error()))
             .fold(0.0, f64::max);
         let name = candidate.benchmark.key.to_string();
         let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
             let sides = ProcessPercentiles {
                 rounding,
                 base: percentiles_of(&base, quantile),
-                candidate: percentiles_of(&candidate_launches, quantile),
+                candidate: percentiles_of(&candidate_processes, quantile),
                 pairing,
             };
             let seed = derived_seed(derived_seed(rules.seed, &name), "latency");
@@ -100,8 +100,8 @@ impl LatencyComparison {
     pub(super) fn with_drift(mut self, question: &Question<'_>, rules: &TestPolicy) -> Self {
         for found in &mut self.percentiles {
             let of_run = |run: &Measurement| {
-                let launches: Vec<&ProcessSeries> = run.launches.iter().collect();
-                percentiles_of(&launches, found.quantile)
+                let processes: Vec<&ProcessSeries> = run.processes.iter().collect();
+                percentiles_of(&processes, found.quantile)
             };
             found.uncertainty = found
                 .uncertainty
@@ -128,15 +128,15 @@ impl PercentileChange {
 }
 
 /// Returns the histogram of a process that has operations.
-fn histogram(launch: &ProcessSeries) -> Option<HdrHistogram> {
-    let latencies = launch.extras.latencies.as_ref()?;
+fn histogram(process: &ProcessSeries) -> Option<HdrHistogram> {
+    let latencies = process.extras.latencies.as_ref()?;
     latencies.histogram().filter(|found| found.total() > 0)
 }
 
-fn percentiles_of(launches: &[&ProcessSeries], quantile: f64) -> Vec<f64> {
-    launches
+fn percentiles_of(processes: &[&ProcessSeries], quantile: f64) -> Vec<f64> {
+    processes
         .iter()
-        .filter_map(|launch| histogram(launch)?.percentile(quantile))
+        .filter_map(|process| histogram(process)?.percentile(quantile))
         .map(|ns| ns as f64)
         .collect()
 }
@@ -221,7 +221,7 @@ impl ProcessPercentiles {
             smoothness: Smoothness::Smooth,
             // BenchForge, too, resamples so few processes.
             thresholds: &Thresholds {
-                bootstrap_min_launches: FEWEST_FOR_BOOTSTRAP as f64,
+                bootstrap_min_processes: FEWEST_FOR_BOOTSTRAP as f64,
                 ..Thresholds::default()
             },
         };

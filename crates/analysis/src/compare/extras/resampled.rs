@@ -23,7 +23,7 @@ pub struct ProcessStatistics {
     /// The measurements that the statistics of a process summarize.
     pub observations: ObservationKind,
     /// How many processes are resampled.
-    pub launches: usize,
+    pub processes: usize,
     /// How many resamples there are, B.
     pub resamples: usize,
     /// Whether there is one process: all intervals are points then.
@@ -99,10 +99,10 @@ impl ProcessStatistics {
         confidence_level: f64,
         seed: u64,
     ) -> Option<Self> {
-        let (observations, launches) = observed_times(measurement);
+        let (observations, processes) = observed_times(measurement);
         let seed = derived_seed(seed, &measurement.benchmark.key.to_string());
         let over = |name: &str, value: &dyn Fn(&ObservedTimes) -> Option<f64>| {
-            let values: Vec<f64> = launches.iter().filter_map(value).collect();
+            let values: Vec<f64> = processes.iter().filter_map(value).collect();
             let mean = ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
             let resampling = Resampling {
                 resamples: Self::RESAMPLES,
@@ -116,20 +116,20 @@ impl ProcessStatistics {
         };
         let percentiles = LatencyComparison::QUANTILES.into_iter().map(|quantile| {
             let name = format!("latency-p{}", quantile * 100.0);
-            let ns = over(&name, &|launch| launch.percentile(quantile))?;
+            let ns = over(&name, &|process| process.percentile(quantile))?;
             Some(ProcessPercentile { quantile, ns })
         });
-        let per_second = |launch: &ObservedTimes| {
-            let ns = launch.mean().filter(|ns| *ns > 0.0)?;
+        let per_second = |process: &ObservedTimes| {
+            let ns = process.mean().filter(|ns| *ns > 0.0)?;
             Some(1e9 / ns)
         };
         let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
         Some(Self {
             observations,
-            launches: launches.len(),
+            processes: processes.len(),
             resamples: Self::RESAMPLES,
-            ci_degenerate: launches.len() < 2,
-            count: over("latency-operations", &|launch| Some(launch.count()))?,
+            ci_degenerate: processes.len() < 2,
+            count: over("latency-operations", &|process| Some(process.count()))?,
             per_second: (!is_amount)
                 .then(|| over("latency-rate", &per_second))
                 .flatten(),
@@ -141,9 +141,9 @@ impl ProcessStatistics {
 
 /// Returns the observations of each process that has any: operations if the bench timed them one by one, else the described samples.
 fn observed_times(measurement: &Measurement) -> (ObservationKind, Vec<ObservedTimes>) {
-    let launches = measurement.launches.iter();
-    let histograms: Vec<ObservedTimes> = launches
-        .filter_map(|launch| launch.extras.latencies.as_ref()?.histogram())
+    let processes = measurement.processes.iter();
+    let histograms: Vec<ObservedTimes> = processes
+        .filter_map(|process| process.extras.latencies.as_ref()?.histogram())
         .filter(|histogram| histogram.total() > 0)
         .map(ObservedTimes::Histogram)
         .collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
-use crate::compare::fixtures::{compare_two, flat_launch, measurement};
+use crate::compare::fixtures::{compare_two, flat_process, measurement};
 use perfcheck_stats::{Draws, EcdfStep, HdrPrecision, Stream, normal};
 
 const RULES: ExtrasPolicy = ExtrasPolicy {
@@ -22,14 +22,14 @@ const RULES: ExtrasPolicy = ExtrasPolicy {
     seed: 7,
 };
 
-fn launches(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
-    let launch = |(k, (allocations, latencies)): (u32, _)| {
-        let mut launch: ProcessSeries = flat_launch(k, 1_000, &[100.0; 4]);
-        launch.extras.allocations = allocations;
-        launch.extras.latencies = latencies;
-        launch
+fn processes(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
+    let process = |(k, (allocations, latencies)): (u32, _)| {
+        let mut process: ProcessSeries = flat_process(k, 1_000, &[100.0; 4]);
+        process.extras.allocations = allocations;
+        process.extras.latencies = latencies;
+        process
     };
-    measurement((0..).zip(extras).map(launch).collect())
+    measurement((0..).zip(extras).map(process).collect())
 }
 
 /// Creates processes whose iterations allocate so often, 64 bytes each time.
@@ -40,10 +40,10 @@ pub(super) fn counted(counts: &[&[u64]]) -> Measurement {
         peak_bytes: 64,
         ..Allocations::default()
     };
-    launches(
+    processes(
         counts
             .iter()
-            .map(|launch| (launch.iter().map(allocations).collect(), None)),
+            .map(|process| (process.iter().map(allocations).collect(), None)),
     )
 }
 
@@ -62,7 +62,7 @@ fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
 
 /// Creates one process for each scale, with a thousand operations of 10 to 20 us times that scale.
 pub(super) fn timed(scales: &[f64]) -> Measurement {
-    launches(scales.iter().map(|scale| {
+    processes(scales.iter().map(|scale| {
         let values = (0..1_000).map(|i| ((10_000.0 + 10.0 * f64::from(i)) * scale) as u64);
         (Vec::new(), Some(latencies(values)))
     }))
@@ -70,7 +70,7 @@ pub(super) fn timed(scales: &[f64]) -> Measurement {
 
 /// Creates processes whose operations all take `ns` nanoseconds.
 pub(super) fn constant(ns: u64, count: usize) -> Measurement {
-    launches((0..count).map(|_| (vec![], Some(latencies([ns; 10])))))
+    processes((0..count).map(|_| (vec![], Some(latencies([ns; 10])))))
 }
 
 fn allocated(base: &Measurement, candidate: &Measurement) -> CountChange {
@@ -114,7 +114,7 @@ fn where_nothing_varies_a_difference_is_a_difference_whatever_its_size() {
 }
 
 #[test]
-fn where_it_varies_launches_are_ranked_and_the_change_must_exceed_the_threshold() {
+fn where_it_varies_processes_are_ranked_and_the_change_must_exceed_the_threshold() {
     let base = counted(&[&[100, 102], &[101], &[100], &[102], &[101, 101]]);
     let more = counted(&[&[110], &[111], &[112], &[110], &[110, 111]]);
     let found = allocated(&base, &more);
@@ -146,7 +146,7 @@ fn a_side_that_counted_nothing_is_not_compared_and_the_newest_run_that_did_is_th
 }
 
 #[test]
-fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_interval() {
+fn b_x1_the_ratio_of_means_of_process_percentiles_has_a_seeded_process_level_interval() {
     let scales: Vec<f64> = (0..10).map(|k| 1.0 + 0.01 * f64::from(k % 3)).collect();
     let slow: Vec<f64> = scales.iter().map(|scale| scale * 1.1).collect();
     let (base, candidate) = (timed(&scales), timed(&slow));
@@ -182,21 +182,21 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
 }
 
 #[test]
-fn b12_launches_weigh_alike_however_many_operations_they_had() {
+fn b12_processes_weigh_alike_however_many_operations_they_had() {
     let long = latencies(std::iter::repeat_n(1_000, 9_000));
     let short = latencies(std::iter::repeat_n(2_000, 10));
-    let base = launches([(vec![], Some(long)), (vec![], Some(short))].into_iter());
+    let base = processes([(vec![], Some(long)), (vec![], Some(short))].into_iter());
     let found = slower(&base, &base, ProcessPairing::Independent);
     assert_eq!(found.base_ns, 1_500.0);
     assert_eq!(
         found.verdict,
         Verdict::Inconclusive,
-        "of two such launches nothing follows"
+        "of two such processes nothing follows"
     );
 }
 
 #[test]
-fn b14_fewer_than_eight_launches_have_a_t_interval() {
+fn b14_fewer_than_eight_processes_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
     let candidate = timed(&[1.1, 1.12, 1.09]);
     let found = slower(&base, &candidate, ProcessPairing::Independent);
@@ -212,7 +212,7 @@ fn b14_fewer_than_eight_launches_have_a_t_interval() {
 fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
     // Longest operations of 90, 100 and 110 ns, and of 180, 200 and 220: means 100 and 200, variances of the means 100 / 3 and 400 / 3.
     let side = |values: [u64; 3]| {
-        launches(
+        processes(
             values
                 .into_iter()
                 .map(|ns| (vec![], Some(latencies([ns; 10])))),
@@ -268,7 +268,7 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
     }
     // A round counts only if both sides have it.
     let (base, mut candidate) = (timed(&scales), timed(&scales));
-    candidate.launches.remove(3);
+    candidate.processes.remove(3);
     let found = slower(&base, &candidate, ProcessPairing::ByRound);
     assert_eq!(
         (found.change.estimate, found.verdict),
@@ -284,8 +284,8 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
     };
     let constant = |value: u64, quantum: u64| {
         let mut found = constant(value, 9);
-        for launch in &mut found.launches {
-            launch.quantum = Nanos(quantum);
+        for process in &mut found.processes {
+            process.quantum = Nanos(quantum);
         }
         found
     };
@@ -313,8 +313,8 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
 }
 
 #[test]
-fn times_of_zero_and_single_launches_give_no_interval_and_no_verdict() {
-    let zero = launches((0..3).map(|_| (vec![], Some(latencies([0; 5])))));
+fn times_of_zero_and_single_processes_give_no_interval_and_no_verdict() {
+    let zero = processes((0..3).map(|_| (vec![], Some(latencies([0; 5])))));
     let found = slower(&zero, &zero, ProcessPairing::Independent);
     assert_eq!(
         (found.change.estimate, found.verdict),
@@ -340,8 +340,8 @@ fn a_comparison_of_stored_runs_carries_both() {
     let mut base = timed(&[1.0; 5]);
     let mut candidate = timed(&[1.2; 5]);
     for (side, count) in [(&mut base, 3), (&mut candidate, 4)] {
-        for launch in &mut side.launches {
-            launch.extras.allocations = vec![
+        for process in &mut side.processes {
+            process.extras.allocations = vec![
                 Allocations {
                     count,
                     ..Allocations::default()
@@ -382,25 +382,34 @@ fn windowed(medians: &[u64]) -> Latencies {
 }
 
 #[test]
-fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
+fn b10_windows_of_processes_are_laid_beside_each_other_and_show_drift() {
     // The last window of a process is incomplete and does not count.
-    let run = launches(
+    let run = processes(
         [&[100, 110, 120, 900][..], &[200, 210, 240, 1], &[100]]
             .into_iter()
             .map(|medians| (vec![], Some(windowed(medians)))),
     );
     let found = LatencySummary::from_measurement(&run, 0.95).unwrap();
-    assert_eq!((found.launches, found.operations, found.errors), (3, 90, 9));
+    assert_eq!(
+        (found.processes, found.operations, found.errors),
+        (3, 90, 9)
+    );
     assert_eq!(found.messages, ["refused"]);
     let first = found.course.windows[0];
-    assert_eq!((first.launches, first.operations, first.errors), (3, 30, 3));
+    assert_eq!(
+        (first.processes, first.operations, first.errors),
+        (3, 30, 3)
+    );
     let mean = (100.0 + 200.0 + 100.0) / 3.0;
     assert_eq!(
         [first.p50_ns, first.p95_ns, first.p99_ns],
         [1.0, 2.0, 3.0].map(|factor| Some(factor * mean))
     );
     assert_eq!(
-        (found.course.windows.len(), found.course.windows[3].launches),
+        (
+            found.course.windows.len(),
+            found.course.windows[3].processes
+        ),
         (4, 2)
     );
     let drift = found.course.drift.unwrap();
@@ -414,14 +423,14 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
     for at in [0, 3] {
         idle.windows[at].operations = 0;
     }
-    let idle = launches([(vec![], Some(idle))].into_iter());
+    let idle = processes([(vec![], Some(idle))].into_iter());
     let drift = LatencySummary::from_measurement(&idle, 0.95)
         .unwrap()
         .course
         .drift
         .unwrap();
     assert!((drift.estimate - 0.5).abs() < 1e-12, "{drift:?}");
-    let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
+    let short = processes([(vec![], Some(windowed(&[100, 100])))].into_iter());
     assert_eq!(
         LatencySummary::from_measurement(&short, 0.95)
             .unwrap()
@@ -433,7 +442,7 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
 }
 
 #[test]
-fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
+fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_processes() {
     let found =
         LatencySummary::from_measurement(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
     let p95 = found.at(0.95).unwrap();
@@ -450,7 +459,7 @@ fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
         (interval.upper - p95.ns.mean - margin).abs() < 1e-3,
         "{interval:?}"
     );
-    assert_eq!(found.operations_per_launch.mean, 1_000.0);
+    assert_eq!(found.operations_per_process.mean, 1_000.0);
     let rate = found.operations_per_second.mean;
     assert!((65_000.0..69_000.0).contains(&rate), "{rate}");
     assert_eq!(
@@ -460,14 +469,14 @@ fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
 }
 
 #[test]
-fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
+fn n36_mean_allocated_bytes_are_those_of_processes_that_weigh_alike() {
     let found = AllocationSummary::from_measurement(&counted(&[&[1, 1, 1, 1], &[3]])).unwrap();
     assert_eq!(
         (found.count, found.bytes, found.peak_bytes),
         (2.0, 128.0, 64.0)
     );
     assert_eq!(
-        (found.exact, found.iterations, found.launches),
+        (found.exact, found.iterations, found.processes),
         (false, 5, 2)
     );
     assert!(
@@ -518,13 +527,16 @@ fn a_process_without_a_successful_operation_has_no_latencies() {
         ..latencies([])
     };
     let all = [latencies([100; 10]), failed, latencies([300; 20])];
-    let run = launches(all.map(|found| (vec![], Some(found))).into_iter());
+    let run = processes(all.map(|found| (vec![], Some(found))).into_iter());
     let found = LatencySummary::from_measurement(&run, 0.95).expect("operations");
-    assert_eq!((found.launches, found.operations, found.errors), (2, 30, 3));
-    assert_eq!(found.operations_per_launch.mean, 15.0);
+    assert_eq!(
+        (found.processes, found.operations, found.errors),
+        (2, 30, 3)
+    );
+    assert_eq!(found.operations_per_process.mean, 15.0);
     let over = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("operations");
     assert_eq!(
-        (over.launches, over.observations),
+        (over.processes, over.observations),
         (2, ObservationKind::Operations)
     );
     assert_eq!((over.count.mean, over.mean_ns.mean), (15.0, 200.0));
@@ -534,14 +546,17 @@ fn a_process_without_a_successful_operation_has_no_latencies() {
 fn a_second_in_which_a_process_only_failed_has_no_median_of_that_process() {
     let mut failed = windowed(&[0, 100]);
     failed.windows[0].operations = 0;
-    let run = launches(
+    let run = processes(
         [windowed(&[300, 100]), failed]
             .map(|found| (vec![], Some(found)))
             .into_iter(),
     );
     let found = LatencySummary::from_measurement(&run, 0.95).expect("operations");
     let first = found.course.windows[0];
-    assert_eq!((first.launches, first.operations, first.errors), (2, 10, 2));
+    assert_eq!(
+        (first.processes, first.operations, first.errors),
+        (2, 10, 2)
+    );
     assert_eq!(
         [first.p50_ns, first.p95_ns, first.p99_ns],
         [300.0, 600.0, 900.0].map(Some)
@@ -550,11 +565,11 @@ fn a_second_in_which_a_process_only_failed_has_no_median_of_that_process() {
 
 #[test]
 fn samples_are_counted_if_no_operations_were_timed_one_by_one() {
-    let launch = |(k, samples): (u32, usize)| flat_launch(k, 1_000, &vec![100.0; samples]);
-    let run = measurement((0..).zip([4, 8]).map(launch).collect());
+    let process = |(k, samples): (u32, usize)| flat_process(k, 1_000, &vec![100.0; samples]);
+    let run = measurement((0..).zip([4, 8]).map(process).collect());
     let found = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("samples");
     assert_eq!(
-        (found.launches, found.observations),
+        (found.processes, found.observations),
         (2, ObservationKind::Samples)
     );
     assert_eq!(found.count.mean, 6.0);
@@ -570,7 +585,7 @@ fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
             counts,
             ..Latencies::default()
         };
-        launches([(vec![], Some(found))].into_iter())
+        processes([(vec![], Some(found))].into_iter())
     };
     let rounding = |base, candidate| {
         let (base, candidate) = (with_digits(base), with_digits(candidate));
@@ -586,8 +601,8 @@ fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
 
 #[test]
 fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_none() {
-    let launch = |(k, ns): (u32, f64)| flat_launch(k, 1_000, &[ns; 4]);
-    let mut run = measurement((0..).zip([100.0, 200.0]).map(launch).collect());
+    let process = |(k, ns): (u32, f64)| flat_process(k, 1_000, &[ns; 4]);
+    let mut run = measurement((0..).zip([100.0, 200.0]).map(process).collect());
     let rate = |run: &Measurement| {
         let found = ProcessStatistics::from_measurement(run, 0.95, 7).expect("samples");
         found.per_second.map(|rate| rate.mean)
@@ -601,13 +616,13 @@ fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_non
 }
 
 #[test]
-fn each_launch_weighs_by_its_operations_in_the_distribution_of_all() {
+fn each_process_weighs_by_its_operations_in_the_distribution_of_all() {
     let drawn = |operations: u64, values: &[u64]| Latencies {
         reservoir: values.iter().map(|ns| Nanos(*ns)).collect(),
         ..latencies((0..operations).map(|_| 100))
     };
     let all = [drawn(10, &[100, 300]), drawn(30, &[200])];
-    let run = launches(all.into_iter().map(|found| (vec![], Some(found))));
+    let run = processes(all.into_iter().map(|found| (vec![], Some(found))));
     let summary = LatencySummary::from_measurement(&run, 0.95).expect("operations");
     let distribution = summary.course.distribution.expect("values");
     // Each value of the first process represents five of the forty operations.
@@ -752,7 +767,7 @@ fn percentiles_of_stored_runs_allow_for_the_drift_between_runs() {
 }
 
 #[test]
-fn what_is_one_and_the_same_in_all_launches_has_not_drifted() {
+fn what_is_one_and_the_same_in_all_processes_has_not_drifted() {
     let same = constant(1_000_000, 5);
     let found = stored(&[&same], &same, HostClass::Shared);
     assert_eq!(found.verdict, Verdict::Unchanged);
@@ -806,10 +821,10 @@ fn joined(runs: Vec<Measurement>) -> Measurement {
     let mut first = runs.next().expect("a run");
     for (ordinal, run) in (1..).zip(runs) {
         first
-            .launches
-            .extend(run.launches.into_iter().map(|mut launch| {
-                launch.launch = ordinal;
-                launch
+            .processes
+            .extend(run.processes.into_iter().map(|mut process| {
+                process.process = ordinal;
+                process
             }));
     }
     first

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
-use super::speed_test::SpeedTest;
+use super::speed_test::{FloorEstimate, SpeedTest};
 use super::{diagnostics, slow_path, speed_test};
 use crate::compare::comparison::{
     ByDirection, Comparison, Decision, Extent, FamilyTest, PairedDecision, SlowPathResult,
@@ -59,10 +59,16 @@ pub fn judge_with_method(
         .collect();
     let speed = test_family(&looks, plan, plan.floor_level(), |look| {
         let speed = look.speed.as_ref()?;
-        Some((speed.p_slower(), speed.p_faster()))
+        Some(ByDirection {
+            slower: speed.p_slower(),
+            faster: speed.p_faster(),
+        })
     });
     let slow_path = test_family(&looks, plan, plan.slow_path_level(), |look| {
-        Some((look.slow_path.p_slower, look.slow_path.p_faster))
+        Some(ByDirection {
+            slower: look.slow_path.p_slower,
+            faster: look.slow_path.p_faster,
+        })
     });
     all_series
         .par_iter()
@@ -88,15 +94,15 @@ fn test_family(
     looks: &[Look],
     plan: &Plan,
     level: f64,
-    p: impl Fn(&Look) -> Option<(f64, f64)>,
+    p: impl Fn(&Look) -> Option<ByDirection>,
 ) -> Vec<FamilyTest> {
     let mut all: Vec<ByDirection> = looks
         .iter()
         .map(|look| {
             let over_share = |p: f64| (p / look.share).min(1.0);
-            p(look).map_or(ByDirection::ONE, |(slower, faster)| ByDirection {
-                slower: over_share(slower),
-                faster: over_share(faster),
+            p(look).map_or(ByDirection::ONE, |p| ByDirection {
+                slower: over_share(p.slower),
+                faster: over_share(p.faster),
             })
         })
         .collect();
@@ -127,17 +133,15 @@ impl BenchmarkJudge<'_> {
         }
         let estimate = speed_test::estimate_floors(&look.usable, self.method);
         comparison.basis = Decision::Untested {
-            location: estimate.map(|(location, ..)| location),
+            location: estimate.map(|floors| floors.location),
         };
-        if let Some((_, base, difference)) = estimate {
-            let change = Estimate::unbounded(difference.exp_m1());
-            comparison.set_change(base.exp(), Some(change));
+        if let Some(floors) = estimate {
+            let change = Estimate::unbounded(floors.difference.exp_m1());
+            comparison.set_change(floors.base.exp(), Some(change));
         }
         match (&look.refused, &look.speed, estimate) {
             (Some(refused), ..) => comparison.notes.push(refused.clone()),
-            (None, Some(speed), Some((location, base, _))) => {
-                self.decide(speed, (location, base), &mut comparison);
-            }
+            (None, Some(speed), Some(floors)) => self.decide(speed, floors, &mut comparison),
             (None, ..) => comparison.notes.push(Note::FewRounds {
                 rounds: look.usable.rounds.len(),
             }),
@@ -174,12 +178,8 @@ impl BenchmarkJudge<'_> {
         layouts.len()
     }
 
-    fn decide(
-        &self,
-        speed: &SpeedTest,
-        (location, base): (Location, f64),
-        comparison: &mut Comparison,
-    ) {
+    /// Tests at the levels that the family leaves to this benchmark, and completes the comparison.
+    fn decide(&self, speed: &SpeedTest, floors: FloorEstimate, comparison: &mut Comparison) {
         let look = self.look;
         let levels = ByDirection {
             slower: self.speed_test.step_level.slower * look.share,
@@ -190,7 +190,7 @@ impl BenchmarkJudge<'_> {
         let (lower, upper) = (lower.min(upper), upper.max(lower));
         let difference = speed.difference.clamp(lower, upper);
         let change = Estimate::from_logarithms(difference, lower, upper);
-        comparison.set_change(base.exp(), Some(change));
+        comparison.set_change(floors.base.exp(), Some(change));
         comparison.p_value = Some(self.speed_test.adjusted.in_direction_of(speed.difference));
         let margin = speed.margin(levels.slower);
         comparison.smallest_callable = Some((look.callable() + margin).exp_m1());
@@ -203,7 +203,7 @@ impl BenchmarkJudge<'_> {
             stopped_early: !look.is_last,
             layouts: self.layouts(),
         };
-        let grounds = self.build_decision(speed, location, comparison.verdict);
+        let grounds = self.build_decision(speed, floors.location, comparison.verdict);
         comparison.basis = Decision::Look(grounds);
         comparison.description = diagnostics::describe_change(self.series, look, self.plan);
         if let Some(side) = grounds.slow_path.side {
@@ -256,7 +256,10 @@ impl BenchmarkJudge<'_> {
         let is_called = matches!(bounds, Verdict::Regressed | Verdict::Improved);
         let slow_path_shows_change = slow_path.shows_slower() || slow_path.shows_faster();
         let is_withheld = change.judge(self.look.threshold) != bounds || slow_path_shows_change;
-        if let (false, true, Some(note)) = (is_called, is_withheld, &self.look.disturbed) {
+        if !is_called
+            && is_withheld
+            && let Some(note) = &self.look.disturbed
+        {
             notes.push(note.clone());
             return Verdict::Inconclusive;
         }

@@ -199,18 +199,30 @@ fn choose_location(samples: usize, method: &PairedMethod) -> (Location, f64, usi
     }
 }
 
-/// Returns the statistic, the base value and the difference, as logarithms; `None` without samples.
+/// The floors of both sides, as logarithms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FloorEstimate {
+    /// The statistic that was taken of the samples of each side.
+    pub location: Location,
+    pub base: f64,
+    /// The floor of the candidate minus that of the base.
+    pub difference: f64,
+}
+
+/// Estimates the floors of both sides; `None` without samples.
 pub(super) fn estimate_floors(
     usable: &UsableRounds,
     method: &PairedMethod,
-) -> Option<(Location, f64, f64)> {
+) -> Option<FloorEstimate> {
     let (location, p, rank) = choose_location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
     let base = low(&usable.base_samples());
     let difference = low(&usable.candidate_samples()) - base;
-    difference
-        .is_finite()
-        .then_some((location, base, difference))
+    difference.is_finite().then_some(FloorEstimate {
+        location,
+        base,
+        difference,
+    })
 }
 
 impl FloorTest {

@@ -7,7 +7,7 @@ use crate::model::{Failure, Metric, Nanos, ProcessSeries, Side};
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
     let (full, empty) = (run(100.0), measurement(vec![]));
-    let hollow = measurement((0..5).map(|k| flat_launch(k, ITERATIONS, &[])).collect());
+    let hollow = measurement((0..5).map(|k| flat_process(k, ITERATIONS, &[])).collect());
     for nothing in [&empty, &hollow] {
         let lost = dedicated(nothing, &full);
         assert_eq!(
@@ -27,7 +27,7 @@ fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() 
 
 #[test]
 fn one_sample_a_side_shows_an_estimate_and_no_verdict_but_inconclusive() {
-    let one = |time| measurement(vec![flat_launch(0, ITERATIONS, &[time])]);
+    let one = |time| measurement(vec![flat_process(0, ITERATIONS, &[time])]);
     let comparison = dedicated(&one(101.0), &one(100.0));
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert!((comparison.change.unwrap().estimate - 0.01).abs() < 1e-9);
@@ -65,8 +65,8 @@ fn different_constants_are_the_exact_change_with_a_warning() {
 
 #[test]
 fn samples_of_no_or_hardly_any_time_are_never_no_change() {
-    let instant = measurement((0..5).map(|k| flat_launch(k, 100, &[0.0; 50])).collect());
-    let short = measurement((0..5).map(|k| flat_launch(k, 100, &[50.0; 50])).collect());
+    let instant = measurement((0..5).map(|k| flat_process(k, 100, &[0.0; 50])).collect());
+    let short = measurement((0..5).map(|k| flat_process(k, 100, &[50.0; 50])).collect());
     let good = run(50.0);
     for (candidate, base, side) in [
         (&instant, &good, Side::Candidate),
@@ -88,12 +88,12 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 #[test]
 fn what_takes_nothing_any_more_is_faster_where_no_clock_may_have_missed_it() {
     let without_clock = |mut run: Measurement| {
-        for launch in &mut run.launches {
-            launch.quantum = Nanos(0);
+        for process in &mut run.processes {
+            process.quantum = Nanos(0);
         }
         run
     };
-    let instant = || measurement((0..5).map(|k| flat_launch(k, 100, &[0.0; 50])).collect());
+    let instant = || measurement((0..5).map(|k| flat_process(k, 100, &[0.0; 50])).collect());
     let (base, nothing) = (without_clock(run(6.0)), without_clock(instant()));
     let found = dedicated(&nothing, &base);
     assert_eq!(found.verdict, Verdict::Improved, "{found:?}");
@@ -118,8 +118,8 @@ fn what_takes_nothing_any_more_is_faster_where_no_clock_may_have_missed_it() {
 #[test]
 fn n_x18_a_coarse_clock_needs_longer_samples() {
     let mut coarse = run(100.0);
-    for launch in &mut coarse.launches {
-        launch.quantum = Nanos(10_000);
+    for process in &mut coarse.processes {
+        process.quantum = Nanos(10_000);
     }
     let comparison = dedicated(&coarse, &run(100.0));
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
@@ -135,8 +135,8 @@ fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_calle
     let verdict = |of_candidate, of_base| {
         let constant = |floor, quantum| {
             let mut run = floors(&[floor; 5], 40);
-            for launch in &mut run.launches {
-                launch.quantum = Nanos(quantum);
+            for process in &mut run.processes {
+                process.quantum = Nanos(quantum);
             }
             run
         };
@@ -149,26 +149,26 @@ fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_calle
 }
 
 #[test]
-fn a_few_long_samples_among_short_ones_do_not_stand_for_the_launch() {
+fn a_few_long_samples_among_short_ones_do_not_stand_for_the_process() {
     // 50 us normally, 200 us when disturbed: only the disturbed samples would pass the length test.
     let mut times = vec![50.0; 40];
     times.extend([200.0; 10]);
-    let disturbed = measurement((0..5).map(|k| flat_launch(k, 1_000, &times)).collect());
+    let disturbed = measurement((0..5).map(|k| flat_process(k, 1_000, &times)).collect());
     assert_eq!(dedicated(&disturbed, &run(50.0)).change, None);
 }
 
 /// Creates a process of a Criterion bench: a ramp of 200 samples in steps of `step` iterations that take `ns` each.
-fn ramp_launch(launch: u32, step: u64, ns: f64) -> ProcessSeries {
-    with_ramp(flat_launch(launch, 1, &[]), step, 200, ns, 0.0)
+fn ramp_process(process: u32, step: u64, ns: f64) -> ProcessSeries {
+    with_ramp(flat_process(process, 1, &[]), step, 200, ns, 0.0)
 }
 
 #[test]
 fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_samples() {
     // The warm-up took 70 ns per iteration instead of 5.55 ns. This gives ramps of 100 ns to 20 us, which only the slow process makes long.
-    let mut before: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 18, 5.55)).collect();
-    before[3] = ramp_launch(3, 18, 1_935.0);
+    let mut before: Vec<ProcessSeries> = (0..5).map(|k| ramp_process(k, 18, 5.55)).collect();
+    before[3] = ramp_process(3, 18, 1_935.0);
     let before = measurement(before);
-    let after: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.47)).collect();
+    let after: Vec<ProcessSeries> = (0..5).map(|k| ramp_process(k, 900, 12.47)).collect();
     let after = measurement(after);
     for decider in [RUN_LEVEL, SCREEN] {
         for (candidate, base, side) in [
@@ -187,17 +187,18 @@ fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_sa
 
 #[test]
 fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took() {
-    let base = measurement((0..5).map(|k| ramp_launch(k, 900, 12.0)).collect());
+    let base = measurement((0..5).map(|k| ramp_process(k, 900, 12.0)).collect());
     let with = |ns: f64| {
-        let mut launches: Vec<ProcessSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.0)).collect();
-        launches[1] = ramp_launch(1, 9, ns);
-        measurement(launches)
+        let mut processes: Vec<ProcessSeries> =
+            (0..5).map(|k| ramp_process(k, 900, 12.0)).collect();
+        processes[1] = ramp_process(1, 9, ns);
+        measurement(processes)
     };
     // Samples that are short, and samples that a disturbance made long enough.
     for ns in [6.0, 12.0, 12_000.0] {
         let found = dedicated(&with(ns), &base);
         assert_eq!(found.change.map(|change| change.estimate), Some(0.0));
-        assert_eq!(found.extent.launches_candidate(), 4);
+        assert_eq!(found.extent.processes_candidate(), 4);
         assert!(has(&found, |note| *note
             == Note::ProcessesLeftOut {
                 side: Side::Candidate,
@@ -206,8 +207,8 @@ fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took
             }));
     }
     let mut few = with(12.0);
-    few.launches[2] = ramp_launch(2, 9, 12.0);
-    few.launches[4] = ramp_launch(4, 9, 12.0);
+    few.processes[2] = ramp_process(2, 9, 12.0);
+    few.processes[4] = ramp_process(4, 9, 12.0);
     let found = dedicated(&few, &base);
     assert_eq!(found.change, None, "two of five cannot stand for the run");
 }
@@ -215,8 +216,8 @@ fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took
 #[test]
 fn amounts_are_never_too_short() {
     let events = |amount: f64| {
-        let launches = (0..5).map(|k| flat_launch(k, 50, &[amount; 30]));
-        let mut found = measurement(launches.collect());
+        let processes = (0..5).map(|k| flat_process(k, 50, &[amount; 30]));
+        let mut found = measurement(processes.collect());
         found.benchmark.metric = Metric::Amount {
             unit: "events".into(),
         };
@@ -232,22 +233,22 @@ fn amounts_are_never_too_short() {
 }
 
 #[test]
-fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
+fn failed_processes_leave_a_verdict_while_three_good_ones_are_left() {
     let base = run(100.0);
     let mut crashed = run(200.0);
-    let failure = |launch| Failure {
-        launch,
+    let failure = |process| Failure {
+        process,
         side: Side::Candidate,
         message: "died".into(),
     };
-    crashed.launches.truncate(3);
+    crashed.processes.truncate(3);
     crashed.failures = vec![failure(3), failure(4)];
     let comparison = dedicated(&crashed, &base);
     assert_eq!(
-        (comparison.verdict, comparison.extent.launches_candidate()),
+        (comparison.verdict, comparison.extent.processes_candidate()),
         (Verdict::Regressed, 3)
     );
-    crashed.launches.truncate(2);
+    crashed.processes.truncate(2);
     crashed.failures.push(failure(2));
     let comparison = dedicated(&crashed, &base);
     assert_eq!(
@@ -256,7 +257,7 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
     );
     assert!(has(&comparison, |note| matches!(
         note,
-        Note::LaunchesFailed {
+        Note::ProcessesFailed {
             side: Side::Candidate,
             failed: 3,
             good: 2
@@ -265,26 +266,26 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
 }
 
 #[test]
-fn one_or_two_launches_by_choice_are_allowed_and_noted() {
+fn one_or_two_processes_by_choice_are_allowed_and_noted() {
     let base = run(100.0);
-    for launches in [1, 2] {
+    for processes in [1, 2] {
         let mut few = run(200.0);
-        few.launches.truncate(launches);
+        few.processes.truncate(processes);
         // A single process of 40 samples is too little for the low quantile.
         let comparison = dedicated(&few, &base);
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert!(!has(&comparison, |note| matches!(
             note,
-            Note::LaunchesFailed { .. }
+            Note::ProcessesFailed { .. }
         )));
         assert!(has(&comparison, |note| *note
-            == Note::FewLaunches {
+            == Note::FewProcesses {
                 side: Side::Candidate,
-                launches
+                processes
             }));
         assert_eq!(
             has(&comparison, |note| *note == Note::SamplesAsUnits),
-            launches == 1
+            processes == 1
         );
         assert_eq!(comparison.location(), Some(Location::Median));
         assert!(comparison.description.mean.is_some() && comparison.description.median.is_some());
@@ -292,9 +293,9 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
 }
 
 #[test]
-fn one_launch_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been_disturbed() {
+fn one_process_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been_disturbed() {
     let lone = |floor| floors(&[floor], 40);
-    let is_noted = |comparison: &Comparison| has(comparison, |note| *note == Note::LoneLaunches);
+    let is_noted = |comparison: &Comparison| has(comparison, |note| *note == Note::LoneProcesses);
     // A bench process that a busy host slowed down from its first sample to its last looks like this.
     for (candidate, base) in [(166.0, 100.0), (100.0, 166.0), (100.0, 100.1)] {
         let comparison = dedicated(&lone(candidate), &lone(base));
@@ -306,7 +307,7 @@ fn one_launch_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been_
     assert!(!is_noted(&slower));
     let without_clock = |floor| {
         let mut one = lone(floor);
-        one.launches[0].quantum = Nanos(0);
+        one.processes[0].quantum = Nanos(0);
         one
     };
     let imported = dedicated(&without_clock(166.0), &without_clock(100.0));

@@ -1,7 +1,7 @@
 //! Effects of the host, on constructed measurements.
 
 use super::*;
-use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
+use crate::compare::fixtures::{ITERATIONS, flat_process, floors, measurement};
 use crate::compare::{HostClass, Reference, TestPolicy, compare, summarize};
 use crate::model::{Control, DecisionSettings, ProcessUsage, Side, Test};
 
@@ -26,8 +26,8 @@ fn run(floor: f64, pass: u64) -> Measurement {
         &[floor, floor * 1.002, floor * 1.004, floor * 1.006, floor],
         100,
     );
-    for launch in &mut made.launches {
-        launch.conduct = Some(conduct(pass, pass / 100));
+    for process in &mut made.processes {
+        process.conduct = Some(conduct(pass, pass / 100));
     }
     made
 }
@@ -92,9 +92,9 @@ fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not
     );
     let mut unknown = run(104.0, 74_200);
     unknown
-        .launches
+        .processes
         .iter_mut()
-        .for_each(|launch| launch.conduct = None);
+        .for_each(|process| process.conduct = None);
     assert_eq!(move_of(&base, &unknown), None);
 }
 
@@ -151,7 +151,7 @@ fn n_x15_jitter_has_a_word() {
     let expected = ["quiet", "quiet", "moderate", "shared", "shared", "unsteady"];
     assert_eq!(words, expected);
     let mut made = run(100.0, 70_000);
-    made.launches[0].conduct = Some(conduct(70_000, 14_000));
+    made.processes[0].conduct = Some(conduct(70_000, 14_000));
     let signs = HostControls::from_measurements([&made].into_iter());
     assert_eq!(signs.jitter, Some(0.2), "the largest");
     assert_eq!(
@@ -167,17 +167,17 @@ fn n_x15_jitter_has_a_word() {
 
 /// Creates processes whose samples take 100 ns, and in the second half so many percent more.
 fn steps(percents: &[f64]) -> Measurement {
-    let launch = |(ordinal, percent): (u32, &f64)| {
+    let process = |(ordinal, percent): (u32, &f64)| {
         let times: Vec<f64> = (0..60)
             .map(|i| 100.0 + f64::from(i % 3) + if i < 30 { 0.0 } else { *percent })
             .collect();
-        flat_launch(ordinal, ITERATIONS, &times)
+        flat_process(ordinal, ITERATIONS, &times)
     };
-    measurement((0..).zip(percents).map(launch).collect())
+    measurement((0..).zip(percents).map(process).collect())
 }
 
 #[test]
-fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where_they_are_half() {
+fn n_x20_processes_whose_halves_are_ten_percent_apart_are_counted_and_noted_where_they_are_half() {
     let counted = |thresholds| count_drifting(&steps(&[0.0, 9.0, 12.0, 15.0]), &thresholds);
     let mut wide = Thresholds::default();
     wide.set("drift-change", 0.13).expect("in range");
@@ -186,11 +186,11 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
     let noted = |percents: &[f64]| {
         let found = compared(&base, &steps(percents));
         found.notes.iter().find_map(|note| match note {
-            Note::Host(HostNote::LaunchesDrift {
+            Note::Host(HostNote::ProcessesDrift {
                 side,
                 drifting,
-                launches,
-            }) => Some((*side, *drifting, *launches)),
+                processes,
+            }) => Some((*side, *drifting, *processes)),
             _ => None,
         })
     };
@@ -204,16 +204,16 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
 #[test]
 fn n_x20_ten_percent_within_four_standard_errors_is_no_drift() {
     let times = [100.0, 10.0, 300.0, 90.0, 130.0, 10.0, 350.0, 90.0];
-    let launch = measurement(vec![flat_launch(0, ITERATIONS, &times)]);
-    assert_eq!(count_drifting(&launch, &Thresholds::default()), 0);
+    let process = measurement(vec![flat_process(0, ITERATIONS, &times)]);
+    assert_eq!(count_drifting(&process, &Thresholds::default()), 0);
 }
 
 #[test]
 fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
     let with = |switches| {
         let mut made = run(100.0, 70_000);
-        for launch in &mut made.launches {
-            let conduct = launch.conduct.as_mut().expect("made so");
+        for process in &mut made.processes {
+            let conduct = process.conduct.as_mut().expect("made so");
             conduct.involuntary_switches = switches;
         }
         made
@@ -242,8 +242,8 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
 fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     let of = |step| {
         let mut made = floors(&[100.0; 5], 50);
-        for launch in &mut made.launches {
-            launch.quantum = Nanos(step);
+        for process in &mut made.processes {
+            process.quantum = Nanos(step);
         }
         let summary = summarize(&made, 0.95, 1000, 1).expect("samples");
         Disturbance::from_measurement(&made, &summary)
@@ -254,9 +254,9 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     assert!(known.narrower_than_clock);
     let with_interval = |half: f64| {
         let mut made = floors(&[100.0; 5], 50);
-        made.launches
+        made.processes
             .iter_mut()
-            .for_each(|launch| launch.quantum = Nanos(2 * ITERATIONS));
+            .for_each(|process| process.quantum = Nanos(2 * ITERATIONS));
         let mut summary = summarize(&made, 0.95, 1000, 1).expect("samples");
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
         Disturbance::from_measurement(&made, &summary).narrower_than_clock
@@ -269,13 +269,13 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         (None, false)
     );
     let mut wide = floors(&[100.0, 101.0, 102.0, 103.0, 104.0], 50);
-    wide.launches[0].quantum = Nanos(41);
+    wide.processes[0].quantum = Nanos(41);
     let summary = summarize(&wide, 0.95, 1000, 1).expect("samples");
     assert!(!Disturbance::from_measurement(&wide, &summary).narrower_than_clock);
 }
 
 #[test]
-fn a_side_without_launches_neither_drifts_nor_is_interrupted() {
+fn a_side_without_processes_neither_drifts_nor_is_interrupted() {
     let (nothing, base) = (measurement(vec![]), run(100.0, 70_000));
     assert_eq!(interrupted_share(&nothing), None);
     let reference = Reference {

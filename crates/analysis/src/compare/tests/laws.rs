@@ -145,7 +145,7 @@ fn identical_code_is_called_regressed_no_more_often_than_the_level_says() {
 }
 
 #[test]
-fn a_fifth_slower_is_found_after_twenty_runs_even_where_every_fourth_launch_is_disturbed() {
+fn a_fifth_slower_is_found_after_twenty_runs_even_where_every_fourth_process_is_disturbed() {
     let prior = HostClass::Shared.prior_sd();
     for noise in [Noise::Quiet, Noise::Disturbed] {
         let found = regressed(RUN_LEVEL, prior, noise, 1.2);

@@ -6,7 +6,7 @@ mod laws;
 mod stored;
 
 use crate::compare::fixtures::{
-    ITERATIONS, compare_two, flat_launch, floors, measurement, with_ramp,
+    ITERATIONS, compare_two, flat_process, floors, measurement, with_ramp,
 };
 use crate::compare::*;
 use crate::model::{DecisionSettings, Measurement, Side, Test, Verdict};
@@ -111,7 +111,7 @@ fn the_same_again_is_unchanged_once_many_runs_have_shown_little_drift() {
         (
             comparison.extent.runs_averaged(),
             comparison.extent.runs_spread(),
-            comparison.extent.launches_base()
+            comparison.extent.processes_base()
         ),
         (20, 20, 100)
     );
@@ -186,14 +186,17 @@ fn samples_are_cut_to_the_common_count_in_the_order_taken() {
     // The floor of the long run would fall with its later samples, which the short run does not have.
     let short = floors(&[100.0; 5], 30);
     let mut long = short.clone();
-    for launch in &mut long.launches {
-        let late = flat_launch(0, ITERATIONS, &[80.0; 30]).series.flat;
-        launch.series.flat.extend(late);
+    for process in &mut long.processes {
+        let late = flat_process(0, ITERATIONS, &[80.0; 30]).series.flat;
+        process.series.flat.extend(late);
     }
     let comparison = screened(&long, &short);
     assert_eq!(comparison.change.unwrap().estimate, 0.0);
     // The description uses all samples of both runs: half of those of the long run take 80 ns.
-    let samples = short.launches.iter().flat_map(|launch| &launch.series.flat);
+    let samples = short
+        .processes
+        .iter()
+        .flat_map(|process| &process.series.flat);
     let times: Vec<f64> = samples.map(|sample| sample.per_iteration()).collect();
     let usual = times.iter().sum::<f64>() / times.len() as f64;
     let described = comparison.description.mean.unwrap().estimate.estimate;
@@ -203,16 +206,16 @@ fn samples_are_cut_to_the_common_count_in_the_order_taken() {
 #[test]
 fn without_a_flat_phase_the_longer_half_of_the_ramp_is_compared_by_its_median() {
     let ramp = |time: f64| {
-        let launch = |k| {
+        let process = |k| {
             with_ramp(
-                flat_launch(k, 1, &[]),
+                flat_process(k, 1, &[]),
                 1_000,
                 40,
                 time * (1.0 + 1e-4 * f64::from(k)),
                 0.0,
             )
         };
-        measurement((0..5).map(launch).collect())
+        measurement((0..5).map(process).collect())
     };
     let comparison = dedicated(&ramp(200.0), &ramp(100.0));
     assert_eq!(
@@ -227,7 +230,7 @@ fn sample_lengths_that_differ_more_than_fourfold_are_noted() {
     let lengths = |iterations| {
         measurement(
             (0..5)
-                .map(|k| flat_launch(k, iterations, &[100.0; 40]))
+                .map(|k| flat_process(k, iterations, &[100.0; 40]))
                 .collect(),
         )
     };
@@ -294,9 +297,9 @@ fn every_note_reads_as_a_sentence_without_braces() {
             side: Side::Base,
             needed_ns: 100_000.0,
         },
-        Note::FewLaunches {
+        Note::FewProcesses {
             side: Side::Candidate,
-            launches: 1,
+            processes: 1,
         },
         Note::TooFewResamples { needed: 5_000 },
         Note::SampleLengthsDiffer { ratio: 5.25 },

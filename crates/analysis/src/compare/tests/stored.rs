@@ -35,8 +35,8 @@ fn with_all(floor: f64) -> Measurement {
         &[0.0, 1.0, -1.0, 2.0, -2.0, 3.0].map(|step| floor * (1.0 + step * 1e-3)),
         40,
     );
-    for (k, launch) in (0_u64..).zip(&mut found.launches) {
-        launch.extras.allocations = (0..4)
+    for (k, process) in (0_u64..).zip(&mut found.processes) {
+        process.extras.allocations = (0..4)
             .map(|i| Allocations {
                 count: (floor as u64) + k + i % 2,
                 bytes: 64,
@@ -50,7 +50,7 @@ fn with_all(floor: f64) -> Measurement {
                 .entry(HdrPrecision::default().index_of(ns))
                 .or_insert(0) += 1;
         }
-        launch.extras.latencies = Some(Latencies {
+        process.extras.latencies = Some(Latencies {
             counts: counts.into_iter().collect(),
             ..Latencies::default()
         });
@@ -171,11 +171,11 @@ fn notes(x: f64, count: usize) -> Vec<Note> {
     let side = Side::Base;
     vec![
         Note::NoSamples { side },
-        Note::FewLaunches {
+        Note::FewProcesses {
             side,
-            launches: count,
+            processes: count,
         },
-        Note::LoneLaunches,
+        Note::LoneProcesses,
         Note::SamplesAsUnits,
         Note::TooFewResamples { needed: u64::MAX },
         Note::LoneFloor { side, gap: x },
@@ -196,10 +196,10 @@ fn notes(x: f64, count: usize) -> Vec<Note> {
             too_noisy: true,
         },
         Note::Host(HostNote::HostMoved { change: x }),
-        Note::Host(HostNote::LaunchesDrift {
+        Note::Host(HostNote::ProcessesDrift {
             side,
             drifting: count,
-            launches: count,
+            processes: count,
         }),
         Note::Host(HostNote::SamplesInterrupted { side, share: x }),
     ]

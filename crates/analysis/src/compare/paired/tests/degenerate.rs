@@ -269,7 +269,7 @@ fn rounds_that_one_side_failed_in_do_not_count() {
     }
     let comparison = judge_one(&rounds, 0.01, &plan(&[20]));
     assert_eq!(
-        (comparison.change, comparison.extent.launches_candidate()),
+        (comparison.change, comparison.extent.processes_candidate()),
         (whole.change, 15)
     );
 }
@@ -616,7 +616,7 @@ fn with_a_lone_floor_the_first_look_settles_a_large_change_and_waits_with_a_smal
     for (factor, rounds) in [(2.0, 10), (1.25, 30)] {
         let rounds_with_changes = rounds_with_a_lone_floor(factor);
         let comparison = judge_one(&rounds_with_changes, 0.01, &plan(&[10, 30]));
-        assert_eq!(comparison.extent.launches_candidate(), rounds, "{factor}");
+        assert_eq!(comparison.extent.processes_candidate(), rounds, "{factor}");
     }
 }
 

@@ -163,7 +163,7 @@ proptest! {
         let (count, verdict) = stop.expect("the last look settles");
         let comparison = judge(&[series(count)], &plan).remove(0);
         prop_assert_eq!(comparison.verdict, verdict);
-        prop_assert_eq!(comparison.extent.launches_candidate(), count);
+        prop_assert_eq!(comparison.extent.processes_candidate(), count);
         // Rounds taken after the benchmark was settled change nothing.
         prop_assert_eq!(judge(&[series(30)], &plan).remove(0), comparison);
     }

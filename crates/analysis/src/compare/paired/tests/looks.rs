@@ -29,7 +29,7 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
     let comparison = judge_one(&rounds, 0.01, &plan);
     let extent = comparison.extent;
     assert_eq!(
-        (extent.launches_candidate(), extent.stopped_early()),
+        (extent.processes_candidate(), extent.stopped_early()),
         (10, true)
     );
 }
@@ -294,7 +294,7 @@ fn a_run_cut_short_between_looks_is_judged_by_all_its_rounds_with_the_level_that
     let comparison = judge_one(&rounds, 0.01, &plan);
     let extent = comparison.extent;
     assert_eq!(
-        (extent.launches_candidate(), extent.stopped_early()),
+        (extent.processes_candidate(), extent.stopped_early()),
         (17, false)
     );
     let whole = judged(&rounds);

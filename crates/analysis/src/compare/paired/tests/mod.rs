@@ -128,7 +128,7 @@ fn two_percent_are_found_in_either_direction_and_the_same_is_unchanged() {
             (change.estimate - (factor - 1.0)).abs() < 1e-3,
             "{change:?}"
         );
-        assert_eq!(comparison.extent.launches_candidate(), 30);
+        assert_eq!(comparison.extent.processes_candidate(), 30);
         assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
     }
 }
