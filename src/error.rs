@@ -24,77 +24,77 @@ pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
 /// Errors that keep a command from doing its work. Regressions and failing benches are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The command line makes no sense
+    /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// A table in Cargo.toml is wrong
+    /// A table in Cargo.toml is wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Cargo failed
+    /// Cargo failed.
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// Git failed
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// One side of a comparison could not be built
+    /// One side of a comparison could not be built.
     #[error(transparent)]
     Sides(#[from] SidesError),
-    /// The store failed
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another version of the tool stored the findings of this run
+    /// Another version of the tool stored the findings of this run.
     #[error(
         "the verdicts of run {run} were stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
         env!("CARGO_PKG_VERSION")
     )]
     ForeignConclusion {
-        /// The run
+        /// The run.
         run: RunId,
-        /// The reason why its findings cannot be read
+        /// The reason why its findings cannot be read.
         reason: String,
     },
-    /// An import or export failed
+    /// An import or export failed.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A name, number or commit matches no run
+    /// A name, number or commit matches no run.
     #[error(
         "there is no baseline or run `{name}`{}",
         suggest_alternatives(name, existing)
     )]
     NoSuchRun {
-        /// The name that matches no run
+        /// The name that matches no run.
         name: String,
-        /// Names of the existing baselines
+        /// Names of the existing baselines.
         existing: Vec<String>,
     },
-    /// The workspace has no stored run
+    /// The workspace has no stored run.
     #[error(
         "no runs are stored for the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
         .0.display()
     )]
     NothingStored(PathBuf),
-    /// No store exists at the path that the user named
+    /// No store exists at the path that the user named.
     #[error(
         "there is no store at {path}\n  help: `cargo perfcheck --store {path}` creates one there; without `--store` the default store is read",
         path = .0.display()
     )]
     NoStore(PathBuf),
-    /// No benchmark is left to compare
+    /// No benchmark is left to compare.
     #[error("nothing was compared: {0}")]
     NothingToCompare(String),
-    /// No verdict exists to explain
+    /// No verdict exists to explain.
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
-    /// A build of the verdict to inspect is missing or unreadable
+    /// A build of the verdict to inspect is missing or unreadable.
     #[error("there is nothing to look into: {0}")]
     NothingToLookInto(String),
-    /// Nothing is left to measure
+    /// Nothing is left to measure.
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
-    /// The user interrupted the command
+    /// The user interrupted the command.
     #[error("interrupted{0}")]
     Interrupted(String),
-    /// Writing the result failed
+    /// Writing the result failed.
     #[error("could not write the result: {0}")]
     Output(#[from] io::Error),
 }

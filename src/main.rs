@@ -193,7 +193,7 @@ fn run_command(parsed: &ParsedCommand, world: &mut World<'_>) -> Result<ExitCode
     }
 }
 
-/// A stream whose reader may leave. Output after that is dropped, and the exit status stays true.
+/// A stream whose reader may close it. Later output is dropped without an error, so the exit status does not change.
 struct UntilClosed<W> {
     writer: W,
     closed: bool,

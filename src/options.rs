@@ -1,5 +1,5 @@
-//! Command-line options that several commands share, as plain values, and the adapters with which clap parses the words of types from the crates
-//! below, each word with its help.
+//! Command-line options that several commands share, as plain values. Also the adapters with which clap parses enums of other crates, with a help
+//! text for each word.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ColorChoice, ValueEnum};
@@ -29,11 +29,11 @@ use perfcheck_build::cargo::CargoOptions;
 /// The store and workspace to use, and how to print.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Path or address of the database; `None` selects the user's own
+    /// Path or address of the database; `None` selects the user's own.
     pub store: Option<PathBuf>,
-    /// Output options
+    /// Output options.
     pub output: OutputOptions,
-    /// Options for cargo: the workspace and the targets to build
+    /// Options for cargo: the workspace and the targets to build.
     pub cargo: CargoOptions,
 }
 
@@ -362,7 +362,7 @@ impl ComparisonOptions {
         }
     }
 
-    /// Returns the noise threshold for stored runs that the command line sets.
+    /// Returns the noise threshold for stored runs that the command line sets, itself or by its method; `None` if it sets none.
     pub fn explicit_noise_threshold(&self) -> Option<f64> {
         let of_method = self
             .analysis
@@ -396,7 +396,7 @@ impl ComparisonOptions {
         said != own
     }
 
-    /// Reports whether the selected test works on stored numbers only.
+    /// Reports whether the selected test works only on stored numbers.
     pub(super) fn needs_stored_numbers(&self, workspace: &WorkspaceSettings) -> bool {
         self.uses_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
     }
@@ -479,7 +479,7 @@ pub struct Effort {
     /// Run executables as they were linked; by default, each round relinks them with the same function order on both sides
     #[arg(long)]
     pub as_built: bool,
-    // Set by `run` alone: no other command counts instructions.
+    // Set only by `run`: no other command counts instructions.
     #[arg(skip)]
     pub(crate) instructions: CountingMode,
 }
@@ -487,12 +487,12 @@ pub struct Effort {
 /// Benchmarks whose instructions are counted when no verdict or limit needs the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CountingMode {
-    /// Never count instructions
+    /// Never count
     #[default]
     Never,
-    /// Count those of benchmarks whose time changed between two builds
+    /// Count for benchmarks whose time changed between two builds
     Changed,
-    /// Count those of every benchmark
+    /// Count for every benchmark
     Always,
 }
 
@@ -539,7 +539,6 @@ pub struct PairedOptions {
 }
 
 impl PairedOptions {
-    /// Returns the comparison options of this measurement.
     pub(super) fn comparison(&self) -> ComparisonOptions {
         ComparisonOptions {
             noise_threshold: self.noise_threshold,
@@ -550,7 +549,7 @@ impl PairedOptions {
     }
 }
 
-/// The word that may accompany any other policy: drop first samples.
+/// The word that drops first samples. It may accompany any other policy.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
     "Drop the first sample of each process before any other rule applies (serializers)";

@@ -24,17 +24,17 @@ pub struct World<'a> {
     pub variables: EnvironmentVariables,
     /// Starts processes.
     pub supervisor: &'a Supervisor,
-    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through
+    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through.
     pub commands: &'a LogCommands,
-    /// Reports whether the user asked to stop
+    /// Reports whether the user asked to stop.
     pub interrupt: &'a Interrupt,
-    /// Stream for the result
+    /// Stream for the result.
     pub stdout: &'a mut dyn Write,
-    /// Stream for progress and warnings
+    /// Stream for progress and warnings.
     pub stderr: &'a mut dyn Write,
-    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey
+    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey.
     pub bench_output: &'a mut dyn Write,
-    /// Style of the progress display
+    /// Style of the progress display.
     pub progress: ProgressMode,
 }
 
@@ -46,7 +46,7 @@ const WITHOUT_GIT: &str =
 pub(super) struct BenchSource {
     pub(super) package: String,
     pub(super) target: String,
-    /// Path relative to the top of the repository, with `/`
+    /// Path relative to the top of the repository, with `/`.
     pub(super) file: String,
     pub(super) path: PathBuf,
 }
@@ -64,13 +64,13 @@ pub(super) struct Context {
     pub(super) tables: Tables,
     checkout: Result<Checkout, GitError>,
     toolchain: OnceCell<Toolchain>,
-    /// The store, once it is opened
+    /// The store, once it is opened.
     store: RefCell<Option<Store>>,
     access: Cell<StoreAccess>,
     store_path: PathBuf,
-    /// Location of the store as messages and reports show it, without a password
+    /// Location of the store as messages and reports show it, without a password.
     pub(super) store_name: PathBuf,
-    /// Whether the command line names the store
+    /// Whether the command line names the store.
     store_named: bool,
 }
 
@@ -123,7 +123,7 @@ impl Context {
         })
     }
 
-    /// Opens the store for writing when it is first needed, even if only to read: the command is going to write into it.
+    /// Lets the store be opened for writing when it is first needed, even if only to read, because the command will write to it later.
     pub(super) fn for_writing(self) -> Self {
         self.access.set(StoreAccess::Write);
         self
@@ -185,7 +185,7 @@ impl Context {
             .ok_or_else(|| self.nothing_stored_error())
     }
 
-    /// Returns the store for writing and registers the workspace in it. Nobody else may use the store while the caller has it.
+    /// Returns the store for writing and registers the workspace in it. Nothing else in this process may use the store while the caller has it.
     pub(super) fn open_store(&self) -> Result<(RefMut<'_, Store>, WorkspaceId), StoreError> {
         let mut opened = self.store.borrow_mut();
         if self.access.replace(StoreAccess::Write) == StoreAccess::Read {
@@ -331,7 +331,7 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
 #[derive(Debug, Clone)]
 pub(super) struct NamedRun {
     pub(super) run: RunId,
-    /// The user's word for it: a baseline, a number or a commit
+    /// The user's word for it: a baseline, a number or a commit.
     pub(super) name: String,
 }
 
@@ -413,7 +413,6 @@ pub(super) fn refuse_shard(run: &Run) -> Result<(), AppError> {
     }
 }
 
-/// Returns the names of all baselines.
 pub(super) fn baseline_names(
     store: &Store,
     workspace: WorkspaceId,

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Upper limit on workers: beyond it, more threads than processors gain nothing.
+/// Maximum number of workers, unless there are more processors: more threads than processors gain little.
 const MOST: usize = 64;
 /// Threads left free for the rest of the command if the system refuses to start more.
 const SPARE: usize = 16;

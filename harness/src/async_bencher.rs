@@ -17,6 +17,25 @@ use crate::timing::{BatchSize, Batches, record_operation};
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 ///
 /// A routine is an async closure (`async || read().await`) or a closure that returns a future (`|| read()`).
+///
+/// In the examples below, `executor()` stands for any [`AsyncExecutor`], such as a tokio runtime.
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("executor_for_examples.txt")]
+/// # fn sums(suite: &mut perfcheck::Suite) {
+/// async fn sum(count: u64) -> u64 {
+///     (0..count).sum()
+/// }
+///
+/// suite.bench("sum", |bencher| {
+///     let mut bencher = bencher.to_async(executor());
+///     bencher.iter(|| sum(1000));
+/// });
+/// # }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+/// ```
 pub struct AsyncBencher<'b, E> {
     bencher: &'b mut dyn Measure,
     executor: E,
@@ -27,7 +46,23 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         Self { bencher, executor }
     }
 
-    /// Times `routine` until its future is ready, including the drop of its output.
+    /// Times `routine` until its future is ready, including the drop of the output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::black_box;
+    ///
+    /// async fn sum(count: u64) -> u64 {
+    ///     (0..count).sum()
+    /// }
+    ///
+    /// suite.bench("sum", |bencher| bencher.to_async(executor()).iter(|| sum(black_box(1000))));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     #[expect(
         clippy::iter_not_returning_iterator,
@@ -49,13 +84,47 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times `routine` without the drop of its output.
+    /// Times `routine` but not the drop of its output. Outputs are kept until the end of a batch, which is a tenth of a sample.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn filling(suite: &mut perfcheck::Suite) {
+    /// suite.bench("fill", |bencher| {
+    ///     bencher.to_async(executor()).iter_with_large_drop(async || vec![1_u8; 100_000]);
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("filling", filling)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_with_large_drop<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
         self.iter_batched(|| (), async |()| routine().await, BatchSize::SmallInput);
     }
 
-    /// Times `routine` on inputs made by `setup`, which it takes by value. `setup` and the drop of the output are not timed.
+    /// Times `routine` with inputs that `setup` makes and `routine` takes by value. `setup` and the drop of the output are not timed.
+    ///
+    /// If unsure about `size`, use [`BatchSize::SmallInput`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn collecting(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::BatchSize;
+    /// use std::collections::BTreeSet;
+    ///
+    /// suite.bench("collect", |bencher| {
+    ///     let words = vec!["b", "a", "c"];
+    ///     bencher.to_async(executor()).iter_batched(
+    ///         || words.clone(),
+    ///         async |words| words.into_iter().collect::<BTreeSet<_>>(),
+    ///         BatchSize::SmallInput,
+    ///     );
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("collecting", collecting)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_batched<I, O>(
         &mut self,
@@ -83,9 +152,29 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times `routine` on inputs made by `setup`, which it borrows mutably. `setup` and the drops of input and output are not timed.
+    /// Times `routine` with inputs that `setup` makes and `routine` borrows mutably. `setup` and the drops of input and output are not timed.
     ///
-    /// Use an async closure, `async |input| ...`: only its future may borrow the input.
+    /// Use an async closure, `async |input| ...`: the future of a plain closure cannot borrow the input. If unsure about `size`, use
+    /// [`BatchSize::SmallInput`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn sorting(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::BatchSize;
+    ///
+    /// suite.bench("sort", |bencher| {
+    ///     let data: Vec<u32> = (0..1000).rev().collect();
+    ///     bencher.to_async(executor()).iter_batched_ref(
+    ///         || data.clone(),
+    ///         async |data| data.sort(),
+    ///         BatchSize::SmallInput,
+    ///     );
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sorting", sorting)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_batched_ref<I, O>(
         &mut self,
@@ -113,7 +202,33 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Lets `routine` do its own timing: it runs the given number of iterations and resolves to the time they took.
+    /// Lets `routine` time itself: it must run as many iterations as its argument says, and its future must return the time that they took.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn squares(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::black_box;
+    /// use std::time::Instant;
+    ///
+    /// async fn square(number: u64) -> u64 {
+    ///     number.wrapping_mul(number)
+    /// }
+    ///
+    /// suite.bench("square", |bencher| {
+    ///     bencher.to_async(executor()).iter_custom(async |iterations| {
+    ///         // Set-up for the sample, which is not timed, belongs here.
+    ///         let start = Instant::now();
+    ///         for number in 0..iterations {
+    ///             black_box(square(number).await);
+    ///         }
+    ///         start.elapsed()
+    ///     });
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("squares", squares)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl AsyncFnMut(u64) -> Duration) {
         let executor = &self.executor;
@@ -127,13 +242,42 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times each call of `routine` separately, until its future is ready; see [`Bencher::iter_latency`](crate::Bencher::iter_latency).
+    /// Times each call of `routine` separately, until its future is ready. [`Bencher::iter_latency`](crate::Bencher::iter_latency) says more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn requests(suite: &mut perfcheck::Suite) {
+    /// async fn answer(request: &str) -> String {
+    ///     request.to_uppercase()
+    /// }
+    ///
+    /// suite.bench("answer", |bencher| bencher.to_async(executor()).iter_latency(|| answer("hello")));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("requests", requests)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn iter_latency<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
         self.try_iter_latency(async move || Ok::<O, Infallible>(routine().await));
     }
 
-    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail; see [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency).
+    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency) says
+    /// more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn files(suite: &mut perfcheck::Suite) {
+    /// async fn size(path: &str) -> std::io::Result<u64> {
+    ///     Ok(std::fs::metadata(path)?.len())
+    /// }
+    ///
+    /// suite.bench("size", |bencher| bencher.to_async(executor()).try_iter_latency(|| size(".")));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("files", files)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[track_caller]
     pub fn try_iter_latency<O, F: Display>(
         &mut self,
@@ -161,7 +305,10 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
     }
 }
 
-/// An executor: runs a future to its end on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` implement it.
+/// An executor, which runs a future to completion on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` implement this
+/// trait.
+///
+/// # Examples
 ///
 /// ```
 /// use std::pin::pin;
@@ -188,7 +335,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
 /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("ready", ready)]), std::process::ExitCode::SUCCESS);
 /// ```
 pub trait AsyncExecutor {
-    /// Runs `future` until it is ready.
+    /// Runs `future` to completion and returns its output.
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
 }
 

@@ -36,10 +36,12 @@ pub(crate) enum RoutineEnding {
 
 /// Measures the routine of one benchmark. The benchmark's closure calls exactly one of the methods `iter*`, or [`skip`](Self::skip).
 ///
-/// Code before that call is set-up: it runs once each time the benchmark is started, and is never timed.
+/// Code before that call is set-up: it runs once each time the benchmark starts, and is never timed.
 ///
 /// Start with [`iter`](Self::iter). Use [`iter_batched_ref`](Self::iter_batched_ref) or [`iter_batched`](Self::iter_batched) if each iteration
 /// needs a fresh input, and [`iter_latency`](Self::iter_latency) if percentiles matter more than the mean.
+///
+/// # Examples
 ///
 /// ```
 /// use perfcheck::{Suite, black_box};
@@ -85,6 +87,8 @@ impl<'d> Bencher<'d> {
 
     /// Times `routine`, including the drop of its output. The output passes through [`black_box`](crate::black_box).
     ///
+    /// # Examples
+    ///
     /// ```
     /// # fn sums(suite: &mut perfcheck::Suite) {
     /// use perfcheck::black_box;
@@ -101,7 +105,9 @@ impl<'d> Bencher<'d> {
         self.measure(&mut |iterations| timing::time_loop(iterations, &mut routine));
     }
 
-    /// Times `routine` without the drop of its output. Outputs are kept until the end of a batch, which is a tenth of a sample.
+    /// Times `routine` but not the drop of its output. Outputs are kept until the end of a batch, which is a tenth of a sample.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn filling(suite: &mut perfcheck::Suite) {
@@ -114,9 +120,11 @@ impl<'d> Bencher<'d> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Times `routine` on inputs made by `setup`, which it takes by value. `setup` and the drop of the output are not timed.
+    /// Times `routine` with inputs that `setup` makes and `routine` takes by value. `setup` and the drop of the output are not timed.
     ///
-    /// If unsure about `size`, take [`BatchSize::SmallInput`].
+    /// If unsure about `size`, use [`BatchSize::SmallInput`].
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn collecting(suite: &mut perfcheck::Suite) {
@@ -144,9 +152,11 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Times `routine` on inputs made by `setup`, which it borrows mutably. `setup` and the drops of input and output are not timed.
+    /// Times `routine` with inputs that `setup` makes and `routine` borrows mutably. `setup` and the drops of input and output are not timed.
     ///
-    /// If unsure about `size`, take [`BatchSize::SmallInput`].
+    /// If unsure about `size`, use [`BatchSize::SmallInput`].
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn sorting(suite: &mut perfcheck::Suite) {
@@ -172,8 +182,10 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Lets `routine` do its own timing: it runs the given number of iterations and returns the time they took. Allocations are counted for the
-    /// whole call.
+    /// Lets `routine` time itself: it must run as many iterations as its argument says, and return the time that they took. Allocations are counted
+    /// during the whole call.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn messages(suite: &mut perfcheck::Suite) {
@@ -203,12 +215,14 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Times each call of `routine`, an *operation*, separately. Besides the mean this gives percentiles up to the longest time, and their change
-    /// from second to second. The drop of the output is not timed.
+    /// Times each call of `routine` (an *operation*) separately. Besides the mean, this gives percentiles, the longest time, and the percentiles of
+    /// each second. The drop of the output is not timed.
     ///
-    /// Each time includes about one clock reading (20 to 30 ns on most machines), so use this for operations of a microsecond and more. Times are
-    /// recorded with a resolution of 1/1024. Operations run in a closed loop: the next one starts only when the last has ended, so time spent
-    /// waiting behind a slow operation is not measured.
+    /// Each time includes about one clock reading (20 to 30 ns on most machines), so use this method for operations that take a microsecond or more.
+    /// By default, recorded times are at most 1/1024 (0.1 %) too low. Operations run in a closed loop: the next one starts only when the last one has
+    /// ended, so time spent waiting behind a slow operation is not measured.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn threads(suite: &mut perfcheck::Suite) {
@@ -222,7 +236,9 @@ impl<'d> Bencher<'d> {
     }
 
     /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. Failed operations are counted, the first error messages are kept,
-    /// and the percentiles cover successful operations only.
+    /// and the percentiles cover only successful operations.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn files(suite: &mut perfcheck::Suite) {
@@ -239,12 +255,28 @@ impl<'d> Bencher<'d> {
         );
     }
 
-    /// Returns a bencher with the same methods for routines that return futures, which `executor` runs.
+    /// Returns a bencher that has the same methods for routines that return futures. `executor` runs the futures.
+    ///
+    /// In the example, `executor()` stands for any [`AsyncExecutor`], such as a tokio runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    #[doc = include_str!("executor_for_examples.txt")]
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// suite.bench("sum", |bencher| {
+    ///     bencher.to_async(executor()).iter(async || (0..1000_u64).sum::<u64>());
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     pub fn to_async<E: AsyncExecutor>(&mut self, executor: E) -> AsyncBencher<'_, E> {
         AsyncBencher::new(self, executor)
     }
 
-    /// Skips the benchmark and reports `reason`: a missing device, the wrong CPU, missing data.
+    /// Skips the benchmark and reports `reason`, e.g. that a device or a data set is missing.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # fn cores(suite: &mut perfcheck::Suite) {
@@ -266,8 +298,23 @@ impl<'d> Bencher<'d> {
         self.used = BencherState::Skipped(reason.into());
     }
 
-    /// Sets the amount of work of one iteration, in place of the group's setting. Use it if the amount depends on the input, and call it before
-    /// `iter*`.
+    /// Sets the amount of work that one iteration does; this replaces the setting of the group or suite. Use this method if the amount depends on the
+    /// input, and call it before `iter*`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::Throughput;
+    ///
+    /// suite.bench_inputs("sum", [10, 1000], |bencher, count| {
+    ///     let data: Vec<u64> = (0..count).collect();
+    ///     bencher.throughput(Throughput::elements(count));
+    ///     bencher.iter(|| data.iter().sum::<u64>());
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     ///
     /// # Panics
     /// If the benchmark was already measured or skipped.

@@ -87,7 +87,7 @@ pub(crate) fn open(
 ) -> Result<Option<ParentConnection>, String> {
     let process = std::env::var("PERFCHECK_PROCESS").map_or(Ok(0), |text| {
         text.parse()
-            .map_err(|_| format!("PERFCHECK_PROCESS: {text:?} is no ordinal"))
+            .map_err(|_| format!("PERFCHECK_PROCESS: {text:?} is not an ordinal"))
     })?;
     let script = Script::parse(&std::env::var(clock::SCRIPT_VARIABLE).unwrap_or_default())?;
     let slowdown = Slowdown::parse(&std::env::var(clock::SLOWDOWN_VARIABLE).unwrap_or_default())?;

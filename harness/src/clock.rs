@@ -52,7 +52,7 @@ impl Slowdown {
         }
         let millionths: u32 = text
             .parse()
-            .map_err(|_| format!("{SLOWDOWN_VARIABLE}: {text:?} is no number of millionths"))?;
+            .map_err(|_| format!("{SLOWDOWN_VARIABLE}: {text:?} is not a number of millionths"))?;
         Ok(Self {
             fraction: f64::from(millionths) / 1e6,
             carry: 0.0,
@@ -114,7 +114,7 @@ impl ScriptedTimes {
                 .ok()
                 .filter(|ns: &f64| ns.is_finite() && *ns > 0.0)
                 .ok_or_else(|| {
-                    format!("{SCRIPT_VARIABLE}: {text:?} is no positive number of nanoseconds")
+                    format!("{SCRIPT_VARIABLE}: {text:?} is not a positive number of nanoseconds")
                 })
         };
         let (ns, tail) = text.split_once('~').unwrap_or((text, text));

@@ -86,7 +86,13 @@ impl Thread {
 }
 
 /// A global allocator that counts allocations for `cargo perfcheck` and for the table of `cargo bench`, and passes all calls on to another
-/// allocator. Needs the feature `allocations`.
+/// allocator. Requires the feature `allocations`.
+///
+/// The results of each benchmark say how many times an iteration allocates, how many bytes, and the largest number of bytes alive at once. The
+/// counts cover the same code as the times: set-up, the creation of inputs and the drop of large outputs are not included. No allocations are
+/// counted while samples are taken, so times are those of the inner allocator plus one load and one branch per allocation.
+///
+/// # Examples
 ///
 /// ```
 /// use perfcheck::CountingAllocator;
@@ -94,23 +100,19 @@ impl Thread {
 /// #[global_allocator]
 /// static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 ///
-/// fn vectors(suite: &mut perfcheck::Suite) {
+/// fn boxes(suite: &mut perfcheck::Suite) {
 ///     suite.bench("two boxes", |b| b.iter(|| (Box::new(1), Box::new(2))));
 /// }
 ///
-/// perfcheck::main!(vectors);
+/// perfcheck::main!(boxes);
 /// ```
-///
-/// The report of each benchmark says how many times an iteration allocates, how many bytes, and how many bytes are alive at once at most. The
-/// counts cover the same code as the times: set-up, the creation of inputs and the drop of large outputs are not included. No allocations are
-/// counted while samples are taken, so times are those of the inner allocator plus one load and one branch per allocation.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct CountingAllocator<A = System> {
     inner: A,
 }
 
 impl CountingAllocator {
-    /// Makes an allocator that counts allocations of the system's allocator, which is Rust's default.
+    /// Makes an allocator that counts allocations of the system allocator, which is Rust's default.
     pub const fn system() -> Self {
         Self::new(System)
     }
@@ -118,6 +120,16 @@ impl CountingAllocator {
 
 impl<A> CountingAllocator<A> {
     /// Makes an allocator that counts allocations of `inner`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use perfcheck::CountingAllocator;
+    /// use std::alloc::System;
+    ///
+    /// #[global_allocator]
+    /// static ALLOCATOR: CountingAllocator<System> = CountingAllocator::new(System);
+    /// ```
     pub const fn new(inner: A) -> Self {
         Self { inner }
     }

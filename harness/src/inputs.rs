@@ -8,8 +8,10 @@ pub struct Inputs<V> {
     labelled: Vec<(String, V)>,
 }
 
-/// Returns every combination of two parameters, the second varying fastest. The label of a combination is `first/second`. Add a third parameter
+/// Returns every combination of two parameters; the second one varies fastest. The label of a combination is `first/second`. Add a third parameter
 /// with [`and`](Inputs::and).
+///
+/// # Examples
 ///
 /// ```
 /// # fn copies(suite: &mut perfcheck::Suite) {
@@ -23,6 +25,7 @@ pub struct Inputs<V> {
 ///     b.iter(|| vec![dense; width * height]);
 /// });
 /// # }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("copies", copies)]), std::process::ExitCode::SUCCESS);
 /// ```
 pub fn matrix<A: Display + Clone, B: Display + Clone>(
     first: impl IntoIterator<Item = A>,
@@ -40,6 +43,8 @@ pub fn matrix<A: Display + Clone, B: Display + Clone>(
 
 /// Returns inputs with labels of your choice, for values that have no short text of their own.
 ///
+/// # Examples
+///
 /// ```
 /// # fn lengths(suite: &mut perfcheck::Suite) {
 /// // length/empty, length/long
@@ -47,6 +52,7 @@ pub fn matrix<A: Display + Clone, B: Display + Clone>(
 ///     b.iter(|| bytes.len());
 /// });
 /// # }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("lengths", lengths)]), std::process::ExitCode::SUCCESS);
 /// ```
 pub fn labelled<L: Display, V>(inputs: impl IntoIterator<Item = (L, V)>) -> Inputs<V> {
     let labelled = inputs
@@ -58,6 +64,21 @@ pub fn labelled<L: Display, V>(inputs: impl IntoIterator<Item = (L, V)>) -> Inpu
 
 impl<A: Clone, B: Clone> Inputs<(A, B)> {
     /// Adds a third parameter, which varies fastest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn grids(suite: &mut perfcheck::Suite) {
+    /// use perfcheck::matrix;
+    ///
+    /// // The first ids are grid/2/8/true, grid/2/8/false and grid/2/16/true.
+    /// let inputs = matrix([2, 4], [8, 16]).and([true, false]);
+    /// suite.bench_inputs("grid", inputs, |bencher, (rows, columns, filled)| {
+    ///     bencher.iter(|| vec![vec![filled; columns]; rows]);
+    /// });
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("grids", grids)]), std::process::ExitCode::SUCCESS);
+    /// ```
     #[must_use]
     pub fn and<C: Display + Clone>(self, third: impl IntoIterator<Item = C>) -> Inputs<(A, B, C)> {
         let third: Vec<C> = third.into_iter().collect();
@@ -71,7 +92,16 @@ impl<A: Clone, B: Clone> Inputs<(A, B)> {
     }
 }
 
-/// The inputs that `bench_inputs` accepts: an iterable of displayable values, or labelled [`Inputs`].
+/// Inputs that `bench_inputs` accepts: anything iterable whose items implement `Display`, or labelled [`Inputs`].
+///
+/// # Examples
+///
+/// ```
+/// use perfcheck::IntoInputs;
+///
+/// let labels: Vec<String> = [10, 100].into_inputs().map(|(label, _)| label).collect();
+/// assert_eq!(labels, ["10", "100"]);
+/// ```
 pub trait IntoInputs {
     /// The type of one input.
     type Value;

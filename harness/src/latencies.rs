@@ -204,7 +204,7 @@ impl LatencyDigits {
         match text {
             "" => Ok(Self::default()),
             "1" | "2" | "3" | "4" | "5" => Ok(Self(text.as_bytes()[0] - b'0')),
-            _ => Err(format!("{}: {text:?} is none of 1 to 5", Self::VARIABLE)),
+            _ => Err(format!("{}: {text:?} is not from 1 to 5", Self::VARIABLE)),
         }
     }
 

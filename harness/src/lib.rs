@@ -5,7 +5,7 @@
 //! ```toml
 //! # Cargo.toml
 //! [dev-dependencies]
-//! perfcheck = "0.1"
+//! perfcheck = { path = "<your clone>/harness" }
 //!
 //! [[bench]]
 //! name = "sorting"
@@ -48,18 +48,18 @@
 //!
 //! # Callers
 //!
-//! One executable works with four callers:
+//! The same executable works with four callers:
 //!
-//! - `cargo perfcheck` starts it several times and asks for samples over a line protocol.
+//! - `cargo perfcheck` starts it several times, takes samples, stores them and compares them.
 //! - `cargo bench` prints a table of medians and takes half a second per benchmark. Filters, `--exact`, `--skip` and `--list` work as in libtest.
-//! - `cargo test --benches` runs each body once, as a test.
-//! - `cargo nextest` calls it with `--list --format terse`, then starts one process per benchmark.
+//! - `cargo test --benches` runs each benchmark once, as a test.
+//! - `cargo nextest` also runs each benchmark once, each in a process of its own.
 //!
 //! # Timed code
 //!
-//! A sample is a reading of the monotonic clock, a loop over the routine, and a second reading. Nothing else happens between the two readings. The
-//! return value of a routine passes through [`black_box`]. Wrap its inputs in `black_box` too if the compiler could otherwise compute the result
-//! in advance.
+//! To take a sample, perfcheck reads the monotonic clock, runs the routine in a loop, and reads the clock again. Nothing else happens between the two
+//! readings. The return value of a routine passes through [`black_box`]. Wrap its inputs in `black_box` too if the compiler could otherwise compute
+//! the result in advance.
 //!
 //! | method of [`Bencher`] | timed | not timed |
 //! |---|---|---|
@@ -75,9 +75,9 @@
 //!
 //! # Latencies
 //!
-//! The time of a sample is a sum over many iterations, which nearly hides a slow path taken by one call in a hundred.
-//! [`iter_latency`](Bencher::iter_latency) reads the clock before and after every call. Besides the mean it reports percentiles, the longest time,
-//! a random choice of single times, and the results of each second.
+//! The time of a sample is the sum over many iterations, in which one slow call in a hundred hardly shows.
+//! [`iter_latency`](Bencher::iter_latency) reads the clock before and after every call. Besides the mean, it reports percentiles, the longest time,
+//! a random selection of single times, and the percentiles of each second.
 //!
 //! ```no_run
 //! # fn main() {}
@@ -92,8 +92,8 @@
 //! }
 //! ```
 //!
-//! - Each time includes the cost of one clock reading, 20 to 30 ns on most machines (`cargo perfcheck` stores the clock's smallest step). Use
-//!   these methods for routines that take a microsecond or more. Times are recorded with a resolution of 1/1024.
+//! - Each time includes the cost of one clock reading, 20 to 30 ns on most machines. Use these methods for routines that take a microsecond or more.
+//!   By default, recorded times are at most 1/1024 (0.1 %) too low.
 //! - Calls run in a closed loop, one after another. The reported times are service times: queueing is not included. If requests arrive at a rate
 //!   of their own, a slow request also delays those behind it, and these results do not show that delay (*coordinated omission*).
 //! - Errors are counted, and the first messages are kept. `cargo test --benches` runs one operation and fails if it returns an error.
@@ -101,11 +101,12 @@
 //! # Allocations
 //!
 //! With the feature `allocations` and a `CountingAllocator` as the global allocator, perfcheck also counts how many times an iteration allocates,
-//! how many bytes, and how many bytes are alive at once. Unlike times, these counts hardly vary, so a difference of a single allocation shows.
+//! how many bytes, and the largest number of bytes alive at once. Unlike times, these counts hardly vary, so a difference of a single allocation
+//! shows.
 //!
 //! ```toml
 //! [dev-dependencies]
-//! perfcheck = { version = "0.1", features = ["allocations"] }
+//! perfcheck = { path = "<your clone>/harness", features = ["allocations"] }
 //! ```
 //!
 //! ```ignore
@@ -113,10 +114,10 @@
 //! static ALLOCATOR: perfcheck::CountingAllocator = perfcheck::CountingAllocator::system();
 //! ```
 //!
-//! The counts cover the same code as the times. They come from separate iterations that run after the samples: nothing is counted while a sample
-//! is taken, and an allocation then costs one additional load and branch. An empty body counts 0. Allocations of other threads during an iteration
-//! are reported separately. If an iteration ends on another thread than it began on, as with some executors of futures, its counts are those of
-//! the whole process.
+//! The counts cover the same code as the times. They come from separate iterations that run after the samples. Nothing is counted while a sample is
+//! taken: an allocation then costs only one additional load and branch. An empty routine counts 0 allocations. Allocations that other threads make
+//! during an iteration are reported separately. If an iteration ends on a different thread than it began on, as with some executors of futures, its
+//! counts are those of the whole process.
 //!
 //! # When code runs
 //!
@@ -132,14 +133,15 @@
 //! override the tables of workspace and package in Cargo.toml, but not `override` entries or command-line flags. If two builds are measured side
 //! by side, `cargo perfcheck` chooses the number of processes and the schedule of samples itself.
 //!
-//! The table of `cargo bench` uses only the settings that concern a single process.
+//! Plain `cargo bench` uses only the settings that concern a single process.
 //!
-//! # Systems
+//! # Platforms
 //!
 //! Tested on Linux. There is code for macOS, other Unix systems and Windows, but it is untested. Two differences are known:
 //!
 //! - Only Linux kills a busy benchmark at once when `cargo perfcheck` itself is killed. Elsewhere the benchmark first finishes its current sample.
-//! - On Windows, text printed by C code may end up between the frames of the protocol, because the C runtime has its own standard output.
+//! - On Windows, text that C code prints may end up between the messages to `cargo perfcheck`, because the C runtime has a standard output of its
+//!   own.
 
 mod allocations;
 mod args;
@@ -180,6 +182,8 @@ pub use timing::BatchSize;
 pub use walk::BenchFunction;
 
 /// Defines the `main` function of a bench executable from functions that take `&mut Suite`.
+///
+/// # Examples
 ///
 /// ```no_run
 /// use perfcheck::Suite;

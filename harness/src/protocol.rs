@@ -502,7 +502,9 @@ impl ParentRequest {
             Some(("latencies", most)) => {
                 parse_number(most).map(|most| Self::Latencies(most as usize))
             }
-            _ => Err(format!("{line:?} is no request of an addressable harness")),
+            _ => Err(format!(
+                "{line:?} is not a request of an addressable harness"
+            )),
         }
     }
 
@@ -527,7 +529,7 @@ fn parse_number(word: &str) -> Result<u64, String> {
     word.parse()
         .ok()
         .filter(|&number| digits && number < LIMIT)
-        .ok_or_else(|| format!("{word:?} is no decimal integer below 2^63"))
+        .ok_or_else(|| format!("{word:?} is not a decimal integer below 2^63"))
 }
 
 /// Escapes an id so that it fits on one line of a request or a listing.

@@ -13,22 +13,37 @@ Benchmarks written with the crate `perfcheck`. `cargo perfcheck` measures, store
 Usage: [OPTIONS] [FILTER]...
 
 Arguments:
-  [FILTER]...      Only benchmarks whose id contains one of these
+  [FILTER]...      Select benchmarks whose id contains one of these words
 
 Options:
-      --bench      Measure and print a table (cargo bench passes it); without it each body runs once
-      --test       Run each body once
-      --list       List the benchmarks; with --format terse one `ID: benchmark` a line
-      --exact      A FILTER is a whole id
-      --skip TEXT  Leave out benchmarks whose id contains TEXT
-  -q, --quiet      Print results alone
+      --bench      Measure and print a table (cargo bench passes this flag); without it, each benchmark runs once
+      --test       Run each benchmark once
+      --list       List the benchmarks; with --format terse, one `ID: benchmark` per line
+      --exact      Match FILTER and TEXT against whole ids
+      --skip TEXT  Skip benchmarks whose id contains TEXT
+  -q, --quiet      Print only results
   -h, --help       Print this help
 
-Options of libtest that mean nothing here are accepted.
+Other options of libtest are accepted and have no effect.
 ";
 
-/// Runs the benchmarks of `functions` in the mode that the environment and the arguments ask for. [`main!`](crate::main) expands to a call of this
-/// function.
+/// Runs the benchmarks of `functions` in the mode that the environment and the arguments select. [`main!`](crate::main) expands to a call of this
+/// function; call it yourself if `main` has to do something else first.
+///
+/// # Examples
+///
+/// ```
+/// use perfcheck::{BenchFunction, Suite};
+/// use std::process::ExitCode;
+///
+/// fn sums(suite: &mut Suite) {
+///     suite.bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+/// }
+///
+/// fn main() -> ExitCode {
+///     perfcheck::run(&[BenchFunction::new("sums", sums)])
+/// }
+/// ```
 pub fn run(functions: &[BenchFunction]) -> ExitCode {
     if let Ok(versions) = std::env::var(child::VARIABLE) {
         return child::run(functions, &versions);

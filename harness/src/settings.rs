@@ -4,8 +4,21 @@
 
 use std::time::Duration;
 
-/// The distribution of iterations over the samples of a benchmark. `cargo perfcheck` uses it for a build that is measured alone; side by side, it
-/// makes its own schedule.
+/// The distribution of iterations over the samples of a benchmark. `cargo perfcheck` uses this mode for a build that is measured alone; for two
+/// builds side by side it makes its own schedule.
+///
+/// # Examples
+///
+/// ```
+/// # fn sleeping(suite: &mut perfcheck::Suite) {
+/// use perfcheck::SamplingMode;
+/// use std::time::Duration;
+///
+/// suite.sampling_mode(SamplingMode::Flat).samples(20);
+/// suite.bench("sleep", |bencher| bencher.iter(|| std::thread::sleep(Duration::from_millis(2))));
+/// # }
+/// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sleeping", sleeping)]), std::process::ExitCode::SUCCESS);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum SamplingMode {
     /// A linear ramp up to samples of about 1 ms, then equal samples of about 1 ms.
@@ -15,7 +28,7 @@ pub enum SamplingMode {
     Linear,
     /// Equal samples over the whole measurement time.
     Flat,
-    /// Linear, unless a linear schedule would take more than twice the measurement time; then flat.
+    /// Linear, or flat if linear would take more than twice the measurement time.
     Auto,
 }
 
@@ -56,8 +69,17 @@ pub(crate) struct AnnouncedBenchmark {
 /// The setters shared by [`Suite`](crate::Suite) and [`Group`](crate::Group). Both have a field `settings`.
 macro_rules! settings_methods {
     () => {
-        /// Sets how many processes measure each of the benchmarks that follow, at least 1. `cargo perfcheck` uses it for a build that is measured
-        /// alone.
+        /// Sets how many processes measure each of the following benchmarks, at least 1. `cargo perfcheck` uses this setting only for a build that
+        /// is measured alone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// suite.processes(10).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         ///
         /// # Panics
         /// If `count` is 0.
@@ -68,7 +90,17 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Sets the number of samples per process for the benchmarks that follow, at least 2.
+        /// Sets the number of samples per process for the following benchmarks, at least 2. `cargo perfcheck` uses this setting only for a build
+        /// that is measured alone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// suite.samples(50).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         ///
         /// # Panics
         /// If `count` is 0 or 1.
@@ -79,13 +111,37 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Sets the warm-up time per process for the benchmarks that follow.
+        /// Sets the warm-up time per process for the following benchmarks. `cargo perfcheck` uses this setting only for a build that is measured
+        /// alone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// use std::time::Duration;
+        ///
+        /// suite.warm_up_time(Duration::from_millis(500)).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn warm_up_time(&mut self, time: Duration) -> &mut Self {
             self.settings.warm_up = Some(time);
             self
         }
 
-        /// Sets the time per process in which samples of the benchmarks that follow are taken.
+        /// Sets the time that each process spends on samples of each of the following benchmarks. `cargo perfcheck` uses this setting only for a
+        /// build that is measured alone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// use std::time::Duration;
+        ///
+        /// suite.measurement_time(Duration::from_secs(1)).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         ///
         /// # Panics
         /// If `time` is zero.
@@ -96,13 +152,34 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Sets how iterations are distributed over the samples of the benchmarks that follow.
+        /// Sets how iterations are distributed over the samples of the following benchmarks. `cargo perfcheck` uses this setting only for a build
+        /// that is measured alone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// use perfcheck::SamplingMode;
+        ///
+        /// suite.sampling_mode(SamplingMode::Linear).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn sampling_mode(&mut self, mode: SamplingMode) -> &mut Self {
             self.settings.sampling_mode = Some(mode);
             self
         }
 
-        /// Sets the relative change that counts as noise for the benchmarks that follow, as a fraction: 0.03 is 3 %.
+        /// Sets the largest relative change that counts as noise for the following benchmarks, as a fraction: 0.03 is 3 %.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// suite.noise_threshold(0.03).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         ///
         /// # Panics
         /// If `fraction` is negative, infinite or not a number.
@@ -116,15 +193,35 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Sets the version of the benchmarks that follow. Change it whenever a benchmark starts to measure something different: results of
-        /// different versions are not compared.
+        /// Sets the version of the following benchmarks. Change it whenever a benchmark starts to measure something different: results of different
+        /// versions are not compared.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// suite.version("2").bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn version(&mut self, version: impl Into<String>) -> &mut Self {
             self.settings.version = Some(version.into());
             self
         }
 
-        /// Sets the amount of work that one iteration of the benchmarks that follow processes. If it depends on the input, call
+        /// Sets the amount of work that one iteration of the following benchmarks does. If the amount depends on the input, call
         /// [`Bencher::throughput`] instead.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// use perfcheck::Throughput;
+        ///
+        /// suite.throughput(Throughput::elements(1000)).bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
             self.settings.throughput = throughput;
             self
@@ -133,10 +230,13 @@ macro_rules! settings_methods {
 }
 pub(crate) use settings_methods;
 
-/// The amount of work that one iteration of a benchmark processes: bytes, elements, or both.
+/// The amount of work that one iteration of a benchmark does: bytes, elements, or both.
+///
+/// # Examples
 ///
 /// ```
 /// use perfcheck::Throughput;
+///
 /// let both = Throughput::bytes(8000).and_elements(1000);
 /// assert_eq!((both.bytes_per_iteration(), both.elements_per_iteration()), (Some(8000), Some(1000)));
 /// ```

@@ -19,6 +19,8 @@ pub(crate) trait Visitor {
 /// Settings apply to the benchmarks and groups declared after them in the same function. The closure of a benchmark runs only if the benchmark is
 /// selected, so expensive set-up belongs inside it; the function around it runs several times.
 ///
+/// # Examples
+///
 /// ```
 /// use perfcheck::{Suite, Throughput, black_box};
 ///
@@ -37,7 +39,9 @@ pub struct Suite<'w> {
     settings: Settings,
 }
 
-/// Benchmarks with a common prefix: their ids are `group/name`. A group starts with the settings of its suite.
+/// Benchmarks with a common prefix: their ids are `group/name`. A group starts with the settings of the suite or group that it belongs to.
+///
+/// # Examples
 ///
 /// ```
 /// use perfcheck::{Suite, Throughput};
@@ -66,9 +70,18 @@ pub struct Group<'s> {
 /// The methods that declare a benchmark, shared by [`Suite`] and [`Group`]. Both have `visitor`, `settings` and `id`.
 macro_rules! declaring_methods {
     () => {
-        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`].
+        /// Declares a benchmark. `body` must call exactly one method of its [`Bencher`]: one of `iter*`, or `skip`.
         ///
         /// If an executable already has a benchmark `x`, the next one with this name gets the id `x #2`. A benchmark with an empty name fails.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// suite.bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn bench(
             &mut self,
             name: impl AsRef<str>,
@@ -88,6 +101,16 @@ macro_rules! declaring_methods {
         }
 
         /// Declares a benchmark with one borrowed input. The input is not part of the id.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn sums(suite: &mut perfcheck::Suite) {
+        /// let data: Vec<u64> = (0..1000).collect();
+        /// suite.bench_input("sum", &data, |bencher, data| bencher.iter(|| data.iter().sum::<u64>()));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn bench_input<I: ?Sized>(
             &mut self,
             name: impl AsRef<str>,
@@ -99,6 +122,16 @@ macro_rules! declaring_methods {
 
         /// Declares one benchmark for each input. The input's text, or its label, becomes the last part of the id. See [`matrix`](crate::matrix)
         /// for several parameters and [`labelled`](crate::labelled) for labels of your own.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fn repeats(suite: &mut perfcheck::Suite) {
+        /// // The ids are repeat/10 and repeat/1000.
+        /// suite.bench_inputs("repeat", [10, 1000], |bencher, count| bencher.iter(|| "ab".repeat(count)));
+        /// # }
+        /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("repeats", repeats)]), std::process::ExitCode::SUCCESS);
+        /// ```
         pub fn bench_inputs<I: IntoInputs>(
             &mut self,
             name: impl AsRef<str>,
@@ -123,6 +156,17 @@ impl<'w> Suite<'w> {
     }
 
     /// Starts a group: the ids of its benchmarks begin with `name/`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// let mut group = suite.group("sum");
+    /// // The id is sum/thousand.
+    /// group.bench("thousand", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     pub fn group(&mut self, name: impl Into<String>) -> Group<'_> {
         Group {
             visitor: &mut *self.visitor,
@@ -145,7 +189,19 @@ impl Group<'_> {
         format!("{}/{name}", self.prefix)
     }
 
-    /// Starts a group within this group: its ids are `outer/inner/name`.
+    /// Starts a group within this group: the ids of its benchmarks are `outer/inner/name`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn sums(suite: &mut perfcheck::Suite) {
+    /// let mut outer = suite.group("sum");
+    /// let mut inner = outer.group("u64");
+    /// // The id is sum/u64/thousand.
+    /// inner.bench("thousand", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+    /// # }
+    /// # assert_eq!(perfcheck::run(&[perfcheck::BenchFunction::new("sums", sums)]), std::process::ExitCode::SUCCESS);
+    /// ```
     pub fn group(&mut self, name: impl AsRef<str>) -> Group<'_> {
         Group {
             prefix: self.full_id(name.as_ref()),

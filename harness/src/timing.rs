@@ -172,10 +172,12 @@ impl<I, O> Batches<I, O> {
     }
 }
 
-/// The number of inputs that [`Bencher::iter_batched`](crate::Bencher::iter_batched) prepares at a time. If unsure, take `SmallInput`.
+/// The number of inputs that [`Bencher::iter_batched`](crate::Bencher::iter_batched) prepares at a time. If unsure, use `SmallInput`.
 ///
 /// Larger batches read the clock less often but hold more inputs in memory at once. The time of a sample is the sum over its batches, and each
 /// batch adds the cost of two clock readings.
+///
+/// # Examples
 ///
 /// ```
 /// # fn reversing(suite: &mut perfcheck::Suite) {
@@ -184,7 +186,7 @@ impl<I, O> Batches<I, O> {
 /// suite.bench("short", |bencher| {
 ///     bencher.iter_batched_ref(|| vec![1, 2, 3], |list| list.reverse(), BatchSize::SmallInput);
 /// });
-/// // 8 MB each: a thousand batches hold fewer of them at once.
+/// // Each input takes 8 MB. With more batches, fewer inputs are in memory at once.
 /// suite.bench("long", |bencher| {
 ///     bencher.iter_batched_ref(|| vec![1_u64; 1 << 20], |list| list.reverse(), BatchSize::LargeInput);
 /// });
@@ -197,7 +199,7 @@ pub enum BatchSize {
     SmallInput,
     /// For large inputs: a thousand batches per sample.
     LargeInput,
-    /// One input at a time, with two clock readings around each iteration. For bodies that take 10 µs or more.
+    /// One input at a time, with two clock readings around each iteration. For routines that take 10 µs or more.
     PerIteration,
     /// This many batches per sample (at least one).
     NumBatches(u64),

@@ -18,7 +18,7 @@ use crate::protocol::Frames;
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::{Suite, Visitor};
 
-/// A function that declares benchmarks, with its name. Made by [`main!`](crate::main).
+/// A function that declares benchmarks, with its name. [`main!`](crate::main) creates one for each function.
 #[derive(Debug, Clone, Copy)]
 pub struct BenchFunction {
     name: &'static str,
@@ -26,7 +26,20 @@ pub struct BenchFunction {
 }
 
 impl BenchFunction {
-    /// Makes an entry for `function`, which messages call `name`.
+    /// Pairs `function` with the `name` that messages use for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use perfcheck::{BenchFunction, Suite};
+    ///
+    /// fn sums(suite: &mut Suite) {
+    ///     suite.bench("sum", |bencher| bencher.iter(|| (0..1000_u64).sum::<u64>()));
+    /// }
+    ///
+    /// const SUMS: BenchFunction = BenchFunction::new("sums", sums);
+    /// # assert_eq!(perfcheck::run(&[SUMS]), std::process::ExitCode::SUCCESS);
+    /// ```
     pub const fn new(name: &'static str, function: fn(&mut Suite<'_>)) -> Self {
         Self { name, function }
     }

@@ -243,7 +243,7 @@ impl CompilationFlags {
 pub(super) struct SamplingFlags {
     /// Take N samples per process [default: as many as fit]
     ///
-    /// Used only if one build is measured alone.
+    /// Used only for a build that is measured alone.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::SAMPLES)))]
     samples: Option<u32>,
     /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms; 2ms for two builds]
@@ -254,12 +254,12 @@ pub(super) struct SamplingFlags {
     warm_up_iterations: Option<u32>,
     /// Take samples in each process for this time [default: 400ms]
     ///
-    /// Used only if one build is measured alone.
+    /// Used only for a build that is measured alone.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_phase)]
     measurement_time: Option<Duration>,
     /// Choose how iterations are distributed over samples [default: standard]
     ///
-    /// Used only if one build is measured alone.
+    /// Used only for a build that is measured alone.
     #[arg(long, value_name = "MODE", value_parser = word_parser::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record latencies of `iter_latency` with N significant digits, 1 to 5 [default: 3]

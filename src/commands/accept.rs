@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
-Accepts an intentional change: later runs are compared with the new value. What is known about noise is kept.
+Accepts an intentional change: later runs are compared with the new value. What is known about the noise of a benchmark is kept.
 
 Examples:
   cargo perfcheck accept 12               all benchmarks of run 12
@@ -21,13 +21,13 @@ Examples:
   cargo perfcheck accept sort --run 12    benchmarks with `sort` in their id that run 12 called regressed or suspect
   cargo perfcheck accept sort/10 --undo   undo it
 
-Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
+Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 
 /// Options of `accept`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of regressed or suspect ones
+    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: a whole id, or part of the id of a regressed or suspect benchmark
     #[arg(
         value_name = "RUN|BENCH",
         required = true,
@@ -81,7 +81,9 @@ pub fn accept(
         (AcceptTargets::Benchmarks(run, keys), true) => {
             let gone = store.withdraw_steps(workspace, run, &keys)?;
             if gone.is_empty() {
-                format!("Nothing to undo in run {run}: none of this was accepted by itself there.")
+                format!(
+                    "Nothing to undo in run {run}: none of these benchmarks was accepted individually there."
+                )
             } else {
                 format!("No longer accepted in run {run}:{}", format_lines(&gone))
             }
@@ -116,7 +118,8 @@ fn format_lines(keys: &[BenchmarkKey]) -> String {
     keys.iter().map(line).collect()
 }
 
-/// Resolves the words: to runs if possible, several words only if all must be runs. With `--run`, all words are benchmarks.
+/// Resolves the words to runs or to benchmarks. Several words are runs only if each is a number, `latest` or `@commit`. A single word is a run if it
+/// names one. With `--run`, all words are benchmarks.
 fn resolve_targets(
     options: &AcceptOptions,
     store: &Store,
@@ -192,7 +195,8 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Resolves a word to benchmarks of the run: a complete id, else all benchmarks whose ids contain the word and that looked slower.
+/// Resolves a word to benchmarks of the run: the only one that it selects, else those in whose ids it occurs and that are regressed or suspect. With
+/// `undo`, the verdict does not matter.
 fn resolve_benchmarks(
     word: &str,
     run: RunId,

@@ -11,25 +11,25 @@ use perfcheck_store::check_baseline_name;
 /// An action on the names of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineAction {
-    /// List all names
+    /// List all names.
     List,
-    /// Name a run
+    /// Name a run.
     Save {
-        /// The name
+        /// Name of the baseline.
         name: String,
-        /// The run
+        /// The run: a number, a name, `latest` or `@commit`.
         run: String,
     },
-    /// Rename a baseline
+    /// Rename a baseline.
     Rename {
-        /// The old name
+        /// The old name.
         from: String,
-        /// The new name
+        /// The new name.
         to: String,
     },
-    /// Remove a name
+    /// Remove a name.
     Remove {
-        /// The name
+        /// Name of the baseline.
         name: String,
     },
 }

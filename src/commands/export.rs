@@ -24,14 +24,14 @@ pub enum ExportFormat {
     /// All stored data of a run, for `store import`
     #[value(name = "jsonl")]
     Portable,
-    /// Criterion's directory tree, each run as a baseline
+    /// Criterion's directory tree, with each run as a baseline
     Criterion,
-    /// Lines for benchstat, one per process
+    /// Lines for benchstat, one for each process and benchmark
     #[value(alias = "go")]
     Benchstat,
     /// Bencher Metric Format
     Bmf,
-    /// Every sample as a row
+    /// A row for each sample
     Csv,
 }
 
@@ -55,7 +55,7 @@ Examples:
   cargo perfcheck store export --format bmf | bencher run --adapter json --file /dev/stdin
   cargo perfcheck store export latest --format csv --output samples.csv
 
-Exit status: 0, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
+Exit status: 0 success, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
 
 /// Options of `store export`.
 #[derive(Debug, Clone, Args)]
@@ -68,10 +68,10 @@ pub struct ExportOptions {
         allow_negative_numbers = true
     )]
     pub runs: Vec<String>,
-    /// Write this format
+    /// Write in this format
     #[arg(long, value_name = "FMT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// Write to this file, or to this directory with Criterion's format; `-` is stdout
+    /// Write to this file (in Criterion's format: to this directory); `-` is stdout
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -108,7 +108,7 @@ pub fn export(
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
             AppError::Usage(
-                "Criterion's format is a directory\n  help: `--output target/criterion`, or another one"
+                "Criterion's format is a directory, and none was named\n  help: name one, e.g. `--output target/criterion`"
                     .to_owned(),
             )
         })?;

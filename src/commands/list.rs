@@ -13,9 +13,9 @@ use perfcheck_bench::measure::Filter;
 /// Options of `list`.
 #[derive(Debug, Clone)]
 pub struct ListOptions {
-    /// The filter of benchmarks
+    /// The filter of benchmarks.
     pub filter: Filter,
-    /// The part of every deadline that does not depend on the request
+    /// The part of every deadline that does not depend on the request; `None` for the configured or default value.
     pub timeout: Option<Duration>,
 }
 

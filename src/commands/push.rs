@@ -22,23 +22,23 @@ use perfcheck_store::{
 };
 
 const AFTER_PUSH: &str = "\
-Sends every complete run that the team's store does not have yet, each whole or not at all. Runs that were removed from the team's store are not sent \
-again. Baselines and accepted benchmarks are not sent.
+Sends every complete run that the team's store does not have yet; a run is sent as a whole or not at all. Runs that were removed from the team's store are not \
+sent again. Baselines and accepted benchmarks are not sent.
 
 Examples:
   cargo perfcheck store push postgres://ci@db.example/perf
   PERFCHECK_TEAM_STORE=postgres://ci@db.example/perf cargo perfcheck store push
 
-Exit status: 0, 2 usage, 5 a store is unusable or the server cannot be reached.";
+Exit status: 0 success, 2 usage, 5 a store is unusable or the server cannot be reached.";
 
 const AFTER_INIT: &str = "\
-Creates the tables in a schema named `perfcheck`. If an older cargo-perfcheck created them, upgrades them; if they are up to date, changes nothing.
+Creates tables in a schema named `perfcheck`. If an older cargo-perfcheck created them, they are upgraded; if they are up to date, nothing changes.
 
 Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
   cargo perfcheck store init --roles postgres://owner@db.example/perf    then, in psql: GRANT perfcheck_writer TO ci
 
-Exit status: 0, 2 usage, 5 the server cannot be reached, or another program created the schema.";
+Exit status: 0 success, 2 usage, 5 the server cannot be reached, or another program created the schema.";
 
 /// Options of `store push`.
 #[derive(Debug, Clone, Args)]
@@ -62,7 +62,7 @@ pub struct StoreInitOptions {
         help = "Create the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
     )]
     pub address: Option<String>,
-    /// Create the roles `perfcheck_reader`, `perfcheck_writer` (sends runs) and `perfcheck_admin` (names, accepts, removes)
+    /// Create the roles `perfcheck_reader`, `perfcheck_writer` (may send runs) and `perfcheck_admin` (may name, accept and remove runs)
     #[arg(long)]
     pub roles: bool,
 }
@@ -178,7 +178,7 @@ fn send(
 fn require_address(address: Option<String>) -> Result<String, AppError> {
     let Some(address) = address else {
         return Err(AppError::Usage(
-            "no team's store was given\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` does it, too"
+            "no team's store was given\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` sets it, too"
                 .to_owned(),
         ));
     };
@@ -196,9 +196,9 @@ struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// State in the team's store of each local run
+    /// State in the team's store of each local run.
     known: HashMap<PortableRunId, KnownRun>,
-    /// Numbers in the team's store of the runs sent
+    /// Numbers in the team's store of the runs sent.
     sent: Vec<RunId>,
 }
 

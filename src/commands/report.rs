@@ -28,13 +28,14 @@ use perfcheck_store::{Store, WorkspaceId};
 const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
-The page is one file that needs no network and no server: send it, attach it to a CI job, open it from a disk. It has a table of all
-benchmarks, charts and every statistic of each, how each verdict was reached, and where and how the runs were measured. Nothing is built or run.
+The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from a disk. It has a table of all
+benchmarks, charts and every statistic of each benchmark, how each verdict was reached, and where and how the runs were measured. Nothing
+is built or run.
 
 Examples:
-  cargo perfcheck report --open                       open the latest run in the browser
-  cargo perfcheck report --report html=report.html    write the latest run and what it was compared with
-  cargo perfcheck report 12 --report html=public/     write run 12 as public/index.html
+  cargo perfcheck report --open                       open a page about the latest run in the browser
+  cargo perfcheck report --report html=report.html    write a page about the latest run
+  cargo perfcheck report 12 --report html=public/     write a page about run 12 as public/index.html
   cargo perfcheck report --all --report html=public/  write a page for each run of the branch, and public/index.html
   cargo perfcheck report main latest --report html=a.html --report junit=a.xml
                                                       compare `latest` with `main`, as `compare main latest` does
@@ -45,13 +46,14 @@ Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_REPORT)]
 pub struct ReportCommandOptions {
-    /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
+    /// Report on this run (default: latest), or on two: first the reference, then the run to report on. A run is a number, baseline, `latest` or
+    /// `@commit`
     #[arg(value_name = "RUN", num_args = 0..=2, allow_negative_numbers = true)]
     pub runs: Vec<String>,
-    /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index
+    /// Write a page for each of the newest 50 runs of the branch, and an index, to the directory of `--report html=DIR/`
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
-    /// Open the page in the browser; without `--report html=FILE`, write it to a temporary directory
+    /// Open the page in the browser; without `--report html=FILE`, it is written to a temporary directory
     #[arg(long)]
     pub open: bool,
     #[command(flatten)]
@@ -64,7 +66,7 @@ impl ReportCommandOptions {
         let wanted = &self.reports.wanted;
         if wanted.is_empty() && !self.open {
             return Err(AppError::Usage(
-                "a report needs a form\n  help: `--open` shows a page in the browser, `--report html=FILE` writes one"
+                "a report needs an output\n  help: `--open` shows a page in the browser, `--report html=FILE` writes one"
                     .to_owned(),
             ));
         }
@@ -224,7 +226,7 @@ impl ReportCall<'_> {
         } else {
             format!("`{base_word}` (run {base})")
         };
-        // Such a report shows verdicts only: limits belong to the report of a single run.
+        // Such a report shows only verdicts: limits belong to the report of a single run.
         concluded.verdicts.limits = LimitReport::default();
         let findings = Findings::new(&both.heads.candidate, concluded);
         self.deliver(&findings, world)

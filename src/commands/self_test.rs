@@ -29,13 +29,13 @@ const BOUND_LEVEL: f64 = 0.95;
 /// Options of the self-test.
 #[derive(Debug, Clone)]
 pub struct SelfTestOptions {
-    /// The filter of benchmarks
+    /// The filter of benchmarks.
     pub filter: Filter,
-    /// Slowdown of one side, as a fraction
+    /// Slowdown of one side, as a fraction.
     pub slowdown: f64,
-    /// Number of comparisons of each kind
+    /// Number of comparisons of each kind.
     pub trials: u32,
-    /// Measurement options
+    /// Measurement options.
     pub paired: PairedOptions,
 }
 
@@ -275,7 +275,7 @@ impl TestableBenchmarks {
             .collect()
     }
 
-    /// Pairs each target with itself; only the variable differs. Its value has the same length on both sides.
+    /// Pairs each target with itself. Only the variable for the slowdown differs. Its value has the same length on both sides.
     fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
         let mut pairs = self.targets.clone();
         for pair in &mut pairs {

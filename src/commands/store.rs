@@ -11,7 +11,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// Runs the command.
+/// Runs `store runs`.
 pub fn runs(
     limit: usize,
     common: &StoreOptions,
@@ -60,7 +60,7 @@ pub(super) fn run_lines(
     Ok(lines)
 }
 
-/// Runs the command.
+/// Runs `store adopt`.
 pub fn adopt(
     from: Option<&str>,
     common: &StoreOptions,

@@ -10,22 +10,22 @@ use perfcheck_analysis::model::{
     limits,
 };
 
-/// The settings that one place makes for the sampling and judgment of a benchmark.
+/// The settings that one place makes for the sampling and judgment of a benchmark; `None` where it makes none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
-    /// Processes per run
+    /// Processes per run.
     pub processes: Option<u32>,
-    /// Samples per process
+    /// Samples per process.
     pub samples: Option<u32>,
-    /// Warm-up per process
+    /// Warm-up per process.
     pub warm_up: Option<WarmUpGoal>,
-    /// Measurement time per process
+    /// Measurement time per process.
     pub measurement: Option<Nanos>,
-    /// Distribution of iterations over samples
+    /// Distribution of iterations over samples.
     pub mode: Option<SamplingMode>,
-    /// Noise threshold, as a fraction
+    /// Noise threshold, as a fraction.
     pub noise_threshold: Option<f64>,
-    /// Significant digits to which a bench records single operations
+    /// Significant digits to which a bench records single operations.
     pub latency_digits: Option<u8>,
 }
 
@@ -46,7 +46,7 @@ impl Layer {
 }
 
 impl Layer {
-    /// Names the keys of the settings that rounds do not use.
+    /// Names the keys of the settings that side-by-side measurement does not use. On the command line, it does use the rounds and the warm-up.
     fn only_for_single_builds(self) -> impl Iterator<Item = &'static str> {
         let warm_up = self.warm_up.map(|goal| match goal {
             WarmUpGoal::Time(_) => "warm-up-time",
@@ -94,11 +94,11 @@ fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
 /// Settings for the benchmarks whose ids match a pattern.
 #[derive(Debug, Clone)]
 pub struct Override {
-    /// The only package that they are for; `None` for all
+    /// Package to which they apply; `None` for all packages.
     pub package: Option<String>,
-    /// The pattern
+    /// Pattern that matches the ids of the benchmarks.
     pub pattern: GlobMatcher,
-    /// The settings
+    /// Settings of the benchmarks that match.
     pub layer: Layer,
 }
 
@@ -112,13 +112,13 @@ impl Override {
 /// All layers, strongest first: command line, matching overrides, the bench's code, its package, the workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
-    /// Settings of the command line
+    /// Settings of the command line.
     pub command_line: Layer,
-    /// Overrides by patterns on ids, strongest first
+    /// Overrides by patterns on ids, strongest first.
     pub overrides: Vec<Override>,
-    /// Settings of packages, by the package's name
+    /// Settings of packages, by the package's name.
     pub packages: BTreeMap<String, Layer>,
-    /// Settings of the workspace
+    /// Settings of the workspace.
     pub workspace: Layer,
 }
 
@@ -132,7 +132,7 @@ impl Layers {
             .or(self.workspace.latency_digits)
     }
 
-    /// Returns a note about the settings of these benchmarks that only affect builds measured alone; `None` if there are none.
+    /// Returns a note about the settings of these benchmarks that affect only builds measured alone; `None` if there are none.
     pub fn note_unused_in_rounds(&self, benchmarks: &[&Benchmark]) -> Option<RunNote> {
         let in_tables = |benchmark: &Benchmark| {
             let key = &benchmark.key;

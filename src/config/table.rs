@@ -19,68 +19,68 @@ pub enum SettingsError {
     /// The key is unknown.
     #[error("unknown key `{key}` in {table} of {}{}", file.display(), nearest.as_ref().map_or_else(String::new, |nearest| format!("\n  help: did you mean `{nearest}`?")))]
     UnknownKey {
-        /// Name of the key
+        /// Name of the key.
         key: String,
-        /// Name of the table
+        /// Name of the table.
         table: String,
-        /// Path of the manifest
+        /// Path of the manifest.
         file: PathBuf,
-        /// Known key with the most similar name
+        /// Known key with the most similar name.
         nearest: Option<String>,
     },
     /// The value is invalid.
     #[error("`{key}` in {table} of {}: {why}", file.display())]
     Value {
-        /// Name of the key
+        /// Name of the key.
         key: String,
-        /// Name of the table
+        /// Name of the table.
         table: String,
-        /// Path of the manifest
+        /// Path of the manifest.
         file: PathBuf,
-        /// Reason why the value is invalid
+        /// Reason why the value is invalid.
         why: String,
     },
 }
 
-/// Settings that only the workspace may make.
+/// Settings that only the workspace may make; `None` where it makes none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkspaceSettings {
-    /// Name of the workspace in the store
+    /// Name of the workspace in the store.
     pub id: Option<String>,
-    /// Address of the team's store
+    /// Address of the team's store.
     pub team_store: Option<String>,
-    /// Published system whose conventions decide comparisons of stored runs
+    /// Published system whose conventions decide comparisons of stored runs.
     pub method: Option<System>,
-    /// Correction for the number of benchmarks in a comparison of stored runs
+    /// Correction for the number of benchmarks in a comparison of stored runs.
     pub correction: Option<Correction>,
-    /// Whether the machine is shared with other users; `None`: detect it
+    /// Whether the machine is shared with other users; `None`: detect it.
     pub shared_host: Option<bool>,
-    /// One-sided, family-wise significance level
+    /// One-sided, family-wise significance level.
     pub significance_level: Option<f64>,
-    /// Level of the descriptive intervals
+    /// Level of the descriptive intervals.
     pub confidence_level: Option<f64>,
-    /// Number of bootstrap resamples
+    /// Number of bootstrap resamples.
     pub resamples: Option<u32>,
-    /// Part of each deadline that does not depend on the request
+    /// Part of each deadline that does not depend on the request.
     pub timeout: Option<Duration>,
-    /// Longest time for which one benchmark is measured side by side
+    /// Longest time for which one benchmark is measured side by side.
     pub time_per_benchmark: Option<Duration>,
-    /// Disk space for kept builds, in MiB
+    /// Disk space for kept builds, in MiB.
     pub kept_builds_mib: Option<u32>,
-    /// Verdicts that make the run fail
+    /// Verdicts that make the run fail.
     pub fail_on: Option<Vec<Verdict>>,
-    /// Bounds that are conventions
+    /// Bounds that are conventions (of `--test`, outliers, effect sizes) and not properties of a test. A workspace may set them.
     pub thresholds: Thresholds,
 }
 
 /// The settings from all tables of a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
-    /// Settings that only the workspace may make
+    /// Settings that only the workspace may make.
     pub workspace: WorkspaceSettings,
-    /// Layers of all other settings; that of the command line is still empty
+    /// Layers of all other settings. The layer of the command line is still empty.
     pub layers: Layers,
-    /// Limits for benchmarks; a benchmark must keep all that apply to it
+    /// Limits for benchmarks; a benchmark must keep all that apply to it.
     pub limits: Vec<Limit>,
 }
 
@@ -156,7 +156,7 @@ impl Tables {
     }
 }
 
-/// A table with its place for messages.
+/// A table, with its name and file for error messages.
 struct TableParser<'a> {
     name: String,
     file: &'a Path,
@@ -171,7 +171,7 @@ struct ParsedOverrides {
 }
 
 impl<'a> TableParser<'a> {
-    /// Checks that `value` is a table with `known` keys alone.
+    /// Checks that `value` is a table with only `known` keys.
     fn new(
         name: String,
         file: &'a Path,
@@ -215,7 +215,7 @@ impl<'a> TableParser<'a> {
             return Ok(());
         };
         if WORKSPACE_KEYS.contains(&key.as_str()) {
-            let why = "it is for the whole workspace and stands in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml";
+            let why = "it is for the whole workspace and belongs in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml";
             return Err(self.invalid_value(key, why));
         }
         let nearest = known
@@ -268,7 +268,7 @@ impl<'a> TableParser<'a> {
         let iterations = integer(&limits::WARM_UP_ITERATIONS);
         match (time, self.parse("warm-up-iterations", iterations)?) {
             (Some(_), Some(_)) => {
-                let why = "it stands beside `warm-up-time`: a warm-up has one end";
+                let why = "it cannot be combined with `warm-up-time`: a warm-up ends after a time or after iterations";
                 Err(self.invalid_value("warm-up-iterations", why))
             }
             (_, Some(count)) => Ok(Some(WarmUpGoal::Iterations(count))),
@@ -286,7 +286,7 @@ impl<'a> TableParser<'a> {
         };
         let verdict = |word: &Value| match word.as_str() {
             Some(word) => word.parse(),
-            None => Err(format!("{word} is not a word")),
+            None => Err(format!("{word} is not a string")),
         };
         let fail_on = |value: &Value| match value {
             Value::String(word) if word == "none" => Ok(Vec::new()),
@@ -315,7 +315,7 @@ impl<'a> TableParser<'a> {
         })
     }
 
-    /// Parses the inner table of thresholds, and refuses unknown names too.
+    /// Parses the inner table of thresholds, and refuses unknown names.
     fn parse_thresholds(&self) -> Result<Thresholds, SettingsError> {
         let mut thresholds = Thresholds::default();
         let Some(value) = self.entries.get(THRESHOLDS) else {
@@ -431,7 +431,7 @@ fn integer(range: &RangeInclusive<u32>) -> impl FnOnce(&Value) -> Result<u32, St
 /// Parses a time that is not zero. The error says which value is expected.
 pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
-        Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
+        Duration::ZERO => Err("it must be longer than zero".to_owned()),
         duration => Ok(duration),
     }
 }

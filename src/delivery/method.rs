@@ -1,4 +1,4 @@
-//! `--method SYSTEM --explain`: lists the settings that a system's conventions mean in this workspace.
+//! `--method SYSTEM --explain`: lists the settings that follow from a system's conventions in this workspace.
 
 use crate::error::AppError;
 use crate::options::{ComparisonOptions, StoreOptions};

@@ -22,13 +22,13 @@ use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples drawn per side, summed over all benchmarks of a page; this bounds the page's size.
 const POINTS_OF_ALL: usize = 12_000;
-/// Minimum and maximum number of samples drawn per benchmark.
+/// Minimum number of samples drawn per side of a benchmark. `MOST_POINTS` is the maximum.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
 
-/// Runs in histories, summed over all benchmarks of a page: each run costs reading, analysis and space.
+/// Maximum number of runs in histories, summed over all benchmarks of a page. Each run costs reading, analysis and space.
 const RUNS_OF_ALL: usize = 6_000;
-/// Minimum number of runs for a history on the page: shorter ones have no band and hardly any change points.
+/// Minimum number of runs for a history on the page. Shorter ones have no band and hardly any change points. `MOST_RUNS` is the maximum.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;
 
@@ -43,7 +43,7 @@ pub(crate) struct PageFindings {
     head: Run,
     rows: Vec<Row<'static>>,
     reference: Option<String>,
-    /// Changes from the verdicts in the store, for rows without details
+    /// Changes from the verdicts in the store, for rows without details.
     changes: BTreeMap<BenchmarkKey, f64>,
     plan: Option<Plan>,
     method: Option<Method>,
@@ -198,7 +198,7 @@ pub(crate) struct PageData {
     subject: PageFindings,
     heads: BTreeMap<RunId, (Run, HostControls)>,
     shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Summary of each run's measurement, also of runs whose samples are not drawn
+    /// Summary of each run's measurement, also of runs whose samples are not drawn.
     sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
     histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
 }

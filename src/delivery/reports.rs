@@ -24,7 +24,7 @@ use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 use perfcheck_store::{Store, WorkspaceId};
 
-/// The key of a report unless the user names one.
+/// Key of a report if neither the user nor the CI job names one.
 const USUAL_KEY: &str = "benchmarks";
 
 /// Reports to write in addition to the table, in the order of the command line.
@@ -50,9 +50,9 @@ pub struct ReportOptions {
 /// One requested report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportRequest {
-    /// The kind of report
+    /// The kind of report.
     pub kind: RequestedReportKind,
-    /// The file, or for a page possibly a directory; `None` for stdout
+    /// The file, or for a page possibly a directory; `None` for stdout.
     pub file: Option<PathBuf>,
 }
 
@@ -76,18 +76,18 @@ impl FromStr for ReportRequest {
 /// The kind of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedReportKind {
-    /// Findings in the format of another tool
+    /// Findings in the format of another tool.
     Findings(ReportKind),
-    /// An HTML page, which also shows stored measurements of both sides
+    /// An HTML page, which also shows stored measurements of both sides.
     Page,
-    /// The table in another form, written by the command that owns the table
+    /// The table in another form, written by the command that owns the table.
     Table(TableFormat),
-    /// A picture, drawn by the command that owns it
+    /// A picture, drawn by the command that owns it.
     Picture,
 }
 
 impl RequestedReportKind {
-    /// The words of the kinds that are not forms of findings.
+    /// The kinds that are not in the format of another tool, each with its word.
     const OTHERS: [(&str, Self); 5] = [
         ("html", Self::Page),
         ("text", Self::Table(TableFormat::Text)),

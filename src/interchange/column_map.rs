@@ -11,39 +11,39 @@ use super::unit::ValueUnit;
 /// A column, by its name in the first line or by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputColumn {
-    /// By name
+    /// By its name, which must occur once in the first line.
     Named(String),
-    /// By number, from 1
+    /// By its number, from 1.
     Numbered(usize),
 }
 
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueColumn {
-    /// The last part of its benchmarks' ids; with `None`, the column's name if there are several columns of values
+    /// Last part of the ids of this column's benchmarks. If `None`, that part is the column's name, or missing if this is the only column of values.
     pub label: Option<String>,
-    /// The column
+    /// Place of the column in the table.
     pub column: InputColumn,
-    /// The column's own unit
+    /// Unit of the values in this column; `None` if a column of units or an option gives it.
     pub unit: Option<ValueUnit>,
 }
 
 /// The meaning of each column of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnMap {
-    /// The columns that form a benchmark's id
+    /// The columns that form a benchmark's id, in the order of its parts.
     pub id: Vec<InputColumn>,
-    /// The columns of values; each one is a benchmark of its own
+    /// The columns of values. The values of one id in different columns belong to different benchmarks.
     pub values: Vec<ValueColumn>,
-    /// The ordinal of a measurement within its process, a whole number
+    /// The column with the ordinal of a measurement within its process, a whole number. If `None`, rows keep the order of the file.
     pub repetition: Option<InputColumn>,
-    /// The process or session that a row belongs to
+    /// The column with the process or session that a row belongs to. If `None`, each file is one process.
     pub process: Option<InputColumn>,
-    /// The number of iterations whose total a row's values are
+    /// The column with the number of iterations of a row, whose values then are totals. If `None`, values are per iteration.
     pub iterations: Option<InputColumn>,
-    /// The unit of a row's values
+    /// The column with the unit of a row's values.
     pub unit: Option<InputColumn>,
-    /// Further properties of a benchmark: not part of its id, but a dimension of pivots
+    /// Columns with further properties of a benchmark. They are dimensions of pivot tables but not part of the id.
     pub dimensions: Vec<InputColumn>,
 }
 
@@ -74,7 +74,9 @@ impl FromStr for InputColumn {
                 .filter(|number| (1..=100_000).contains(number))
                 .map(Self::Numbered)
                 .ok_or_else(|| {
-                    map_error(format!("`{text}` is no number of a column, such as `#1`"))
+                    map_error(format!(
+                        "`{text}` is not the number of a column, such as `#1`"
+                    ))
                 }),
         }
     }
@@ -153,7 +155,7 @@ impl ColumnMap {
             _ => {
                 let label = key.strip_prefix("value.").filter(|label| !label.is_empty());
                 let Some(label) = label else {
-                    return Err(map_error(format!("`{key}` is no key; keys are {KEYS}")));
+                    return Err(map_error(format!("`{key}` is not a key; keys are {KEYS}")));
                 };
                 self.values.push(ValueColumn {
                     label: Some(label.to_owned()),
@@ -195,7 +197,7 @@ impl ColumnMap {
             .collect()
     }
 
-    /// Returns the names of the parts of ids.
+    /// Returns the name of each part of the ids, by which pivot tables select it.
     pub fn id_parts(&self) -> Vec<String> {
         let mut parts: Vec<String> = self.id.iter().map(ToString::to_string).collect();
         if self.labels().iter().any(Option::is_some) {
@@ -287,12 +289,12 @@ mod tests {
             ("value=b", "no column for ids"),
             ("id=a", "no column of values"),
             ("id=a,b", "KEY=COLUMN"),
-            ("id=a,value=b,time=c", "`time` is no key"),
+            ("id=a,value=b,time=c", "`time` is not a key"),
             ("id=a,id=c,value=b", "given twice"),
             ("id=a,value=b,unit=c,unit=d", "given twice"),
             ("id=a//c,value=b", "no name"),
             ("id=#0,value=b", "no number"),
-            ("id=a,value=b[parsec]", "is no unit"),
+            ("id=a,value=b[parsec]", "is not a unit"),
             ("id=a,value.x=b,value.x=c", "two values are called"),
         ] {
             let error = ColumnMap::parse(&[text]).unwrap_err().to_string();

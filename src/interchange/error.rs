@@ -7,15 +7,15 @@ use std::path::PathBuf;
 /// A row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MalformedRow {
-    /// Index of the file among those read
+    /// Index of the file among those read.
     pub file: usize,
-    /// Name of the file
+    /// Name of the file.
     pub name: String,
-    /// Line on which the row begins, from 1
+    /// Line on which the row begins, from 1.
     pub line: u64,
-    /// The column, as the column map names it; `None` for the whole row
+    /// The column, as the column map names it; `None` for the whole row.
     pub column: Option<String>,
-    /// The reason
+    /// What is wrong, in words that continue a sentence about the row or column.
     pub reason: String,
 }
 
@@ -33,118 +33,118 @@ impl fmt::Display for MalformedRow {
 /// The error of an import or export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// A file could not be opened or read
+    /// A file could not be opened or read.
     #[error("could not read {}: {source}", path.display())]
     File {
-        /// Path of the file
+        /// Path of the file.
         path: PathBuf,
-        /// Error of the operating system
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A file exceeds the size limit
+    /// A file exceeds the size limit.
     #[error(
-        "{name} is longer than {limit_mib} MiB\n  help: split it, and name all parts that belong to one session in a process column"
+        "{name} is longer than {limit_mib} MiB\n  help: split it, and give all parts of one session the same value in a process column"
     )]
     TooLong {
-        /// Name of the file
+        /// Name of the file.
         name: String,
-        /// The limit
+        /// The limit, in MiB.
         limit_mib: u64,
     },
-    /// The column map is invalid
+    /// The column map is invalid.
     #[error("the column map: {0}")]
     ColumnMap(String),
-    /// The column map names a column that the file does not have
+    /// The column map names a column that the file does not have.
     #[error("{name} has no column `{column}`; {}", describe_columns(there))]
     NoColumn {
-        /// Name of the file
+        /// Name of the file.
         name: String,
-        /// The column
+        /// The column.
         column: String,
-        /// The columns of the file
+        /// The columns of the file.
         there: Vec<String>,
     },
-    /// The column map uses a column name that occurs twice
+    /// The column map uses a column name that occurs twice.
     #[error(
         "{name} has several columns `{column}`\n  help: name it by its number: `#{first}` or `#{second}`"
     )]
     SeveralColumns {
-        /// Name of the file
+        /// Name of the file.
         name: String,
-        /// The column
+        /// The column.
         column: String,
-        /// Number of the first such column
+        /// Number of the first such column.
         first: usize,
-        /// Number of the second such column
+        /// Number of the second such column.
         second: usize,
     },
-    /// The unit of the values is unknown
+    /// The unit of the values is unknown.
     #[error(
         "nothing says what the values of column `{0}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={0}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
     )]
     NoUnit(String),
-    /// Rows could not be read
+    /// Rows could not be read.
     #[error("{}", describe_malformed_rows(rows, *total))]
     Malformed {
-        /// The first of these rows
+        /// The first of the malformed rows.
         rows: Vec<MalformedRow>,
-        /// Number of these rows
+        /// Number of all malformed rows.
         total: u64,
     },
-    /// The files have no rows
+    /// The files have no rows.
     #[error("there are no values in {names}{hint}")]
     Empty {
-        /// Names of the files
+        /// Names of the files.
         names: String,
-        /// Advice for the user, or nothing
+        /// Advice for the user, or nothing.
         hint: &'static str,
     },
-    /// A file violates its format
+    /// A file violates its format.
     #[error("{place}: {reason}; nothing was stored")]
     Broken {
-        /// The file with line and column, or with the path within its JSON
+        /// The file with line and column, or with the path within its JSON.
         place: String,
-        /// The violation, with advice
+        /// The violation and advice, in words.
         reason: String,
     },
-    /// The content of a file matches no known format
+    /// The content of a file matches no known format.
     #[error(
         "the format of {0} is not known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
     )]
     UnknownFormat(String),
-    /// Files of different formats cannot form one run
+    /// Files of different formats cannot form one run.
     #[error(
         "{first} is {first_format} and {second} is {second_format}\n  help: import each format by itself"
     )]
     SeveralFormats {
-        /// The first file
+        /// Name of the first file.
         first: String,
-        /// Its format
+        /// Format of the first file.
         first_format: String,
-        /// The second file
+        /// Name of the second file.
         second: String,
-        /// Its format
+        /// Format of the second file.
         second_format: String,
     },
-    /// A file could not be written
+    /// A file could not be written.
     #[error("could not write {}: {source}", path.display())]
     Write {
-        /// Path of the file
+        /// Path of the file.
         path: PathBuf,
-        /// Error of the operating system
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A limit is exceeded
+    /// A limit is exceeded.
     #[error("there are more than {most} {what}\n  help: {hint}")]
     TooMany {
-        /// The things counted
+        /// What is counted, a noun in the plural.
         what: &'static str,
-        /// The limit
+        /// Maximum number of them.
         most: usize,
-        /// Advice for the user
+        /// Advice for the user.
         hint: &'static str,
     },
-    /// The user interrupted the command
+    /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
 }
@@ -160,7 +160,7 @@ fn describe_columns(there: &[String]) -> String {
                 "'|'"
             };
             format!(
-                "its first line is one column: `{}`\n  help: another separator? `--separator {separator}`",
+                "its first line has only one column: `{}`\n  help: another separator? `--separator {separator}`",
                 only.escape_debug()
             )
         }
@@ -198,7 +198,8 @@ fn describe_malformed_rows(rows: &[MalformedRow], total: u64) -> String {
     text
 }
 
-/// Returns the reason of a JSON error without its place, which messages show separately. The reason may quote the input.
+/// Returns the reason of a JSON error without its place, which messages show separately. The reason is cut after 300 characters, since it may
+/// quote the input.
 pub(super) fn reason_without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ");

@@ -1,8 +1,7 @@
-//! Groups rows by benchmark and process (units, order of repetitions, duplicates), and summarizes an import: separates warm-up, applies the outlier
-//! policy, and computes the mean with its bootstrap interval.
+//! Groups the rows of an import by benchmark and process, and summarizes each benchmark by its mean with a bootstrap interval.
 //!
-//! Must not change the stored samples; the filter is stored with the run, and later descriptions of the run use it. Invariant: no verdict depends on
-//! the interval.
+//! A summary leaves out warm-up and outliers. The stored samples include them: the filter is stored with the run, and later descriptions of the run
+//! apply it again. Invariant: no verdict depends on the interval.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -32,11 +31,11 @@ const MOST_SHOWN: usize = 20;
 /// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Unit of values without one of their own
+    /// Unit of all values whose column and row have none; `None` if the user gave none.
     pub unit: Option<ValueUnit>,
-    /// Guess that values without a unit are nanoseconds or ticks of 100 ns, by the language of their group or the size of its median
+    /// Whether to guess that values without a unit are nanoseconds or ticks of 100 ns, by the language of their group or the size of its median.
     pub guess_units: bool,
-    /// Skip and count rows that cannot be read
+    /// Whether to skip and count rows that cannot be read. Otherwise they are an error.
     pub lenient: bool,
 }
 
@@ -56,65 +55,65 @@ pub(super) struct RawRow {
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
-    /// Dimensions of its benchmark, column by column
+    /// Dimensions of its benchmark, column by column.
     pub(super) dimensions: Vec<String>,
 }
 
 /// One measurement: a sample for each column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
-    /// Ordinal of its process, from 0
+    /// Ordinal of its process, from 0.
     pub process: u32,
-    /// Samples in the order of the columns
+    /// Samples in the order of the columns.
     pub samples: Vec<Sample>,
 }
 
 /// All measurements under one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdGroup {
-    /// The id without the part that distinguishes columns of values
+    /// The id without the part that distinguishes columns of values.
     pub id: String,
-    /// Unit and meaning of each column
+    /// Unit and meaning of each column.
     pub metrics: Vec<Metric>,
-    /// By process, then by repetition; in the order of the file if no column gives the repetition
+    /// Sorted by process, then by repetition. If no column gives the repetition, rows of a process keep the order of the file.
     pub rows: Vec<GroupRow>,
-    /// Work of one iteration, if the format has it
+    /// Work of one iteration, if the format has it.
     pub throughput: Throughput,
-    /// Layout of the iteration counts
+    /// Whether the iteration counts of the samples are equal or increase.
     pub phase: IterationLayout,
-    /// Dimensions, in the order of the map's columns
+    /// Values of the dimensions, in the order of the column map.
     pub dimensions: Vec<String>,
 }
 
-/// The layout of iteration counts.
+/// The pattern of the iteration counts of a benchmark's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IterationLayout {
-    /// Equal counts in all samples, or unknown counts
+    /// All samples have equally many iterations, or the counts are unknown.
     #[default]
     Flat,
-    /// d, 2d, 3d, ... iterations
+    /// The samples have d, 2d, 3d, ... iterations, as Criterion's linear mode takes them.
     Linear,
 }
 
 /// The unit that `--guess-units` chose for a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Id of the group
+    /// Id of the group.
     pub id: String,
-    /// The column of values
+    /// The column of values.
     pub column: String,
-    /// The chosen unit
+    /// The chosen unit.
     pub unit: String,
-    /// The reason for the choice
+    /// The reason for the choice.
     pub evidence: UnitEvidence,
 }
 
 /// The reason for choosing a unit that nobody declared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnitEvidence {
-    /// Language of the measured program, as the table states it
+    /// The language of the measured program, as the table states it.
     Language(String),
-    /// Median of the values as written in the table
+    /// The median of the values as written in the table, without a unit.
     Median(f64),
 }
 
@@ -127,25 +126,25 @@ impl fmt::Display for UnitEvidence {
     }
 }
 
-/// Name of the dimension that decides the unit in the serializer methodology.
+/// Name of the column with the language of the measured program. `--guess-units` decides by it if the table has it.
 const LANGUAGE: &str = "language";
-/// The language whose runner writes ticks; all others write nanoseconds.
+/// Benchmarks in this language count ticks of 100 ns. Those in all other languages count nanoseconds.
 const LANGUAGE_OF_TICKS: &str = "csharp";
 
 /// The content of imported files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedGroups {
-    /// Groups in the order of their first row
+    /// Groups in the order of their first row.
     pub groups: Vec<IdGroup>,
-    /// Names of the processes, by ordinal
+    /// Names of the processes, by ordinal.
     pub processes: Vec<String>,
-    /// Whether the input distinguishes processes
+    /// Whether the input distinguishes processes.
     pub processes_known: bool,
-    /// Guessed units
+    /// Guessed units.
     pub guesses: Vec<Guess>,
-    /// The first skipped rows
+    /// The first skipped rows.
     pub skipped: Vec<MalformedRow>,
-    /// Number of skipped rows
+    /// Number of skipped rows.
     pub rows_skipped: u64,
 }
 
@@ -154,7 +153,7 @@ struct PendingRow {
     process: u32,
     repetition: Option<u64>,
     iterations: u64,
-    /// Index of its unit in `RowCollector::units`
+    /// Index of its unit in `RowCollector::units`.
     unit: Option<usize>,
     values: Vec<Decimal>,
 }
@@ -234,7 +233,7 @@ impl<'a> RowCollector<'a> {
         let mut differing = known.iter().zip(&row.dimensions).zip(&self.map.dimensions);
         if let Some(((known, said), column)) = differing.find(|((known, said), _)| known != said) {
             let reason = format!(
-                "`{said}`, and `{known}` before for `{}`: is it part of the id?",
+                "`{said}`, but `{known}` before for `{}`: is it part of the id?",
                 self.groups[group].id
             );
             let row = self.malformed(row.place, Some(column.to_string()), reason);
@@ -260,7 +259,7 @@ impl<'a> RowCollector<'a> {
         Ok(())
     }
 
-    /// Returns the ordinal of a process, which its column identifies and, among several files, its file.
+    /// Returns the ordinal of the process of a row: rows of one process are in the same file and have the same entry in the process column.
     fn process_ordinal(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
         let key = (file, said);
         if let Some(known) = self.known_processes.get(&key) {
@@ -283,7 +282,7 @@ impl<'a> RowCollector<'a> {
         Ok(ordinal)
     }
 
-    /// Returns all groups, or an error about the malformed rows.
+    /// Returns all groups. Fails if rows are malformed and must not be skipped, or if no row is left.
     pub(super) fn finish(
         mut self,
         files: &[InputContent],
@@ -354,7 +353,7 @@ impl<'a> RowCollector<'a> {
         }
     }
 
-    /// Rejects rows that repeat a repetition of the same process.
+    /// Rejects a row if an earlier one has the same process and repetition.
     fn reject_duplicates(&mut self, group: &mut PendingGroup) {
         let Some(column) = &self.map.repetition else {
             return;
@@ -368,7 +367,7 @@ impl<'a> RowCollector<'a> {
                 let number = later.repetition.unwrap_or(0);
                 let line = first.place.line;
                 let reason = format!(
-                    "`{number}` is there already for `{id}` (line {line}): is another column part of the id, or the process?"
+                    "`{number}` was already used for `{id}` (line {line}): is another column part of the id, or the process?"
                 );
                 refused.push((later.place, reason));
             }
@@ -380,7 +379,7 @@ impl<'a> RowCollector<'a> {
         }
     }
 
-    /// Returns the language of a group, from a dimension or a part of its id.
+    /// Returns the language of a group, from the dimension or the part of the id that is called `language`.
     fn language_of<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
         let dimensions = group.dimensions.iter().map(String::as_str);
         let dimensions = self.map.dimensions.iter().zip(dimensions);
@@ -393,7 +392,7 @@ impl<'a> RowCollector<'a> {
             .filter(|language| !language.is_empty())
     }
 
-    /// Returns the unit of each column of values, or `None` if rows have their own.
+    /// Returns the unit of each column of values; `None` if the rows give it. Adds the units that were guessed to `guesses`.
     fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<ValueUnit>> {
         let declared = |at: usize| {
             let own = self.map.values[at].unit.clone();
@@ -448,7 +447,7 @@ impl<'a> RowCollector<'a> {
                 let metric = metrics[at].get_or_insert_with(|| unit.metric().clone());
                 let sample = if metric != unit.metric() {
                     Err(format!(
-                        "is in {unit}, which other values of `{}` are not",
+                        "is in {unit}, but other values of `{}` are not",
                         pending.id
                     ))
                 } else if row.iterations != 1 && matches!(metric, Metric::Rate { .. }) {
@@ -488,7 +487,8 @@ impl<'a> RowCollector<'a> {
 }
 
 impl IdGroup {
-    /// Gives the decimals of one column a common denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
+    /// Gives the decimals of one column a common denominator, so that its samples look alike: 12.5 and 12.25 become 1250/100 and 1225/100. Does
+    /// nothing if a column gives the iterations, because they are part of the denominators.
     fn unify_denominators(&mut self, iterations_are_counted: bool) {
         if iterations_are_counted {
             return;
@@ -497,7 +497,7 @@ impl IdGroup {
             if matches!(metric, Metric::Rate { .. }) {
                 continue;
             }
-            // Other counts come from numbers with too many decimals for 64 bits.
+            // A count that is not a power of ten comes from a value with too many decimals for 64 bits. Its fraction was simplified.
             let is_power_of_ten = |count: &u64| 10_u64.pow(count.ilog10()) == *count;
             let denominators = self.rows.iter().map(|row| row.samples[at].iterations);
             let largest = denominators.filter(is_power_of_ten).max();

@@ -13,11 +13,11 @@ const MOST_BYTES: u64 = 256 << 20;
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputContent {
-    /// Name of the file without directories; `-` for standard input
+    /// Name of the file without directories; `-` for standard input.
     pub name: String,
-    /// Content of the file; UTF-16 is converted to UTF-8
+    /// Content of the file; UTF-16 is converted to UTF-8.
     pub bytes: Vec<u8>,
-    /// BLAKE3 hash of `bytes`, in hexadecimal digits
+    /// BLAKE3 hash of `bytes`, in hexadecimal digits.
     pub blake3: String,
 }
 
@@ -94,7 +94,7 @@ fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
         Ok(text) if odd.is_empty() => Ok(text.into_bytes()),
         Ok(_) | Err(_) => Err(ExchangeError::Broken {
             place: name.to_owned(),
-            reason: "its mark says UTF-16, but it is not; save it as UTF-8".to_owned(),
+            reason: "its byte order mark says UTF-16, but it is not; save it as UTF-8".to_owned(),
         }),
     }
 }

@@ -32,14 +32,14 @@ fn parse_separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if ["tab", "\\t"].contains(&text) => Ok(b'\t'),
         [b'"' | b'\r' | b'\n'] => {
-            Err("a quotation mark or line end separates no columns".to_owned())
+            Err("a quotation mark or line end cannot separate columns".to_owned())
         }
         [byte] => Ok(*byte),
-        _ => Err("it is one ASCII character, or `tab`".to_owned()),
+        _ => Err("expected one ASCII character, or `tab`".to_owned()),
     }
 }
 
-/// Reads `files` as one set of measurements, polling `interrupted`.
+/// Reads `files` as one set of measurements. Stops with the error `Interrupted` once `interrupted` returns true.
 pub fn read_tables(
     files: &[InputContent],
     map: &ColumnMap,
@@ -84,7 +84,7 @@ struct ColumnIndices {
     iterations: Option<usize>,
     unit: Option<usize>,
     dimensions: Vec<usize>,
-    /// Number of columns that every row must have; `None` without a header: any number that includes the mapped columns
+    /// Number of columns that every row must have. `None` without a header: then a row needs only the columns that the map names.
     columns: Option<usize>,
 }
 
@@ -202,7 +202,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// Reads a row; the error names the column and the reason.
+    /// Reads a row. The error is the column, or `None` for the whole row, and the reason.
     fn parse_row(
         &self,
         record: &ByteRecord,
@@ -216,7 +216,7 @@ impl TableReader<'_> {
         let cell =
             |column: &InputColumn, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
                 let said = |reason: &str| (Some(column.to_string()), reason.to_owned());
-                let bytes = record.get(at).ok_or_else(|| said("is not there"))?;
+                let bytes = record.get(at).ok_or_else(|| said("is missing"))?;
                 let text = std::str::from_utf8(bytes).map_err(|_| said("is not UTF-8"))?;
                 Ok(Cow::Borrowed(text))
             };
@@ -255,7 +255,7 @@ impl TableReader<'_> {
             let number = text.parse().ok().filter(|number| *number >= least);
             number.map(Some).ok_or_else(|| {
                 let short: String = text.chars().take(40).collect();
-                let reason = format!("`{short}` is not a whole number from {least} on");
+                let reason = format!("`{short}` is not a whole number of {least} or more");
                 (Some(column.to_string()), reason)
             })
         };
@@ -310,7 +310,8 @@ impl<'a> LineNumbers<'a> {
         }
     }
 
-    /// Returns the line of the first byte from `byte` on that is not a line end: a record's position may be before empty lines.
+    /// Returns the line on which the record at `byte` begins. Empty lines before the record are skipped, because the reader's position may be before
+    /// them.
     fn line_at(&mut self, byte: u64) -> u64 {
         let byte = usize::try_from(byte)
             .unwrap_or(usize::MAX)

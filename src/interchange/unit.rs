@@ -6,10 +6,10 @@ use std::str::FromStr;
 use perfcheck_analysis::model::{Metric, Nanos, Sample};
 use perfcheck_stats::quotient;
 
-/// Median above which the heuristic assumes ticks of 100 ns instead of nanoseconds.
+/// Median above which `--guess-units` assumes ticks of 100 ns instead of nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// Numbers from here on have more digits than a 64-bit float distinguishes, so the last digits may be rounded.
+/// The last digit of a number may be rounded off if the number is at least this large: a 64-bit float does not distinguish that many digits.
 const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
 /// Maximum length of a tick in nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
@@ -17,13 +17,13 @@ const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 /// The unit of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueUnit {
-    /// Name, as written by the user
+    /// Name, as written by the user.
     name: String,
-    /// Unit and meaning of the samples
+    /// Unit and meaning of the samples.
     metric: Metric,
-    /// Units of the metric (nanoseconds, bytes, ...) in one of this unit
+    /// What one of this unit is in the unit of the metric: 1000 nanoseconds for `us`, 1024 bytes for `KiB`.
     factor: u64,
-    /// For a rate: the time in its denominator, in nanoseconds
+    /// Time in the denominator of a rate, in nanoseconds: 10^9 for `ops/s`. Only used for rates.
     per_ns: u64,
 }
 
@@ -165,11 +165,13 @@ impl FromStr for ValueUnit {
                 .and_then(|(count, of): (u64, u64)| count.checked_mul(of))
                 .filter(|factor| (1..=LONGEST_TICK_NS).contains(factor))
                 .map(|factor| Self::time(text, factor))
-                .ok_or_else(|| format!("`{text}` is no length of a tick such as `ticks:100ns`"));
+                .ok_or_else(|| {
+                    format!("`{text}` is not the length of a tick, such as `ticks:100ns`")
+                });
         }
         if let Some((what, per)) = text.rsplit_once('/') {
             let per_ns = time_unit(per).filter(|_| is_word(what)).ok_or_else(|| {
-                format!("`{text}` is no rate such as `ops/s`, `bytes/s` or `MiB/s`")
+                format!("`{text}` is not a rate such as `ops/s`, `bytes/s` or `MiB/s`")
             })?;
             let (name, factor) = byte_unit(what).map_or((what, 1), |factor| ("bytes", factor));
             let metric = Metric::Rate {
@@ -192,7 +194,7 @@ impl FromStr for ValueUnit {
         match text.strip_prefix("amount:") {
             Some(name) if is_word(name) => Ok(amount(name, 1)),
             _ => Err(format!(
-                "`{text}` is no unit; units are ns, us, ms, s, min, ticks:100ns (a tick of any length), rates such as ops/s, bytes/s or MiB/s, and amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME"
+                "`{text}` is not a unit; units are ns, us, ms, s, min, ticks:100ns (a tick of any length), rates such as ops/s, bytes/s or MiB/s, and amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME"
             )),
         }
     }
@@ -233,7 +235,7 @@ fn byte_unit(name: &str) -> Option<u64> {
 
 /// Maximum number of significant digits; further ones are dropped, since no clock or float has them.
 const MOST_DIGITS: u32 = 25;
-/// Range of exponents; a measurement never exceeds it.
+/// Powers of ten that are accepted. No measurement is outside.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -40..=25;
 
 /// The number `digits * 10^exponent`, at least 0.
@@ -246,9 +248,9 @@ pub(super) struct Decimal {
 /// The character before a number's decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DecimalMark {
-    /// As in `1.5`
+    /// As in `1.5`.
     Point,
-    /// As in `1,5`
+    /// As in `1,5`.
     Comma,
 }
 

@@ -1,4 +1,4 @@
-//! All output for people and programs: the table, the JSON messages, progress. There is one file for each sink; the caller passes the writer.
+//! All output for people and programs: the table, the JSON messages, reports, pictures, progress. The caller passes the writer.
 //!
 //! Must not measure, decide or store, and must not depend on where its input came from. Invariants: every number in the table is in the JSON messages
 //! too; a reader that closes the stream causes no error.

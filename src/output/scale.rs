@@ -1,6 +1,6 @@
 //! Linear scales that map values to shares of a range, for bars, curves, axes and quantized positions.
 
-/// Minimum span of a scale, as a share of the largest value. A shorter scale would make noise look like large changes.
+/// Minimum span of a scale, as a share of the largest absolute value. A shorter scale would make noise look like large changes.
 const LEAST_SPAN: f64 = 0.05;
 
 /// A linear scale.

@@ -1,7 +1,7 @@
 //! The theme, which gives each meaning a color, and the writer for terminals without UTF-8.
 //!
-//! Sinks always write colors and Unicode. The stream strips colors according to the terminal, `--color` and `NO_COLOR`. If the terminal needs it,
-//! `main` inserts a writer that replaces the program's own characters by ASCII of the same width and escapes all others.
+//! All output is written with colors and Unicode. The stream removes the colors according to the terminal, `--color` and `NO_COLOR`. For a terminal
+//! without UTF-8, `main` inserts a writer that replaces the program's own characters by ASCII of the same width and escapes all others.
 
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
@@ -20,13 +20,13 @@ pub(super) enum TextRole {
     Faint,
     /// A heading.
     Heading,
-    /// Text that differs between the sides.
+    /// Text that differs between base and candidate.
     Differing,
     /// Text about a verdict.
     Verdict(Verdict),
 }
 
-/// Colors a text. An empty text stays empty: color codes around nothing would keep blanks at the end of a line.
+/// Colors a text. An empty text stays empty, because blanks before a color code at the end of a line would not be removed.
 pub(super) fn colorize(ink: TextRole, text: &str) -> String {
     match ink {
         _ if text.is_empty() => String::new(),
@@ -43,7 +43,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     colorize_for_verdict(verdict, verdict.word())
 }
 
-/// Returns the symbol of a verdict, one column wide. Color, symbol and word each identify the verdict alone.
+/// Returns the symbol of a verdict, one column wide. The symbol identifies the verdict without its color or word.
 pub(super) fn symbol(verdict: Verdict) -> char {
     match verdict {
         Verdict::Regressed => '▲',
@@ -82,7 +82,7 @@ pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }
 
-/// Escapes foreign text: nothing in it can control a terminal or hide text. Line ends are kept.
+/// Escapes text from elsewhere, so that nothing in it can control a terminal or hide text. Line ends are kept.
 pub(super) fn escape_terminal_text(text: &str) -> String {
     sanitize::terminal_lines(text)
 }
@@ -92,7 +92,7 @@ pub(super) fn status(word: &str) -> String {
     format!("{word:>12}").green().bold().to_string()
 }
 
-/// Colors the word for the outcome of a command.
+/// Colors the word for the outcome of a command: green if it is good, else red.
 pub(super) fn outcome(word: &str, is_good: bool) -> String {
     if is_good {
         word.green().bold().to_string()
@@ -210,13 +210,14 @@ const REPLACEMENTS: [(&str, char); 30] = [
     // Findings.
     ("✓", '+'),
     ("≠", '!'),
-    // Intervals: inside the noise, beyond it, the estimate, zero and the noise threshold, off the scale.
+    // Intervals: within the noise threshold, beyond it, the estimate, and zero.
     ("─╴╶", '-'),
     ("━╸╺╾╼", '='),
     ("●", 'o'),
     ("│┼┿┤├", '|'),
     // Steps of a history.
     ("└┘┌┐", '+'),
+    // Grounds: the noise threshold, the expected range, and beyond the scale.
     ("·", '.'),
     ("░", ':'),
     ("‹«", '<'),

@@ -6,7 +6,7 @@ use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
-/// Keeps the words of a cell on one line; replaced by an ordinary blank in the output.
+/// Blank at which a cell is not broken into lines. The output has an ordinary blank in its place.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
 /// Maximum width of a name. Longer names are shortened in the middle, because their ends are more informative.
@@ -29,12 +29,12 @@ pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// Formats an id completely on one line, without characters that control a terminal. Ids of imported benchmarks are shown as in the imported cells.
+/// Formats a whole id on one line, without characters that control a terminal. Ids of imported benchmarks are shown as in the imported cells.
 pub(super) fn escape_id(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()
 }
 
-/// Formats an id for a sentence: complete if lines are not broken, so that it can be searched for; else shortened.
+/// Formats an id for a sentence. If lines are not broken (`usize::MAX`), the id is complete, so that it can be searched for; else it is shortened.
 pub(super) fn id_in_prose(id: &str, columns: usize) -> String {
     match columns {
         usize::MAX => escape_id(id),
@@ -55,7 +55,7 @@ pub(super) fn width(text: &str) -> usize {
         .sum()
 }
 
-/// Breaks `text` into lines of at most `columns`, anywhere in a word.
+/// Breaks `text` into lines of at most `columns`, even within words.
 pub(super) fn wrap_anywhere(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -78,7 +78,7 @@ pub(super) fn escape_line(text: &str) -> String {
     sanitize::one_line(text)
 }
 
-/// Minimum credible width of a terminal. A terminal that reports fewer columns does not know its width.
+/// Minimum credible width of a terminal, in columns. A terminal that reports fewer does not know its width.
 const NARROWEST: usize = 20;
 
 /// Returns the width of stdout in columns; `usize::MAX` for a file or a pipe.
@@ -181,7 +181,7 @@ pub(super) fn time(nanoseconds: f64) -> String {
     format!("{} {unit}", four_digits(value))
 }
 
-/// Formats a relative change in percent, signed, with three significant digits: `+2.31 %`.
+/// Formats a relative change in percent with its sign, and with two decimals if it is below 10 %: `+2.31 %`, `+23.1 %`, `+231 %`.
 pub fn change(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let decimals = match percent.abs() {
@@ -191,19 +191,19 @@ pub fn change(fraction: f64) -> String {
     };
     let text = format!("{percent:+.decimals$} %");
     if text == "-0.00 %" {
-        // A change of zero is no improvement, so it has no minus sign.
+        // A change that rounds to 0 is no improvement, so it has no minus sign.
         return "+0.00 %".to_owned();
     }
     text.replace('-', "−")
 }
 
-/// Formats a change with its interval; an unknown bound is a question mark: `+2.31 % [+1.90 %, ?]`.
+/// Formats a change with its interval: `+2.31 % [+1.90 %, ?]`. The question mark stands for an unknown bound.
 pub(super) fn change_with_interval(found: &Estimate) -> String {
     let interval = change_interval(found.lower, found.upper);
     format!("{} {interval}", change(found.estimate))
 }
 
-/// Formats the interval of a change; an unknown bound is a question mark: `[+1.90 %, ?]`.
+/// Formats the interval of a change: `[+1.90 %, ?]`. The question mark stands for an unknown bound.
 pub(super) fn change_interval(lower: f64, upper: f64) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
@@ -235,7 +235,7 @@ pub fn percent(fraction: f64) -> String {
     format!("{rounded} %")
 }
 
-/// Formats an estimated share in percent, with few digits: `45 %`, `1.3 %`.
+/// Formats an estimated share in percent, with one decimal if it is below 10 %: `45 %`, `1.3 %`.
 pub(super) fn rounded_percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent == 0.0 || percent >= 9.95 {
@@ -305,7 +305,7 @@ pub(super) fn signed_time(nanoseconds: f64) -> String {
     format!("{sign}{}", time(nanoseconds.abs()))
 }
 
-/// Formats bytes; whole numbers are exact up to 9999: `640 B`, `1.536 MB`.
+/// Formats bytes: `640 B`, `1.536 MB`. Whole numbers below 10,000 are exact, others have four digits.
 pub(super) fn bytes(value: f64) -> String {
     if value < 1e4 && value.fract() == 0.0 {
         return format!("{value:.0} B");
@@ -323,7 +323,8 @@ fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
 }
 
-/// Formats the throughput at `median` nanoseconds per iteration. A throughput that is not in bytes or elements is in the author's own words.
+/// Formats the throughput at `median` nanoseconds per iteration; `None` if the bench states none. A throughput that is not in bytes or elements is
+/// given in the author's own words.
 pub(super) fn throughput(benchmark: &Benchmark, median: f64) -> Option<String> {
     let Throughput { bytes, elements } = benchmark.throughput;
     let rates = [
@@ -358,7 +359,7 @@ pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     }
 }
 
-/// Formats an interval of values per iteration, the smaller number first: a longer time is a lower rate.
+/// Formats an interval of values per iteration, the smaller number first. For a rate, the bounds change places: a longer time is a lower rate.
 pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
     let (first, last) = match metric {
         Metric::Rate { .. } => (upper, lower),

@@ -40,7 +40,7 @@ pub enum Verbosity {
 /// The arrangement of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
-    /// By bench target and group, which is the part of an id before the last `/`. Names show the rest of the id.
+    /// By bench target and group. A group is the part of an id before the last `/`, and names show what follows it.
     Groups,
     /// By bench target, with complete ids.
     Targets,
@@ -53,13 +53,13 @@ pub enum RowOrder {
 pub struct View {
     /// Maximum width of a line, in columns; `usize::MAX` if lines are not broken.
     pub columns: usize,
-    /// If more rows than this have verdicts, the worst come first; `usize::MAX` disables this order.
+    /// Number of rows that fit on the screen. If there are more and they have verdicts, the worst come first; `usize::MAX` disables this.
     pub screenful: usize,
     /// Amount of detail.
     pub verbosity: Verbosity,
     /// Arrangement of rows.
     pub arrangement: RowOrder,
-    /// If set, only rows with these verdicts are shown.
+    /// If set, only rows with one of these verdicts are shown.
     pub only: Option<Vec<Verdict>>,
 }
 

@@ -23,41 +23,42 @@ use perfcheck_host::Revision;
 /// The reference build of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// A git revision
+    /// A git revision.
     Revision(String),
-    /// The commit where the work tree's history left this branch
+    /// The commit where the work tree's history left this branch.
     MergeBase(String),
-    /// A bench executable
+    /// A bench executable.
     Executable(PathBuf),
 }
 
 /// Both builds, with the user's name for the reference.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// How far the code of each target is known to be equal on both sides. A target without an entry is unknown.
+    /// Which code of each target is known to be equal on both sides. Nothing is known of a target without an entry.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
-    /// Names under which the builds are kept.
+    /// Names under which the builds are kept in the cache; `None` for a build that is not kept.
     pub(crate) kept_names: BySide<Option<String>>,
     pub(crate) git: BySide<Option<GitState>>,
     pub(crate) words: String,
-    /// Executables that can be linked again
+    /// Whether and how the executables can be relinked.
     pub(crate) relinking: Relinking,
-    /// Notes on the builds
+    /// Notes on the builds.
     pub(crate) remarks: Vec<RunNote>,
     pub(crate) _in_use: ExecutablesGuard,
 }
 
 /// Guard that keeps the executables in place.
 pub(crate) enum ExecutablesGuard {
-    /// Builds in the cache
+    /// Builds in the cache.
     Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
-    /// Copies of executables
+    /// Copies of executables.
     Stage(#[expect(dead_code, reason = "held")] StagedExecutables),
 }
 
 impl BuildPair {
-    /// Combines two builds from the cache. `current_does_not_build`: the base has its own benchmarks because the current ones did not compile there.
+    /// Combines two builds from the cache. `current_does_not_build`: whether the base has its own benchmarks because the current ones do not compile
+    /// there.
     pub(crate) fn from_sides(
         built: PreparedSides,
         words: String,
@@ -202,7 +203,7 @@ pub(crate) fn pair_with_executable(
             candidate: request.git_after_build()?,
         },
         words: format!("the executable {}", path.display()),
-        relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
+        relinking: Relinking::Impossible("it is unknown what an executable was linked from"),
         remarks,
         _in_use: ExecutablesGuard::Stage(stage),
     })
@@ -286,7 +287,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path.to_owned()))
 }
 
-/// Copies both sides of each target to paths of equal length: the length of an executable's path shifts its memory.
+/// Copies both sides of each target to paths of equal length, because the length of an executable's path shifts addresses in its memory.
 pub(crate) fn stage_copies(
     stage: &StagedExecutables,
     targets: &mut BySide<Vec<BenchTarget>>,

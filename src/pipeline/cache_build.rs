@@ -26,7 +26,7 @@ const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 /// The sources to build, and the way to build them.
 pub(crate) struct CacheBuild<'a> {
     pub(crate) context: &'a Context,
-    /// Build options for cargo
+    /// Build options for cargo.
     pub(crate) cargo: &'a CargoOptions,
     pub(crate) benches_from: BenchesFrom,
     pub(crate) quiet: bool,
@@ -47,7 +47,7 @@ impl CacheBuild<'_> {
         Ok(built)
     }
 
-    /// Builds the work tree alone. Returns it with the facts of its build.
+    /// Builds only the work tree. Returns it with the facts of its build.
     pub(crate) fn build_work_tree(
         &self,
         world: &mut World<'_>,
@@ -93,7 +93,7 @@ impl CacheBuild<'_> {
         })
     }
 
-    /// Builds a revision alone.
+    /// Builds only a revision.
     pub(crate) fn build_commit(
         &self,
         revision: &Revision,
@@ -134,9 +134,7 @@ impl CacheBuild<'_> {
         };
         let stderr = &mut *world.stderr;
         let mut show = |event: BuildEvent<'_>| {
-            if let BuildEvent::LeftOut(left_out) = event {
-                let _ = output::write_warning(stderr, &left_out_in_words(left_out));
-            } else if !self.quiet {
+            if !self.quiet || matches!(event, BuildEvent::LeftOut(_)) {
                 write_event(&event, stderr);
             }
         };
@@ -188,6 +186,11 @@ fn side_in_words(revision: Option<&Revision>) -> String {
 fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
     let words = match event {
         BuildEvent::TargetsSkipped(skipped) => return warn_of_skipped(skipped, stderr),
+        BuildEvent::LeftOut(left_out) => {
+            // Ignore a closed stderr.
+            let _ = output::write_warning(stderr, &left_out_in_words(left_out));
+            return;
+        }
         BuildEvent::Waiting(folder) => (
             "Waiting",
             format!("for another cargo perfcheck in {}", folder.display()),
@@ -204,7 +207,6 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
                 format!("{builds}, the least recently used ({mib} MiB)"),
             )
         }
-        BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
         BuildEvent::CheckingOut(revision) => ("Checking out", describe_revision(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     };

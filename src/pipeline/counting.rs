@@ -1,7 +1,7 @@
-//! Counts instructions after a measurement: of every benchmark if a verdict or limit needs them, else of benchmarks whose time changed. Samples the
-//! time of the latter by function if instructions cannot be counted.
+//! Counts instructions after a measurement: of every benchmark if the user, a verdict or a limit needs them, else of benchmarks whose time changed.
+//! If the instructions of a changed benchmark cannot be counted, its time is sampled by function.
 //!
-//! Every missing count has a reason.
+//! A note gives the reason if a requested count is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,17 +30,17 @@ use perfcheck_build::sides::StagedExecutables;
 use perfcheck_host::process::{start_scoped_work, try_time_samples};
 use perfcheck_store::Store;
 
-/// Maximum number of changed benchmarks to count, largest changes first: each takes seconds, with diminishing returns.
+/// Maximum number of changed benchmarks to count. Those with the largest changes come first. Each takes seconds.
 const MOST_CHANGED: usize = 10;
 
 /// Maximum time per process and benchmark if the user did not request counts and time can be sampled instead.
 const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 
-/// Assumed time of an iteration if none is known; such a benchmark is counted once.
+/// Assumed time of an iteration, in nanoseconds, if none is known.
 const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
-    /// Returns which benchmarks to count: all if a verdict or limit needs instructions.
+    /// Returns which benchmarks to count: all if a verdict or limit needs instructions, else those that the user chose.
     pub(crate) fn counting(&self) -> CountingMode {
         let subject = self.paired_decision().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
@@ -130,11 +130,11 @@ pub(super) fn count_paired(
 /// The benchmarks to count on both sides.
 struct CountedPairs<'p> {
     pairs: &'p [PairedTarget],
-    /// Benchmarks that cannot run on both sides at once
+    /// Benchmarks that cannot run on both sides at once.
     apart: &'p BTreeSet<BenchmarkKey>,
     wanted: &'p BTreeSet<BenchmarkKey>,
     times: &'p BTreeMap<BenchmarkKey, f64>,
-    /// Maximum time that a process spends on a benchmark
+    /// Maximum time that a process spends on a benchmark.
     limit: Option<Duration>,
 }
 
@@ -167,7 +167,7 @@ impl CountedPairs<'_> {
     }
 }
 
-/// Returns the wanted benchmarks in program order: a bench that iterates over its own benchmarks is started only once.
+/// Returns the wanted benchmarks in the order of `benchmarks`, so that a bench that runs its benchmarks by itself is started only once.
 fn to_count(
     benchmarks: &[Benchmark],
     wanted: &BTreeSet<BenchmarkKey>,
@@ -197,7 +197,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// Counts instructions of every benchmark measured alone, if requested, and stores them.
+/// Counts instructions of every benchmark of a single build, if requested, and stores them.
 pub(crate) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -323,7 +323,7 @@ struct CountedTarget<'t> {
 struct PreparedExecutable<'d> {
     target: BenchTarget,
     harness: &'d HarnessKind,
-    /// Directory for its files
+    /// Directory for its files.
     directory: PathBuf,
 }
 
@@ -331,10 +331,10 @@ struct PreparedExecutable<'d> {
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
-    /// Directory with the files of the processes
+    /// Directory with the files of the processes.
     stage: StagedExecutables,
     targets: usize,
-    /// Maximum time that a process spends on a benchmark
+    /// Maximum time that a process spends on a benchmark.
     limit: Option<Duration>,
     failed: Reasons,
 }
@@ -367,7 +367,7 @@ impl<'c> InstructionCounter<'c> {
     }
 
     /// Counts these benchmarks on both sides, at the same time unless they `are_apart`. Benchmarks that fail while the other side runs may fail
-    /// because of it, so they are counted again alone.
+    /// because of it, so they are counted again by themselves.
     fn count_both(
         &mut self,
         pair: &PairedTarget,
@@ -397,7 +397,7 @@ impl<'c> InstructionCounter<'c> {
             .collect())
     }
 
-    /// Counts the benchmarks that `failed` on one side again, alone.
+    /// Counts again the benchmarks that `failed` on one side, while the other side does not run.
     fn count_again(
         &mut self,
         side: CountedTarget<'_>,
@@ -520,7 +520,6 @@ pub(super) type CountsByBenchmark = BTreeMap<BenchmarkKey, BenchmarkCounts>;
 pub(super) struct Reasons(BTreeMap<String, BTreeSet<BenchmarkKey>>);
 
 impl Reasons {
-    /// Records a reason for these benchmarks.
     pub(super) fn add(&mut self, reason: String, keys: impl IntoIterator<Item = BenchmarkKey>) {
         self.0.entry(reason).or_default().extend(keys);
     }
@@ -542,7 +541,7 @@ const MAX_SAMPLING_PER_SIDE: Duration = Duration::from_secs(2);
 /// Sufficient sampling time of a benchmark: about 5,000 samples.
 const SUFFICIENT_SAMPLING: Duration = Duration::from_secs(1);
 
-/// Reports whether time can be sampled here and is real: a scripted clock contains no information on functions.
+/// Reports whether time can be sampled by function here. A scripted clock rules it out, because its time does not depend on the code.
 pub(super) fn can_sample(world: &World<'_>) -> bool {
     let variables = &world.variables;
     let is_wanted = !variables.no_sampling && variables.scripted_clock.is_none();

@@ -1,4 +1,4 @@
-//! Compares the machine code of two builds before measuring: benchmarks that cannot differ, and functions that do.
+//! Compares the machine code of two builds before measuring. Finds benchmarks that cannot differ, and functions that do.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]
 pub(crate) enum CodeEquality {
-    /// All code that can run is the same
+    /// All code that can run is the same.
     Wholly(Sameness),
-    /// The code is the same until execution enters one of these places
+    /// The code is the same until execution enters one of these places.
     Outside(EntryOffsets),
 }
 
@@ -23,9 +23,9 @@ pub(crate) type CodeByTarget = BTreeMap<TargetName, CodeEquality>;
 
 /// The result of comparing two executables of a bench target.
 pub(crate) struct ExecutableComparison {
-    /// `None` if no equality is known
+    /// `None` if no equality is known.
     pub(crate) same: Option<CodeEquality>,
-    /// A note for readers, if any
+    /// A note for readers, if any.
     pub(crate) remark: Option<RunNote>,
 }
 

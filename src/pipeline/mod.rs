@@ -1,5 +1,5 @@
-//! The stages of a run: build -> reference -> pair -> measure -> judge -> record -> publish. Commands call the stages that they need; a stage does not
-//! know which command calls it.
+//! The stages of a run: build -> reference -> pair -> measure -> judge -> record -> publish. Commands call the stages that they need; a stage does
+//! not know which command calls it.
 //!
 //! - build: [`work_tree::WorkTree`], [`build::BuildPair`]; `prepare`, `cache_build`, `relinking` and `machine_code` help
 //! - reference: [`reference::ReferenceBuilds`]

@@ -18,11 +18,11 @@ const MAX_NAMED_BENCHMARKS: usize = 3;
 /// The reference of the next run with the same command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NextReference<'a> {
-    /// The last accepted run
+    /// The last accepted run.
     Accepted,
-    /// The run that a baseline names at that time
+    /// The run that a baseline names at that time.
     Named(&'a str),
-    /// A reference that the command line fixes; accepting runs does not change it
+    /// A reference that the command line fixes; accepting runs does not change it.
     Fixed,
 }
 
@@ -30,9 +30,9 @@ pub(crate) enum NextReference<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AdvisedRun<'a> {
     pub(crate) run: RunId,
-    /// Command line of the run up to the name of a benchmark
+    /// Command line that measures again, without a filter: advice appends the benchmark.
     pub(crate) again: &'a str,
-    /// Flags that lead other commands to this workspace and store
+    /// Flags that lead other commands to this workspace and store.
     pub(crate) place: &'a str,
     pub(crate) next: NextReference<'a>,
 }
@@ -76,7 +76,7 @@ pub(crate) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<Stri
 
 impl AdvisedRun<'_> {
     /// Returns the line with the command that makes this run the reference of the next: `accepting`, or saving a baseline. Returns `None` if the
-    /// command line alone fixes the reference.
+    /// command line fixes the reference.
     fn accept_line(&self, accepting: String) -> Option<String> {
         let Self { run, place, .. } = self;
         let command = match self.next {
@@ -90,7 +90,7 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// Returns the lines about a benchmark in doubt: the findings, how to measure it again, and how to accept it unless `told` said so already.
+    /// Returns the lines about a benchmark in doubt: `known`, how to measure it again, and how to accept the run, unless `told` is the same line.
     fn doubt_lines(
         &self,
         known: String,
@@ -105,7 +105,7 @@ impl AdvisedRun<'_> {
         lines.join("\n")
     }
 
-    /// Notes that this run is not the reference of the next, if it could have been.
+    /// Returns the line that says that this run is not accepted; empty if accepting it would not change the reference of the next run.
     fn not_accepted_note(&self) -> String {
         match self.next {
             NextReference::Accepted => format!("\nRun {} is not accepted.", self.run),
@@ -134,10 +134,10 @@ pub(crate) fn explain_nothing_compared(
     ))
 }
 
-/// Explains that a name stays with the run that it named. `place` has the flags that lead commands to the store.
+/// Explains that a baseline's name stays with its earlier run. `place` has the flags that lead commands to the store.
 ///
-/// A run that was compared with this name and is worse does not get it: otherwise the next run would be compared with the slower one, which would
-/// disable the gate.
+/// A run that was compared with this baseline and is worse does not get its name. Otherwise the next run would be compared with the slower one, and
+/// the gate would find nothing.
 pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
     let NamedRun { run: before, name } = named;
     format!(
@@ -185,7 +185,7 @@ fn explain_command(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String>
     Some(format!("Why: {explain}"))
 }
 
-/// Returns advice on suspects.
+/// Returns advice on the `suspect` benchmark that looks slowest.
 fn advise_on_suspects(
     rows: &[Row<'_>],
     advised: &AdvisedRun<'_>,
@@ -240,7 +240,7 @@ fn advise_on_inconclusive(
     Some(advised.doubt_lines(known, worst, accept_run_command(advised), told))
 }
 
-/// Returns the command that measures one benchmark alone, with enough rounds to settle it.
+/// Returns the command that measures only this benchmark, with enough rounds to settle it.
 fn rerun_command(again: &str, row: &Row<'_>) -> String {
     let BenchmarkKey {
         package,

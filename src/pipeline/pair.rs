@@ -1,10 +1,10 @@
 //! Decides which benchmarks of the work tree are measured against which build, which need no measurement, and which belong to the shard of this job.
 //!
 //! Benchmarks that run the same code on both sides are settled. If it is not known beforehand whether a benchmark executes differing code, it runs on
-//! both sides with a trap wherever differing code is entered. A process that hits a trap dies, and its benchmark is measured as usual. Criterion
-//! benchmarks run in rehearsal mode, so that Criterion's analysis and reports do not count; others are measured for a round.
+//! both sides with a trap wherever differing code is entered. A process that hits a trap dies, and its benchmark is measured as usual. In this trial,
+//! Criterion benchmarks only iterate, so that differing code of Criterion's analysis and reports does not count. Others are measured for a round.
 //!
-//! Invariant: the shards depend on the names of benchmarks alone, so that independent jobs with separate stores agree on them.
+//! Invariant: the shards depend only on the names of benchmarks, so that independent jobs with separate stores agree on them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,9 +42,9 @@ pub(crate) struct PairingRules<'a> {
     pub(crate) part: Option<ShardRequest<'a>>,
     /// Whether to measure identical executables, as a control.
     pub(crate) wants_control: bool,
-    /// Whether benchmarks that run the same code are measured, too: a baseline needs their numbers.
+    /// Whether to measure also benchmarks that run the same code, because a baseline needs their numbers.
     pub(crate) measures_all: bool,
-    /// Benchmarks that declined to be measured before: equal code does not show that they are unchanged.
+    /// Benchmarks that declined to be measured in an earlier run. For them, equal code does not show that they are unchanged.
     pub(crate) declined: BTreeSet<BenchmarkKey>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct PairedSuite {
     /// How many benchmarks share the significance level.
     pub(crate) planned: usize,
     pub(crate) shard: Option<ShardPlan>,
-    /// Held during the measurement, if there is one.
+    /// Held during the measurement; `None` if nothing is measured or there is no cache directory.
     pub(crate) lock: Option<MeasuringLock>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn pair_builds(
     let shard = rules
         .part
         .map(|part| ShardPlan::assign(part, keys, is_control));
-    // All shards share the level, and only the shard that tries a benchmark learns that it needs no measurement.
+    // All shards share the significance level. No shard knows which benchmarks the trials of other shards settle, so all count.
     let of_all_parts: usize = paired.iter().map(|(pairing, _)| pairing.planned()).sum();
     let mut suite = Pairing::default();
     let (mut all_builds, mut names) = (Vec::new(), Vec::new());
@@ -170,7 +170,7 @@ fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>
 #[derive(Default)]
 pub(crate) struct Pairing {
     pub(crate) pairs: Vec<PairedTarget>,
-    /// Verdicts that need no measurement
+    /// Verdicts that need no measurement.
     pub(crate) settled: Vec<Row<'static>>,
     pub(crate) failed_targets: Vec<FailedTarget>,
 }
@@ -363,7 +363,7 @@ pub(crate) struct ShardRequest<'a> {
 /// The benchmarks of one shard.
 pub(crate) struct ShardPlan {
     own: BTreeSet<BenchmarkKey>,
-    /// Facts about the whole suite that the shard's run records
+    /// Facts about the whole suite that the shard's run records.
     pub(crate) partition: Shard,
 }
 

@@ -27,19 +27,20 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// The time of a round over the time of its samples: process start, warm-up and lead-in take the rest.
+/// Ratio of a round's time to the time of its samples. Process start, warm-up and lead-in take the rest.
 const TIME_OVER_SAMPLES: f64 = 1.6;
-/// The most rounds of a benchmark when the user gives a time budget.
+/// Maximum number of rounds of a benchmark under a time budget.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
 /// A budget for fewer rounds than this counts as small.
 const ROUNDS_IN_SMALL_BUDGET: u32 = 60;
-/// The looks in a small budget. With a hundred benchmarks, fewer than 20 rounds settle none at the level of a first look.
+/// Numbers of rounds after which looks are taken in a small budget. With a hundred benchmarks, fewer than 20 rounds settle none at the significance
+/// level of a first look.
 const LOOKS_IN_SMALL_BUDGET: [u32; 5] = [20, 30, 60, 100, 200];
-/// The sampling time of a round in a small budget: more rounds average out the differences between processes.
+/// Sampling time of a round in a small budget. It is short, because more rounds average out the differences between processes.
 const SAMPLES_IN_SMALL_BUDGET: Duration = Duration::from_millis(10);
-/// The share of stolen processor time from which readers are told.
+/// Share of stolen processor time, from 0 to 1, from which a remark tells readers.
 pub(crate) const MUCH_STOLEN: f64 = 0.02;
-/// The most control runs that the noise of a benchmark is taken from, newest first.
+/// Maximum number of control runs, newest first, from which the noise of a benchmark is computed.
 const MOST_CONTROLS: usize = 200;
 
 /// Estimates how many rounds of `planned` benchmarks fit into `time`. The significance level is spread over the planned rounds, so a plan
@@ -76,18 +77,18 @@ fn plan(decision: &DecisionSettings, effort: Effort, planned: usize, seed: u64) 
     }
 }
 
-/// A measurement of two builds, complete before its first round.
+/// A measurement of two builds with all its settings, which are fixed before the first round.
 pub(crate) struct PairedMeasurement<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) environment: &'a Environment,
     pub(crate) git: BySide<Option<GitState>>,
     pub(crate) decision: DecisionSettings,
     pub(crate) plan: Plan,
-    /// The factor on the time that the request allows.
+    /// Factor by which the time limits of the request are multiplied.
     pub(crate) time_factor: u32,
-    /// The noise threshold of all benchmarks, in place of their own settings.
+    /// The noise threshold of all benchmarks, in place of their own settings; `None` if those apply.
     pub(crate) noise_threshold: Option<f64>,
-    /// The names under which the builds are kept.
+    /// The names under which the builds are kept in the cache; `None` for a build that is not kept.
     pub(crate) builds: BySide<Option<String>>,
     /// The earlier run whose build is the base, for each benchmark that has one.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
@@ -100,7 +101,7 @@ pub(crate) struct PairedMeasurement<'a> {
     pub(crate) partition: Option<Shard>,
 }
 
-/// A measurement that the store knows.
+/// A measurement whose two runs have begun in the store.
 pub(crate) struct BegunPair<'a> {
     pub(crate) measurement: PairedMeasurement<'a>,
     pub(crate) runs: BySide<RunId>,
@@ -186,7 +187,7 @@ impl<'a> PairedMeasurement<'a> {
         Ok(known)
     }
 
-    /// The noise threshold of a benchmark: of this measurement, else its own, else that of the run.
+    /// The noise threshold of a benchmark: that of this measurement, else its own, else that of the run.
     pub(crate) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
         let layers = &self.request.context.tables.layers;
         self.noise_threshold
@@ -291,7 +292,7 @@ impl<'a> PairedMeasurement<'a> {
 }
 
 impl BegunPair<'_> {
-    /// Measures and stores all rounds, then counts instructions if the user wants counts. The runs stay open until a conclusion is recorded.
+    /// Measures and stores all rounds, then counts instructions where they are needed. The runs stay open until a conclusion is recorded.
     pub(crate) fn measure(
         &self,
         store: &mut Store,
@@ -310,7 +311,7 @@ impl BegunPair<'_> {
         }
         let apart = spent.iter().filter(|spent| !spent.is_together);
         let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
-        // Processes that alternated sample by sample lived in the same moments, so one side tells how much time was stolen.
+        // Processes that alternated sample by sample ran at the same time, so the processes of one side show the stolen time of both.
         let mut heads = store.processes(runs.candidate)?;
         if !apart.is_empty() {
             heads.extend(store.processes(runs.base)?);
@@ -350,7 +351,7 @@ fn cost_of_rounds(spent: BenchmarkCost) -> (BenchmarkKey, RoundsCost) {
     (spent.key, cost)
 }
 
-/// Names the benchmarks that declined to be measured, by their reasons.
+/// Returns a remark for each reason for which benchmarks declined to be measured.
 pub(crate) fn remarks_on_skipped(spent: &[BenchmarkCost]) -> impl Iterator<Item = RunNote> + use<> {
     let mut skipped: BTreeMap<String, Vec<BenchmarkKey>> = BTreeMap::new();
     for one in spent {
@@ -380,7 +381,7 @@ fn remark_on_stolen_time(
 #[derive(Default)]
 pub(crate) struct RecordedRounds {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
-    /// The metric that the samples measure
+    /// The metric that the samples measure.
     pub(crate) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(crate) failed: Vec<BenchmarkKey>,
 }

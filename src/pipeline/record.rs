@@ -30,7 +30,7 @@ pub(crate) enum AcceptancePolicy<'a> {
 }
 
 impl RecordedRun {
-    /// Finds out whether `run` is the candidate of a pair.
+    /// Reads `run` as the candidate of a pair if it belongs to one, else as a single run. It must not be the base of a pair.
     pub(crate) fn read(store: &Store, run: RunId) -> Result<Self, StoreError> {
         Ok(match store.run(run)?.pair {
             Some(pair) => Self::Pair(BySide {
@@ -106,11 +106,12 @@ impl RecordedRun {
             return Ok(Acceptance::Pending);
         };
         let has = |wanted| concluded.rows.iter().any(|row| row.verdict == Some(wanted));
-        // Uncommitted changes that are faster may be given up again.
+        // Uncommitted changes that made something faster may be discarded, so they do not become the reference.
         let is_trial = matches!(self, Self::Pair(_))
             && git.is_some_and(|git| git.dirty)
             && has(Verdict::Improved);
-        // A run compared with a run outside the history stays outside, or slow code compared with itself would hide a regression.
+        // A run that was compared with a run outside the history stays outside. Otherwise slow code, compared with itself, would become the
+        // reference.
         let is_outside_history = match named.map(|named| store.run(named)) {
             Some(Ok(run)) => run.acceptance == Acceptance::Pending,
             // The named run was removed during the measurement, so its acceptance is unknown.

@@ -21,15 +21,15 @@ use perfcheck_build::sides::BenchesFrom;
 pub(crate) struct ReferenceBuild {
     pub(crate) builds: BuildPair,
     pub(crate) found: BySide<DiscoveredBenches>,
-    /// The earlier run that it is the build of, and the benchmarks measured against it.
+    /// The earlier run whose build this is, with the benchmarks measured against it. `None` if the user named a revision or an executable.
     pub(crate) earlier: Option<EarlierRun>,
 }
 
 /// The builds to measure beside the work tree.
 pub(crate) enum ReferenceBuilds {
-    /// These, newest first; none if nothing was accepted yet.
+    /// These, newest first. Empty if nothing was accepted yet.
     Available(Vec<ReferenceBuild>),
-    /// No build can be had, so stored numbers must do.
+    /// No build is available, so the run is compared with stored numbers.
     StoredOnly { reason: String },
 }
 
@@ -80,7 +80,7 @@ struct Listed {
     benchmarks: DiscoveredBenches,
 }
 
-/// Lists the benchmarks of the work tree if there may be none to measure: that error should not wait for the build of the base.
+/// Lists the benchmarks of the work tree if there may be none to measure, so that this error does not wait for the build of the base.
 fn list_before_base(
     benches_from: BenchesFrom,
     request: &Request<'_>,
@@ -173,8 +173,8 @@ pub(crate) fn find_reference_builds(
     Ok(ReferenceBuilds::Available(references))
 }
 
-/// Names a run as the user does, by `name` or number, with facts about its sources that the user may have forgotten: another branch, or
-/// uncommitted changes.
+/// Describes a run by the user's `name` for it, else by its number with facts about its sources that the user may have forgotten: a branch other than
+/// `own`, uncommitted changes, or no commit.
 fn describe_reference(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
     let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
     let branch = branch.filter(|branch| Some(*branch) != own);

@@ -15,19 +15,19 @@ use perfcheck_build::sides::{SideTarget, StagedExecutables};
 
 /// The extent to which two builds can be relinked.
 pub(crate) enum Relinking {
-    /// These bench targets can be relinked; the executables are staged
+    /// These bench targets can be relinked; the executables are staged.
     Possible {
         targets: BTreeMap<TargetName, BySide<SideTarget>>,
         stage: StagedExecutables,
     },
-    /// Relinking is impossible for this reason
+    /// Relinking is impossible for this reason.
     Impossible(&'static str),
-    /// The user disabled relinking
+    /// The user disabled relinking.
     Unwanted,
 }
 
 impl Relinking {
-    /// Determines relinking for bench targets that were built for this comparison.
+    /// Decides whether the bench targets of `pairs` can be relinked. `as_built`: whether the user disabled relinking.
     pub(crate) fn plan<'t>(
         pairs: impl Iterator<Item = BySide<&'t SideTarget>>,
         as_built: bool,
@@ -60,7 +60,7 @@ impl Relinking {
         let mut why = String::new();
         for (ordinal, pair) in pairs.iter_mut().enumerate() {
             if world.interrupt.is_requested() {
-                // An interrupt ends the command before any measurement.
+                // The interrupt ends the command before any measurement, so nobody would read the note.
                 return None;
             }
             let found = match self {

@@ -19,28 +19,29 @@ use perfcheck_host::GitError;
 pub(crate) struct Request<'a> {
     pub(crate) context: &'a Context,
     pub(crate) common: &'a StoreOptions,
-    /// The filter of benchmarks
+    /// The filter of benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) comparison: &'a ComparisonOptions,
-    /// Maximum amount of measurement
+    /// How much to measure.
     pub(crate) effort: Effort,
-    /// The part of every deadline that does not depend on the request to a bench
+    /// The part of every deadline that does not depend on the request to a bench.
     pub(crate) timeout: Duration,
-    /// Load average before the build, which is a load itself
+    /// One-minute load average before the build, which is a load itself; `None` if unknown.
     pub(crate) load: Option<f64>,
-    /// Seed of all randomness
+    /// Seed of all randomness.
     pub(crate) seed: u64,
-    /// State of the checkout
+    /// State of the checkout; `None` outside git or if git fails.
     pub(crate) git: Option<GitState>,
 }
 
 impl Request<'_> {
-    /// Sets the environment of `target` as configured for whole executables.
+    /// Sets the environment variables of `target` for settings that hold for whole executables.
     pub(crate) fn configure(&self, target: &mut BenchTarget) {
         configure_target(self.context, target);
     }
 
-    /// Returns the state of the checkout after building in place. It counts as changed if git's answer changed during the build.
+    /// Returns the state of the checkout after building in place. It counts as dirty if it was dirty before, or if the commit changed during the
+    /// build.
     pub(crate) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
         let now = match self.context.checkout() {
             Some(checkout) => checkout.state()?,
@@ -85,7 +86,7 @@ impl Request<'_> {
     }
 }
 
-/// Sets the environment of `target` as configured for whole executables.
+/// Sets the environment variables of `target` for settings that hold for whole executables.
 pub(crate) fn configure_target(context: &Context, target: &mut BenchTarget) {
     let layers = &context.tables.layers;
     if let Some(digits) = layers.latency_digits(&target.package) {

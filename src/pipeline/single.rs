@@ -1,4 +1,4 @@
-//! Measurement of one build alone, in processes that follow the sampling schedules of its reference runs.
+//! Measures one build, in processes that follow the sampling schedules of its reference runs.
 
 use std::time::Duration;
 use tracing::info_span;
@@ -23,11 +23,11 @@ use perfcheck_store::{Store, StoreError, WorkspaceId};
 pub(crate) struct SingleMeasurement<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) environment: &'a Environment,
-    /// Reference runs, whose sampling the measurement follows
+    /// Reference runs, whose sampling the measurement follows.
     pub(crate) references: &'a References,
-    /// Name under which the build is kept, if it is
+    /// Name under which the build is kept in the cache; `None` if it is not kept.
     pub(crate) build: Option<&'a str>,
-    /// The shard, if only a part of the suite is measured
+    /// The shard, if only a part of the suite is measured.
     pub(crate) partition: Option<&'a Shard>,
 }
 
@@ -128,7 +128,7 @@ pub(crate) struct PinnedSchedule {
     pub(crate) key: BenchmarkKey,
     pub(crate) flat: Option<FlatSchedule>,
     pub(crate) samples: u32,
-    /// Duration of one process with its warm-up; `None` if amounts were measured instead of times
+    /// Duration of one process with its warm-up; `None` if amounts were measured instead of times.
     pub(crate) visit: Option<Duration>,
 }
 

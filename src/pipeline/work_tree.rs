@@ -19,24 +19,24 @@ use perfcheck_host::Checkout;
 
 /// The built work tree.
 pub(crate) struct WorkTree {
-    /// Its build in the cache, else the reason why it was built in place
+    /// Its build in the cache, else the reason why it was built in place.
     pub(crate) build: Result<BuiltSide, String>,
     pub(crate) environment: Environment,
-    /// The selected benchmarks
+    /// The selected benchmarks.
     pub(crate) found: DiscoveredBenches,
 }
 
 /// The build of an earlier run, beside that of the work tree.
 pub(crate) enum EarlierBuild {
     Available(Box<BuildPair>),
-    /// It is not kept, and its commit cannot be built again.
+    /// The run has no build to measure against, for this reason.
     Gone {
         reason: String,
     },
 }
 
 impl WorkTree {
-    /// Builds the work tree, in the cache if possible and wanted, and discovers its benchmarks.
+    /// Builds the work tree, in the cache if `is_kept` and if possible, else in place, and discovers its benchmarks.
     pub(crate) fn build(
         context: &Context,
         common: &StoreOptions,
@@ -77,12 +77,12 @@ impl WorkTree {
         })
     }
 
-    /// Returns the name under which its build is kept.
+    /// Returns the name under which its build is kept; `None` if it was built in place.
     pub(crate) fn name(&self) -> Option<&str> {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// Pairs this build with that of an earlier run, called `words`: the kept build, else a new build of its commit.
+    /// Pairs this build with that of an earlier run, described as `words`: the kept build, else a new build of its commit.
     pub(crate) fn pair_with_earlier(
         &self,
         earlier: &Run,
@@ -133,7 +133,7 @@ impl WorkTree {
             );
             return Ok(EarlierBuild::Gone { reason });
         };
-        // Pass git the hash that it resolves itself: the store's text may come from elsewhere.
+        // The stored commit may be imported text. Git gets only the hash to which it resolves.
         let revision = match checkout.revision(&git.commit) {
             Ok(revision) => revision,
             Err(error) => {
@@ -202,7 +202,8 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     })
 }
 
-/// Reports whether the user's flags select a target of an earlier build: the work tree has it, or it was removed.
+/// Reports whether the user's flags select a target of an earlier build: they select it in the work tree, or it was removed there and they select all
+/// benches of its package.
 fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();

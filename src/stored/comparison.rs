@@ -1,7 +1,7 @@
 //! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
 //!
-//! Imported runs have special rules: the suitable test, and notes on their limits. Also makes the sides of a stored comparison: the run with the
-//! verdicts, and summaries of measurements.
+//! Imported runs have special rules: the suitable test, and notes on their limits. This module also finds the run of a pair that has the verdicts,
+//! and summarizes the measurements of a side.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) struct StoredComparison<'a> {
     pub(crate) store: &'a Store,
     pub(crate) workspace: WorkspaceId,
     pub(crate) context: &'a Context,
-    /// The filter of benchmarks
+    /// The filter of benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) options: &'a ComparisonOptions,
 }
@@ -62,7 +62,7 @@ impl StoredComparison<'_> {
             candidate: self.store.run(candidate.run)?,
         };
         let in_turn = self.find_pair(&heads)?.map(|pair| pair.partner);
-        // A shard may still be compared with the other side of its own pair.
+        // A shard can be compared only with the other side of its own pair.
         if in_turn != Some(base.run) {
             refuse_shard(&heads.base)?;
         }
@@ -99,8 +99,7 @@ impl StoredComparison<'_> {
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
-    /// Concludes the comparison of two runs. This is the only place that distinguishes runs measured side by
-    /// side from others.
+    /// Concludes the comparison of two runs: by their rounds if they were measured side by side, else as runs of different times.
     pub(crate) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
@@ -367,7 +366,7 @@ fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
     Some(RunNote::SampledDifferently { in_turn, alone })
 }
 
-/// Returns the settings for comparing imported runs, if the user chose none.
+/// Returns the settings of a comparison. Imported runs whose processes are unknown get other settings if the default test applies.
 ///
 /// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
 /// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.

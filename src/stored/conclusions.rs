@@ -124,7 +124,7 @@ pub(crate) fn unmeasured_rows(
         .collect())
 }
 
-/// Builds the rows of a run from the columns of the store alone, if it has no readable conclusion.
+/// Builds the rows of a run without a conclusion from the columns of the store.
 fn rows_from_columns<'m>(
     store: &Store,
     run: &Run,

@@ -23,7 +23,7 @@ use perfcheck_store::{
     StoreError, WorkspaceId,
 };
 
-/// Maximum number of runs read per benchmark.
+/// Maximum number of runs per benchmark whose side-by-side comparisons are read.
 const MOST_LINKS: usize = 1_000;
 /// Number of benchmarks whose samples are in memory at once.
 const AT_ONCE: usize = 64;
@@ -32,17 +32,17 @@ const AT_ONCE: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryRequest<'a> {
     pub(crate) branch: BranchFilter<'a>,
-    /// Maximum number of newest runs per benchmark
+    /// Maximum number of newest runs per benchmark.
     pub(crate) limit: usize,
-    /// Earliest start of the runs
+    /// Earliest start of the runs.
     pub(crate) since: Option<Timestamp>,
-    /// Facts that may differ between runs
+    /// Facts that may differ between runs.
     pub(crate) allowed: &'a [Fact],
-    /// Whether to compute the interval of each run's median, which takes time
+    /// Whether to compute the interval of each run's median, which takes time.
     pub(crate) medians: bool,
 }
 
-/// Returns the histories of `benchmarks`, in their order, without those that no such run measured.
+/// Returns the histories of `benchmarks`, in their order, without benchmarks that no run within the request measured.
 ///
 /// A history contains complete runs within the request, oldest first. Runs incomparable with the newest one are listed, but do not count for the
 /// trend. Runs measured side by side are placed by all such comparisons together, which cancels the speed of the machine in each run.
@@ -132,7 +132,7 @@ fn first_measured(
     Ok(None)
 }
 
-/// Returns the runs of a benchmark, oldest first. Imported runs may be older than their numbers suggest.
+/// Returns the runs of a benchmark, sorted by their start, oldest first. An imported run may be older than runs with smaller numbers.
 fn chronological<'h>(
     key: &BenchmarkKey,
     history: &'h History,
@@ -199,28 +199,28 @@ const SEED: u64 = 0;
 /// A benchmark with its stored data.
 pub(super) struct HistorySubject<'a> {
     pub(super) key: &'a BenchmarkKey,
-    /// The shown runs, oldest first, and their measurements
+    /// The shown runs, oldest first. `runs` has the measurement of each.
     pub(super) past: &'a [&'a PastMeasurement],
     pub(super) runs: &'a [Option<&'a Measurement>],
     pub(super) links: &'a RunLinks,
     pub(super) history: &'a History,
     pub(super) branch: BranchFilter<'a>,
-    /// Facts that may differ between runs
+    /// Facts that may differ between runs.
     pub(super) allowed: &'a [Fact],
-    /// Whether to compute the median of each run
+    /// Whether to compute the median of each run.
     pub(super) has_medians: bool,
 }
 
-/// A measured run outside the shown history, in the same part of the network as the newest run.
+/// A measured run outside the shown history that side-by-side comparisons connect with the newest run.
 #[derive(Clone, Copy)]
 pub(super) enum UnshownRun<'a> {
-    /// Not searched yet
+    /// Not searched yet.
     Unread,
-    /// The result of the search
+    /// The result of the search.
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// The request for one of these runs, the first that measured the benchmark: no shown run in the newest run's part did.
+/// The request to read the first of these runs that measured the benchmark. No shown run that is connected with the newest one measured it.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {
@@ -356,7 +356,7 @@ impl HistorySubject<'_> {
     }
 
     /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. Side-by-side runs are placed by their
-    /// comparisons, anchored at measured values in the same part: of runs measured alone if there are any.
+    /// comparisons. Measured values of connected runs anchor them: those of runs measured alone if there are any.
     fn series(
         &self,
         placed: &PlacedRuns,
@@ -375,7 +375,7 @@ impl HistorySubject<'_> {
             .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
             .collect();
         let parts: BTreeSet<usize> = (0..count).filter_map(part).collect();
-        // For each part, choose the runs whose values anchor its level.
+        // A part is a set of runs that side-by-side comparisons connect. For each part, choose the runs whose values anchor its level.
         let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for of in &parts {
             let here = |at: &usize| part(*at) == Some(*of);
@@ -473,7 +473,7 @@ impl HistorySubject<'_> {
         points.collect()
     }
 
-    /// Returns the first counted run that edges connect with the newest counted run.
+    /// Returns the first counted run that side-by-side comparisons connect with the newest counted run.
     fn first_with_newest(&self, placed: &PlacedRuns, counted: &[usize]) -> Option<RunId> {
         let run = |at: &usize| self.past[*at].run;
         let (part, _) = placed.place(run(counted.last()?))?;

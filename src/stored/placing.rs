@@ -1,8 +1,8 @@
 //! Network of a benchmark's runs that were measured side by side: states of the code are nodes, comparisons are edges.
 //!
 //! A state of the code is a clean commit built in one way, else the run itself. So runs of the same two commits on several machines are edges between
-//! the same nodes, and a comparison with a much older commit is an edge across all commits between. States on the selected branch are places of the
-//! history, oldest first, including those that are not shown; other states are nodes without a place.
+//! the same nodes, and a comparison with a much older commit is an edge across all commits between. States on the branch of the newest run are places
+//! of the history, oldest first, including those that are not shown; other states are nodes without a place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,43 +10,43 @@ use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, 
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
 use perfcheck_store::{MeasuredCode, RunLink, RunLinks};
 
-/// Standard error of a comparison with almost no information: a factor of e.
+/// Standard error of the logarithm of a ratio about which almost nothing is known. One standard error is a factor of e.
 const NEXT_TO_NOTHING: f64 = 1.0;
 
 /// Levels of a benchmark's runs, estimated from side-by-side comparisons.
 pub(super) struct PlacedRuns {
     pub(super) placement: LevelEstimate,
-    /// Place of each run on the branch
+    /// Place of each run on the branch.
     places: BTreeMap<RunId, usize>,
-    /// First run of each place
+    /// First run of each place.
     first_runs: Vec<RunId>,
-    /// For runs of other branches: the part of the network that contains their base, and their level in it
+    /// For runs of other branches: the part of the network that contains their base, and their level in it.
     others: BTreeMap<RunId, (usize, f64)>,
-    /// Host class of each run that was measured side by side
+    /// Host class of each run that was measured side by side.
     classes: BTreeMap<RunId, usize>,
-    /// Processor of each host class
+    /// Processor of each host class.
     processors: Vec<String>,
-    /// Host class of the newest run
+    /// Host class of the newest run.
     pub(super) newest_class: usize,
 }
 
 /// A state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CodeStateKey {
-    /// A clean commit, built in this way
+    /// A clean commit, built in this way.
     Commit(String, BuildFacts),
-    /// A run with uncommitted changes, which no other run can share
+    /// A run with uncommitted changes, which no other run can share.
     Run(RunId),
 }
 
 /// The rules for building the network.
 pub(super) struct PlacingRules<'a> {
-    /// Branch of the newest run; `None` for a detached `HEAD` or outside git
+    /// Branch of the newest run; `None` for a detached `HEAD` or outside git.
     pub(super) branch: Option<&'a str>,
-    /// Facts that may differ within a state of the code
+    /// Facts that may differ within a state of the code.
     pub(super) allowed: &'a [Fact],
     pub(super) course: &'a TrendRules,
-    /// The newest run, whose host class applies if classes disagree
+    /// The newest run, whose host class applies if classes disagree.
     pub(super) newest: RunId,
 }
 
@@ -81,7 +81,7 @@ impl PlacedRuns {
         };
         let tolerance = rules.course.noise_threshold.ln_1p();
         let mut edges = Vec::new();
-        // Order by time: run numbers may be assigned in a different order.
+        // Order by time: an imported run may be older than runs with smaller numbers.
         let mut in_turn: Vec<(&RunLink, &MeasuredCode)> = found
             .links
             .iter()
@@ -143,7 +143,7 @@ impl PlacedRuns {
             .change(self.own_place(from)?, self.own_place(to)?)
     }
 
-    /// Returns half the width of the interval of the step between two runs of one part, as a logarithm; `None` within a level.
+    /// Returns half the width of the interval of the change between two runs, as a logarithm; `None` if they are on one level or not connected.
     pub(super) fn step(&self, before: RunId, here: RunId) -> Option<f64> {
         let (one, other) = (self.own_place(before)?, self.own_place(here)?);
         let is_step = !self.placement.is_one_level(one, other);
@@ -164,12 +164,10 @@ impl PlacedRuns {
         place.filter(|_| !self.is_of_another_class(run))
     }
 
-    /// Returns the first run of a place.
     pub(super) fn first_run(&self, place: usize) -> RunId {
         self.first_runs[place]
     }
 
-    /// Returns the processor of a host class.
     pub(super) fn processor(&self, class: usize) -> &str {
         &self.processors[class]
     }

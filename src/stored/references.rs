@@ -1,9 +1,9 @@
 //! Selection of the reference of each benchmark: stored runs whose numbers it is compared with, or the run whose build it is measured against.
 //!
 //! The reference is the run that the user named, else accepted runs of the branch, else of the branch that this one forked from, else of the time
-//! before the first commit. Numbers come from the segment that ends with the newest comparable run; a build comes from the newest run that knows the
-//! benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on facts known at the end of each run and on
-//! acceptances by the user.
+//! before the first commit. Numbers come from the segment (the runs at one level) that ends with the newest comparable run; a build comes from the
+//! newest run that knows the benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on facts known at the
+//! end of each run and on acceptances by the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-/// Maximum number of runs in a reference and its spread.
+/// Maximum number of runs that estimate a reference, including those that only show its drift.
 const MOST_RUNS: usize = 20;
 /// Number of accepted runs examined on the own branch.
 const OWN_BRANCH_HORIZON: usize = 100;
@@ -52,7 +52,7 @@ impl ReferenceQuery {
 #[derive(Debug, Clone)]
 pub(crate) enum ReferenceSelector<'a> {
     Named(&'a NamedRun),
-    /// The last accepted run of this branch, before this run if it is stored already
+    /// The last accepted run of `branch`. It is older than `before` if the compared run is stored already.
     LastAccepted {
         before: Option<RunId>,
         branch: Option<&'a str>,
@@ -77,7 +77,7 @@ impl<'a> ReferenceSelector<'a> {
 pub(crate) struct ComparedCandidate<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) allowed: &'a [Fact],
-    /// Its number if it is stored already: it is excluded from estimating the drift of its references
+    /// Its number if it is stored already. It does not count for the drift of its references.
     pub(crate) id: Option<RunId>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct ReferenceResolver<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchPlace<'a> {
     OwnBranch(Option<&'a str>),
-    /// The branch that the own one forked from
+    /// The branch that the own one forked from.
     Parent(&'a str),
     BeforeFirstCommit,
 }
@@ -144,20 +144,20 @@ impl<'a> SearchPlace<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Eligibility {
     Any,
-    /// `HEAD` contains the commit
+    /// `HEAD` contains the run's commit.
     Contained,
-    /// The repository had no commit yet, and so no branch
+    /// The repository had no commit yet, and so no branch.
     BeforeFirstCommit,
 }
 
 /// How far a search is after a place was examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchProgress {
-    /// Every benchmark has a reference
+    /// Every benchmark has a reference.
     Complete,
-    /// Some benchmarks have no reference yet
+    /// Some benchmarks have no reference yet.
     Incomplete,
-    /// The place has no runs that could be references
+    /// The place has no runs that could be references.
     NoRuns,
 }
 
@@ -183,8 +183,8 @@ impl ReferenceResolver<'_> {
     /// Selects the runs against whose builds `benchmarks` are measured, newest first. Benchmarks unknown to all of them are assigned to the newest.
     /// Returns none if no run is accepted yet.
     ///
-    /// `can_build` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to an
-    /// older run, whose level they have.
+    /// `can_build` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to
+    /// an older run, whose level they have.
     pub(crate) fn resolve_builds(
         &self,
         wanted: &ReferenceSelector<'_>,
@@ -297,7 +297,8 @@ impl ReferenceResolver<'_> {
         }
     }
 
-    /// Returns the benchmarks for whose next measurement an accepted run's build is a reference.
+    /// Returns the benchmarks whose level the run's build has, with the kind of level. A run that is not accepted has only benchmarks that the user
+    /// accepted.
     fn known_levels(&self, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
         let mut known = BTreeMap::new();
         if run.acceptance != Acceptance::Pending {
@@ -597,14 +598,14 @@ impl ComparedCandidate<'_> {
 /// References with all data that a comparison reads of their runs, which may be deleted afterwards.
 pub(crate) struct StoredReferences {
     pub(crate) references: References,
-    /// Measurements of the reference runs, by run and key
+    /// Measurements of the reference runs, by run and key.
     pub(crate) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks expected to exist again
+    /// Benchmarks that the expected run had. They count as missing if they are gone.
     pub(crate) expected: Vec<BenchmarkKey>,
 }
 
 impl StoredReferences {
-    /// Reads the reference runs. Of their benchmarks, those `in_scope` are expected again.
+    /// Reads the reference runs. Benchmarks of the expected run are expected again if they are `in_scope`.
     pub(crate) fn read(
         store: &Store,
         references: References,
@@ -707,7 +708,6 @@ pub(crate) fn branches_by_distance<'b>(
     Ok(left.into_iter().map(|(_, branch)| branch).collect())
 }
 
-/// Returns the branches of a history's runs.
 pub(crate) fn branches_of(history: &History) -> BTreeSet<&str> {
     history.runs.values().filter_map(branch_of).collect()
 }
@@ -731,7 +731,7 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
 #[derive(Debug, Clone)]
 struct Segment<'p> {
     runs: Vec<&'p PastMeasurement>,
-    /// Whether the oldest run begins the segment because the user accepted its level: an intended change on an unchanged host
+    /// Whether the oldest run begins the segment because the user accepted its level: the code changed, and the noise of the host did not.
     is_accepted: bool,
 }
 
@@ -767,8 +767,8 @@ fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Segment<
     segments
 }
 
-/// Returns earlier segments that show the drift as well as the segment at `place`: those that end where the user accepted a new level. Returns at
-/// most `most` runs.
+/// Returns the runs of earlier segments that show the same drift as the segment at `place`: segments that end where the user accepted a new level.
+/// Returns at most `most` runs.
 fn earlier_of_same_noise(segments: &[Segment<'_>], place: usize, most: usize) -> Vec<Vec<RunId>> {
     let mut earlier = Vec::new();
     let mut left = most;
@@ -787,9 +787,9 @@ fn earlier_of_same_noise(segments: &[Segment<'_>], place: usize, most: usize) ->
 
 /// The runs that show the present level of a benchmark.
 pub(crate) struct LevelRuns {
-    /// Runs at the present level, newest first; at least one
+    /// Runs at the present level, newest first; at least one.
     pub(crate) runs: Vec<RunId>,
-    /// Runs of earlier levels, which show the same drift
+    /// Runs of earlier levels, which show the same drift. Each element has the runs of one level.
     pub(crate) earlier: Vec<Vec<RunId>>,
 }
 
@@ -816,11 +816,11 @@ fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
 /// The level of a benchmark in an accepted run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KnownLevel {
-    /// A level of its own: the first, or one that differs from the reference or that the user accepted
+    /// A level of its own: the first, or one that differs from the reference or that the user accepted.
     Own,
-    /// The level of an older run, from which it did not differ
+    /// The level of an older run, from which it did not differ.
     Older,
-    /// Perhaps the level of an older run: its numbers count among those, but its build is no reference
+    /// Perhaps the level of an older run. The numbers count among those of that level, but the build is no reference.
     Undecided,
 }
 

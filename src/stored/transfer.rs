@@ -144,11 +144,11 @@ fn portable_conclusion(
 /// Location of a run to which another run refers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ReferencePlace {
-    /// In the store
+    /// In the store.
     Stored(RunId),
-    /// Among the runs transferred together, at this index
+    /// Among the runs transferred together, at this index.
     Together(usize),
-    /// In neither
+    /// In neither.
     Nowhere,
 }
 
@@ -257,9 +257,9 @@ pub(crate) fn resolve_team_address(
 
 /// A named run in the team's store.
 pub(crate) struct TeamBaseline {
-    /// Number of the run in the team's store
+    /// Number of the run in the team's store.
     pub(crate) run: RunId,
-    /// Commit of the run, which is built here: the team's store has no executables
+    /// Commit of the run, which is built here: the team's store has no executables.
     pub(crate) commit: String,
 }
 

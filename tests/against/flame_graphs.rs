@@ -157,7 +157,7 @@ fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
     run.expect_code(0);
     let refused = draw(&project, "work", &[]).expect_code(4);
     for said in [
-        "the instructions of `work` in the build of run 1/base cannot be counted: benches of libtest do not tell how often they iterate",
+        "the instructions of `work` in the build of run 1/base cannot be counted: benches of libtest do not report how often they iterate",
         "\n  help: ",
     ] {
         assert!(refused.stderr.contains(said), "{refused}");

@@ -395,7 +395,7 @@ fn what_cannot_be_counted_is_named_with_its_reason_and_the_rest_is_counted() {
     let remarks = finish(&run)["remarks"].to_string();
     assert!(
         remarks.contains(
-            "instructions of `nothing` were not counted: more iterations had no more instructions"
+            "instructions of `nothing` were not counted: more iterations did not execute more instructions"
         ),
         "{remarks}"
     );

@@ -371,7 +371,8 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         .run()
         .expect_code(0);
     assert!(
-        lost.stderr.contains("neither here nor in the files"),
+        lost.stderr
+            .contains("neither in this store nor in the files"),
         "{lost}"
     );
     let [explained, _] = told(|words| elsewhere(&machine, words), "1");
@@ -412,7 +413,7 @@ fn a_damaged_conclusion_stores_nothing_and_its_run_is_named() {
         .arg(&path)
         .run()
         .expect_code(2);
-    let said = "what was concluded of run 2 of the file";
+    let said = "the conclusion of run 2 of the file";
     assert!(refused.stderr.contains(said), "{refused}");
     assert!(!machine.home().join("elsewhere.db").exists());
 }

@@ -262,7 +262,7 @@ fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_other
         .run()
         .expect_code(2);
     assert!(
-        refused.stderr.contains("`mtests` is none of nbenchmark"),
+        refused.stderr.contains("`mtests` is not one of nbenchmark"),
         "{refused}"
     );
 }

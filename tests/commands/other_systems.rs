@@ -332,7 +332,7 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
     refused("--test welch --metric bytes", "leave out one of them");
     refused("--test anova", "mann-whitney");
     refused("--test welch --ignore-drift", "cannot be used with");
-    refused("--limit median", "no limit such as `median:5%`");
+    refused("--limit median", "is not a limit such as `median:5%`");
     let against = machine
         .perfcheck()
         .testbench("")
@@ -520,7 +520,7 @@ fn thresholds_are_read_strictly() {
     );
     let run = made.perfcheck(&machine, &["store", "runs"]).run();
     run.expect_code(2)
-        .expect_stderr(&["no limit such as `median:5%`"]);
+        .expect_stderr(&["is not a limit such as `median:5%`"]);
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
     assert!(
         refused
             .stderr
-            .contains("two.csv:3: column `l` `go`, and `rust` before for `a`"),
+            .contains("two.csv:3: column `l` `go`, but `rust` before for `a`"),
         "{refused}"
     );
 }

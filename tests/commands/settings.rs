@@ -282,7 +282,7 @@ fn a_key_of_the_workspace_in_a_table_of_a_package_is_led_to_its_place() {
             .expect_code(2)
             .expect_stderr(&[
                 &format!("`{name}` in "),
-                "stands in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml",
+                "belongs in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml",
             ]);
     }
 }

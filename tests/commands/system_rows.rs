@@ -426,7 +426,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     // scipy.stats.binom.cdf(0, 6, .5): of six values the extremes cover the median in 1 - 2 / 64.
     let one = words(&text("one"));
     assert!(
-        one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % of any distribution, by ranks"),
+        one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % for any distribution, by ranks"),
         "{one}"
     );
     let runs: [&[f64]; 4] = [six; 4];

@@ -56,7 +56,7 @@ fn a_baseline_is_set_moved_renamed_and_removed() {
             assert!(
                 error
                     .to_string()
-                    .ends_with("\n  help: there are: 1.0, release/2")
+                    .ends_with("\n  help: the baselines are: 1.0, release/2")
             );
         }
         other => panic!("{other:?}"),

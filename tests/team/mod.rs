@@ -239,7 +239,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push", &as_reader],
         5,
-        &["this user may not", "perfcheck_writer"],
+        &["this user lacks a permission", "perfcheck_writer"],
     );
     refused(&["store", "runs", "--store", &as_reader], 0, &[]);
     // A project without a name of its own is another one on every machine.
@@ -387,7 +387,7 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
     }
     for role in ["reader", "writer"] {
         try_as(role, &["baseline", "save", "v1", "1"], 5)
-            .expect_stderr(&["this user may not", "perfcheck_admin"]);
+            .expect_stderr(&["this user lacks a permission", "perfcheck_admin"]);
         try_as(role, &["accept", "2"], 5);
         try_as(role, &["store", "remove", "2"], 5);
     }

@@ -181,23 +181,23 @@ situations! {
         answers: |target| target
             .measured(["fine", "zero_times"])
             .failed("garbage", "`@@@ this is no frame @@@` in answer to `sample")
-            .failed("not_utf8", "is no frame (invalid unicode code point")
+            .failed("not_utf8", "is not a frame (invalid unicode code point")
             .failed("not_an_object", "`[1,2,3]` in answer to `sample")
             .failed("half_a_frame", "`{\"type\":\"samples\",\"iterations\":[1,` in answer to `sample")
             .failed("unknown_type", "`{\"type\":\"surprise\"}` in answer to `sample")
-            .failed("wrong_frame", "`{\"type\":\"listed\",\"count\":0}` is no answer to `sample")
-            .failed("missing_member", "is no frame (missing field `elapsed_ns`")
-            .failed("mismatched_lengths", "has 11 counts and 10 times that are not those asked for")
-            .failed("other_counts", "has 10 counts and 10 times that are not those asked for")
-            .failed("negative_time", "is no frame (invalid value: integer `-1000`")
-            .failed("fractional_time", "is no frame (invalid type: floating point `1000.5`")
-            .failed("not_a_number", "is no frame (expected value at line 1")
-            .failed("null_time", "is no frame (invalid type: null")
+            .failed("wrong_frame", "`{\"type\":\"listed\",\"count\":0}` is not an answer to `sample")
+            .failed("missing_member", "is not a frame (missing field `elapsed_ns`")
+            .failed("mismatched_lengths", "has 11 counts and 10 times, which differ from those asked for")
+            .failed("other_counts", "has 10 counts and 10 times, which differ from those asked for")
+            .failed("negative_time", "is not a frame (invalid value: integer `-1000`")
+            .failed("fractional_time", "is not a frame (invalid type: floating point `1000.5`")
+            .failed("not_a_number", "is not a frame (expected value at line 1")
+            .failed("null_time", "is not a frame (invalid type: null")
             .failed("too_large", "a time of 9223372036854775808 ns in its answer to `sample")
             .failed("other_id", "`{\"type\":\"started\",\"id\":\"fine\"")
             .failed("extra_frame", "it broke the bench protocol")
             .failed("endless_line", "a line of more than 64 MiB, `xxxx")
-            .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is no answer to `warm-up")
+            .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is not an answer to `warm-up")
             .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` and 15 in `bytes`")
             .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ")
             .failed("refuses", "it refused `sample ")
@@ -207,7 +207,7 @@ situations! {
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");
         bad_list: |target| target
-            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks and counts 2");
+            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks, but counted 2");
         twice_listed: |target| target
             .measured(["fine"])
             .target_failed("error: bench target `twice_listed` of package `bad_frames`: a second benchmark has the id `fine` and is not measured; rename one of them");
@@ -234,7 +234,7 @@ situations! {
         large_step: |target| target
             .target_failed("error: bench target `large_step` of package `bad_frames`: it broke the bench protocol: its hello is refused: `quantum_ns` is 18446744073709551615 and not below 2^63");
         unasked: |target| target
-            .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is no answer to `list`");
+            .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is not an answer to `list`");
     }
     fakes_criterion {
         faults: |target| target
@@ -245,11 +245,11 @@ situations! {
             .failed("dies_within_a_length", "it broke the bench protocol: its connection broke within a message: ")
             .failed("dies", "the process ended (signal 6 (SIGABRT)) before it answered `measure`; its output: `its last words`")
             .failed("unknown_message", "unknown variant `Surprise`")
-            .failed("unasked_answer", "it broke the bench protocol: it answers what it was not asked")
+            .failed("unasked_answer", "it broke the bench protocol: it answers a question that was not asked")
             .failed("connects_twice", "it broke the bench protocol: it connected to its runner twice")
             .failed("uneven_columns", "it broke the bench protocol: it reports 2 counts of iterations and 1 times")
-            .failed("negative_time", "it reports numbers that no measurement has")
-            .failed("no_unit", "it broke the bench protocol: it cannot say in which unit its values are");
+            .failed("negative_time", "it reports impossible numbers")
+            .failed("no_unit", "it broke the bench protocol: it cannot name the unit of its values");
         falls_silent: |target| target
             .timeout("1s")
             .measured(["first", "last"])
@@ -269,7 +269,7 @@ situations! {
             .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 1.0 s");
         never_greets: |target| target
             .timeout("1s")
-            .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `greet its runner` within 1.0 s");
+            .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `report its version` within 1.0 s");
         knows_no_runner: |target| target
             .target_failed("error: bench target `knows_no_runner` of package `fakes_criterion`: its Criterion does not report its samples to cargo-perfcheck")
             .said("  help: update to Criterion 0.3.3 or later");
@@ -288,7 +288,7 @@ situations! {
     }
     no_protocol {
         prints: |target| target
-            .target_failed("error: bench target `prints` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
+            .target_failed("error: bench target `prints` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0) without a hello; its output: `Welcome to MyBench 3000!`")
             .said("help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`")
             .said("fib 20 ... 26.1 us\n")
             .said("error: nothing was measured");

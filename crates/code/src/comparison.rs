@@ -39,7 +39,8 @@ pub enum Reach {
     Same,
     /// They can, but only by entering one of these functions.
     Differs(EntryOffsets),
-    /// They can, at places that are no functions.
+    /// They can, and perhaps without entering any function: the entry points differ, or data that are used at the start, or code that is not a
+    /// function.
     Everywhere,
 }
 
@@ -72,7 +73,7 @@ pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec
 ///
 /// Each link changes addresses, so an operand that is an address is compared by its target: code by its offset in a function, data by their content,
 /// jump tables by the code that they lead to. Symbols show where data begin and end. Anonymous constants begin and end where something refers to
-/// them; their neighbors count as part of them, unless the same code refers to those neighbors elsewhere.
+/// them; their neighbors count as part of them, unless a symbol or another reference shows that the neighbors are separate data.
 ///
 /// If in doubt, items differ. A `core::panic::Location` on another line is equal. Hashes of names and types that are constants in code, such as a
 /// `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are not compared.
@@ -82,7 +83,7 @@ pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, Unsuppor
     let mut pairs = Pairs::new(&base, &candidate);
     let alike = pairs.pair_entry_points();
     pairs.explore();
-    // Compare functions that are reached in other ways by name, to list them for people and because their references show where data begin.
+    // Pair the functions that have no pair yet by name, to list them for people, and because their references show where data begin.
     pair_by_name(&mut pairs);
     pairs.explore();
     let differs = find_differing(&pairs);
@@ -138,7 +139,7 @@ fn pair(pairs: &mut Pairs<'_, '_>, base: usize, candidate: usize) {
     pairs.pair_units(base, candidate);
 }
 
-/// Returns the units of each name, without those in `seen`.
+/// Returns the units of each name, without those whose start address is in `seen`.
 fn units_by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String, Vec<usize>> {
     let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, unit) in program.image.units.iter().enumerate() {
@@ -237,7 +238,7 @@ fn find_reach(pairs: &Pairs<'_, '_>, differs: &[bool], reached: &[bool], alike: 
     }
 }
 
-/// Returns the file offsets at which a function is entered; `None` if the code is no function, so that its entries are unknown.
+/// Returns the file offsets at which a function is entered; `None` if the code is not a function, so that its entries are unknown.
 fn entry_offsets(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
     let at = program.image.unit_at(start)?;
     program.image.units[at].symbol.as_ref()?;

@@ -1,5 +1,5 @@
-//! An executable as loaded into memory: sections, functions with their readable names, sized data, and the addresses that the loader writes. Also the
-//! reasons why the machine code of an executable cannot be compared.
+//! An executable as loaded into memory: sections, functions with their readable names, sized data, and the addresses that the loader writes. This
+//! module also has the reasons why the machine code of an executable cannot be compared.
 //!
 //! Readable names lack the parts that depend on the build.
 
@@ -62,7 +62,7 @@ pub(crate) struct Image<'d> {
     pub(crate) units: Vec<CodeUnit>,
     /// Start and size of data with sized symbols.
     pub(crate) objects: BTreeMap<u64, u64>,
-    /// Addresses of other data symbols.
+    /// Addresses of all other symbols, such as those of code or data without a size.
     pub(crate) labels: Vec<u64>,
     /// The linker's names of functions and of sized data, by start address.
     pub(crate) names: BTreeMap<u64, Vec<String>>,
@@ -226,7 +226,7 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
         };
         let has = |flag: u32| sh_flags & u64::from(flag) != 0;
         let is_threads = has(object::elf::SHF_TLS);
-        // Zero-initialized thread-local storage has the same addresses as the next section.
+        // Zero-initialized thread-local storage has the same addresses as the next section, so it is left out.
         let has_place = !(is_threads && section.kind() == SectionKind::UninitializedTls);
         if !has(object::elf::SHF_ALLOC) || section.size() == 0 || !has_place {
             continue;
@@ -264,7 +264,7 @@ fn loader_writes(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, Unsupport
                 let address = relocation.addend() as u64;
                 if r_type == R_X86_64_IRELATIVE {
                     return Err(UnsupportedExecutable::Feature(
-                        "functions that are chosen at the start",
+                        "functions that are chosen when it starts",
                     ));
                 }
                 LoaderWrite::Address(address)
@@ -362,11 +362,11 @@ fn fill_gaps(
     units
 }
 
-/// The reason why nothing is known of the machine code.
+/// The reason why the machine code of an executable cannot be compared or listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
-    #[error("machine code is compared for x86-64 ELF executables alone")]
+    #[error("machine code is compared only for x86-64 ELF executables")]
     Format,
     /// Its code contains absolute addresses, which cannot be distinguished from numbers.
     #[error("it is not position-independent")]
@@ -375,7 +375,7 @@ pub enum UnsupportedExecutable {
     #[error("its symbols are stripped (`strip = false` in the profile keeps them)")]
     Stripped,
     /// It uses a feature of the linker that is not supported.
-    #[error("its {0} are not understood")]
+    #[error("its {0} are not supported")]
     Feature(&'static str),
     /// Its contents are inconsistent.
     #[error("it is damaged: {0}")]

@@ -35,7 +35,7 @@ pub struct FunctionPair {
 /// An instruction of the base next to the instruction that takes its place in the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRow {
-    /// Number of the label that jumps to this row use, from 1; `None` if no jump leads here.
+    /// Number of this row's label, from 1, which the jumps to this row show; `None` if no jump leads here.
     pub label: Option<usize>,
     /// The instruction of the base; `None` if only the candidate has one here.
     pub base: Option<String>,
@@ -119,11 +119,11 @@ fn lines(code: Option<&FunctionCode>) -> &[CodeLine] {
     code.map_or(&[], |code| &code.lines)
 }
 
-/// The lines of one row, by index.
+/// The indices of the base's line and the candidate's line in a row; `None` if that side has no line.
 type LinePair = (Option<usize>, Option<usize>);
 
-/// Aligns both listings with few differences (Myers 1986; the library's heuristics may miss the fewest). Labels number the rows, so a jump is equal
-/// if both sides lead to the same row.
+/// Aligns both listings with few differences (Myers 1986; not always the fewest, because the library uses heuristics). Labels number the rows, so a
+/// jump is equal if both sides lead to the same row.
 fn make_rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
     let pairs = align_lines(base, candidate);
     let mut row_of_base = vec![0; base.len()];
@@ -221,11 +221,11 @@ pub(crate) struct FunctionCode {
 pub(crate) struct CodeLine {
     /// The instruction, with [`LABEL`] in place of the line that it leads to.
     pub(crate) text: String,
-    /// The line of the same function that it jumps to or refers to, if any.
+    /// Index of the line of the same function that it jumps to or refers to; `None` if there is none.
     pub(crate) leads_to: Option<usize>,
 }
 
-/// The functions that share a readable name: symbol and index of the unit.
+/// The functions that share a readable name: the index of the unit by the linker's name.
 type Instances = BTreeMap<String, usize>;
 
 /// An executable whose functions can be listed.
@@ -443,7 +443,7 @@ impl InstructionWriter {
     }
 }
 
-/// Resolves the address of the current instruction to its name.
+/// Tells the formatter the name of the address in the current instruction.
 struct AddressNames(CurrentAddress);
 
 impl SymbolResolver for AddressNames {

@@ -15,9 +15,9 @@ pub(crate) enum PairKind {
     Code,
     /// Data of this many bytes.
     Exact(u64),
-    /// Constants of unknown length whose addresses are taken.
+    /// Data of unknown length whose addresses are taken.
     Open,
-    /// Data next to such constants, which may be part of them.
+    /// Data next to data of unknown length, which may be part of those.
     Beside,
     /// Tables of 32-bit distances.
     Table,
@@ -42,7 +42,7 @@ pub(crate) enum PairDependency {
     Beside(PairNeighbours),
 }
 
-/// The data that follow or precede both sides of a pair. The distance is the same on both sides, that of the nearer neighbor.
+/// The data that follow or precede both sides of a pair. Both sides use the same distance, which is that of the nearer neighbor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairNeighbours {
     /// The pair of the neighbors; `None` if they are in different sections.
@@ -170,7 +170,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Reports whether both units have the same name. Units without symbols have no names, so those count as equal.
+    /// Reports whether both units have the same name. Two units without symbols count as having the same name.
     pub(crate) fn share_a_name(&self, pair: &AddressPair) -> bool {
         let name = |program: &Program<'_>, address| {
             let unit = &program.image.units[program.image.unit_at(address)?];
@@ -351,7 +351,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
         same && here == there
     }
 
-    /// Compares the data up to the next place on either side.
+    /// Compares the data up to the next address, on either side, at which other data may begin.
     fn compare_to_next_place(
         &mut self,
         base: u64,
@@ -473,8 +473,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Reports whether the data of an open pair certainly end before these neighbors. It is enough to know this of one side: the same code, which
-    /// stays within its data there, also does so on the other side.
+    /// Reports whether the data of an open pair certainly end before these neighbors. It is enough to know this of one side: code that stays within
+    /// its data there also does so on the other side, because it is the same code.
     pub(crate) fn ends_before(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
         let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
             let image = &program.image;

@@ -23,7 +23,7 @@ pub(crate) struct Program<'d> {
     /// The bodies, in the order of the units.
     pub(crate) bodies: Vec<UnitBody>,
     pub(crate) tables: BTreeMap<u64, DistanceTable>,
-    /// Data addresses that something refers to, and the ends of sized data.
+    /// Addresses where data may begin: those of symbols, those that something refers to, and the ends of sized data.
     pub(crate) places: BTreeSet<u64>,
     /// Referenced code addresses that are not the start of a unit, by unit.
     pub(crate) entries: BTreeMap<usize, BTreeSet<u64>>,
@@ -48,7 +48,7 @@ impl<'d> Program<'d> {
         program
     }
 
-    /// Returns the nearest places before and after an address, within its section.
+    /// Returns the nearest places before and after an address, within its section. The start of the section also counts as a place before.
     pub(crate) fn places_around(&self, address: u64) -> (Option<u64>, Option<u64>) {
         let Some(section) = self.image.section(address) else {
             return (None, None);
@@ -174,7 +174,7 @@ pub(crate) enum AccessSize {
 /// An address that code refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AddressReference {
-    /// Offset of the address in the unit.
+    /// Offset in the unit of the bytes that hold the address.
     pub(crate) at: u32,
     pub(crate) target: u64,
     pub(crate) extent: AccessSize,
@@ -260,7 +260,7 @@ pub(crate) fn access_size(instruction: &Instruction) -> AccessSize {
     }
 }
 
-/// Size of a `Location`: pointer to the path, its length, line and column.
+/// Size of a `Location` in bytes: pointer to the path, its length, line and column.
 pub(crate) const SIZE: u64 = 24;
 /// The longest path, in bytes.
 const LONGEST_PATH: u64 = 4096;

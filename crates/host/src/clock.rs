@@ -76,7 +76,7 @@ fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     })
 }
 
-/// Returns how long the machine has been suspended since it was started; zero if the system does not tell.
+/// Returns how long the machine has been suspended since it was started; zero if the system does not report it.
 ///
 /// An increase between two calls means that the machine slept in between.
 pub fn suspended_time() -> Duration {

@@ -35,7 +35,7 @@ impl Checkout {
             let question = [&["rev-parse"], paths].concat();
             let answer = run(supervisor, directory, &[], &question);
             answer.map_err(|error| match error {
-                // Without git, a directory that seems to be in no repository is treated as such.
+                // If git is not installed, a directory that seems to be in no repository is treated as such.
                 GitError::Start(_) if !is_below_repository(directory) => {
                     GitError::NotARepository(directory.to_owned())
                 }
@@ -211,7 +211,7 @@ pub(super) fn run(
         .iter()
         .map(|argument| argument.as_ref().to_string_lossy())
         .collect();
-    // Leave settings out of the message, because they do not tell what failed.
+    // Leave the `-c` settings out of the message, because they do not show what failed.
     let settings = words.chunks(2).take_while(|pair| pair[0] == "-c").count();
     let command = words[2 * settings..].join(" ");
     let mut said = String::from_utf8_lossy(&output.stderr)
@@ -260,7 +260,7 @@ pub enum GitError {
     Start(Arc<io::Error>),
     /// The directory is in no repository.
     #[error(
-        "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
+        "`{}` is not in a git repository\n  help: a revision can be measured only in a clone; `--baseline NAME` compares with a stored run",
         .0.display()
     )]
     NotARepository(PathBuf),
@@ -277,7 +277,7 @@ pub enum GitError {
     },
     /// The repository has no work tree, or git cannot read its configuration or data.
     #[error(
-        "git does not work in `{directory}`: {said}\n  help: `git -C {directory} status` has to work",
+        "git does not work in `{directory}`: {said}\n  help: `git -C {directory} status` must work",
         directory = directory.display()
     )]
     Unusable {
@@ -295,7 +295,7 @@ pub enum GitError {
         command: String,
         /// Git's stderr.
         said: String,
-        /// Git's version, in its own words.
+        /// Output of `git --version`.
         version: String,
     },
     /// The name denotes no commit.
@@ -306,7 +306,7 @@ pub enum GitError {
         /// Advice.
         hint: String,
     },
-    /// The two commits have no common history, as far as the clone has it.
+    /// The two commits have no common history in this clone.
     #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
     NoMergeBase {
         /// The name that the user gave.
@@ -317,14 +317,14 @@ pub enum GitError {
     /// The end of a range is not a descendant of its beginning.
     #[error("`{good}` is not an ancestor of `{bad}`\n  help: the first must be the older one")]
     NotAncestor {
-        /// The beginning.
+        /// The beginning of the range, as the caller gave it.
         good: String,
-        /// The end.
+        /// The end of the range, as the caller gave it.
         bad: String,
     },
     /// The user's clone lacks the commit of a submodule.
     #[error(
-        "the submodule `{path}` does not have the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
+        "the submodule `{path}` does not have the commit {commit}\n  help: `git -C {path} fetch origin {commit}` fetches it",
         path = path.display()
     )]
     MissingSubmoduleCommit {
@@ -335,7 +335,7 @@ pub enum GitError {
     },
     /// A filter program failed while git wrote a file.
     #[error(
-        "the git filter `{filter}` failed for `{file}` of {commit}\n{said}\n  help: make the command work that `git config --get-regexp '^filter.{filter}'` prints{}",
+        "the git filter `{filter}` failed for `{file}` of {commit}\n{said}\n  help: fix the command that `git config --get-regexp '^filter.{filter}'` prints{}",
         lfs_help(filter, commit)
     )]
     Filter {
@@ -350,7 +350,7 @@ pub enum GitError {
     },
     /// Git could not write a file in the cache.
     #[error(
-        "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place"
+        "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; set PERFCHECK_CACHE to use another place"
     )]
     NotWritten {
         /// Git's stderr.
@@ -358,7 +358,7 @@ pub enum GitError {
     },
     /// Git failed for another reason.
     #[error(
-        "`git {command}` failed\n{said}\n  help: `git fsck` names objects that are missing or damaged, `git fetch` brings what the remote repository has"
+        "`git {command}` failed\n{said}\n  help: `git fsck` names objects that are missing or damaged, `git fetch` gets them from the remote repository"
     )]
     Failed {
         /// The subcommand and its arguments.
@@ -457,7 +457,7 @@ fn lfs_help(filter: &str, commit: &str) -> String {
         return String::new();
     }
     format!(
-        "; `git lfs fetch origin {commit}` brings what the commit refers to, and with GIT_LFS_SKIP_SMUDGE=1 such files are left out, where the benchmarks need none"
+        "; `git lfs fetch origin {commit}` gets the files of the commit; if the benchmarks need none of them, GIT_LFS_SKIP_SMUDGE=1 leaves them out"
     )
 }
 

@@ -26,7 +26,7 @@ pub fn read_host_facts(ci: bool, supervisor: &Supervisor) -> HostFacts {
     }
 }
 
-/// Returns the load average of the last minute, if the system tells.
+/// Returns the load average of the last minute, if the system reports it.
 pub fn load_average() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }

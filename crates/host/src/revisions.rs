@@ -32,7 +32,7 @@ impl Revision {
         }
     }
 
-    /// Returns the first digits of the hash.
+    /// Returns the first ten digits of the hash.
     pub fn short(&self) -> &str {
         self.commit.get(..10).unwrap_or(&self.commit)
     }
@@ -126,7 +126,7 @@ impl Checkout {
         }
     }
 
-    /// Returns the commits after `good` up to `bad`, oldest first, along first parents.
+    /// Returns the commits after `good`, up to and including `bad`: oldest first, along first parents. Fails if `good` is not an ancestor of `bad`.
     pub fn commits_between(&self, good: &str, bad: &str) -> Result<Vec<String>, GitError> {
         let not_ancestor = || GitError::NotAncestor {
             good: good.to_owned(),
@@ -290,7 +290,7 @@ impl Checkout {
     fn hint_for(&self, name: &str) -> Result<String, GitError> {
         let remote = format!("origin/{name}");
         if self.resolve(&remote)?.is_some() {
-            return Ok(format!("there is a `{remote}`"));
+            return Ok(format!("did you mean `{remote}`?"));
         }
         if self.is_shallow()? {
             return Ok(SHALLOW.to_owned());
@@ -298,18 +298,18 @@ impl Checkout {
         let head = self.query(&["rev-parse", "--verify", "HEAD"])?;
         let hint = match head {
             None => "it has no commits yet",
-            Some(_) => "`git fetch --all --tags` brings what the remote repository has",
+            Some(_) => "`git fetch --all --tags` gets what the remote repository has",
         };
         Ok(hint.to_owned())
     }
 }
 
-const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` brings the history (on CI, ask the checkout step for all of it: `fetch-depth: 0`)";
+const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` gets the rest of the history (on CI, let the checkout step get all of it: `fetch-depth: 0`)";
 
 /// Writes a commit of a repository and the commits of its submodules.
 struct CommitWriter<'a> {
     supervisor: &'a Supervisor,
-    /// Directories that may contain `modules/`. The first one has the objects.
+    /// Git directories of the repository, which may contain those of submodules in `modules/`. The first one has the objects.
     git_directories: Vec<PathBuf>,
     /// The user's checkout. Its submodules may contain their own repositories.
     checked_out: PathBuf,

@@ -17,40 +17,39 @@ use std::path::PathBuf;
     reason = "each is a variable of its own"
 )]
 pub struct EnvironmentVariables {
-    /// `CARGO`: the cargo that started this program, or the one to start
+    /// `CARGO`: the cargo that started this program, or else the one on `PATH`.
     pub cargo: PathBuf,
-    /// `PERFCHECK_STORE`: path of the store
+    /// `PERFCHECK_STORE`: path of the store.
     pub store: Option<PathBuf>,
-    /// `PERFCHECK_TEAM_STORE`: address of the team's store
+    /// `PERFCHECK_TEAM_STORE`: address of the team's store.
     pub team_store: Option<String>,
-    /// `PERFCHECK_CACHE`: directory in which revisions are built
+    /// `PERFCHECK_CACHE`: directory in which revisions are built.
     pub cache: Option<PathBuf>,
-    /// `PERFCHECK_NO_RERUN`: compare with stored numbers only
+    /// `PERFCHECK_NO_RERUN`: whether to compare with stored numbers only.
     pub no_rerun: bool,
-    /// `PERFCHECK_NO_SAMPLING`: never sample the time of processes
+    /// `PERFCHECK_NO_SAMPLING`: whether never to sample the time of processes.
     pub no_sampling: bool,
-    /// `PERFCHECK_LOG`: which parts of the tool write what they do to stderr
+    /// `PERFCHECK_LOG`: the parts of the tool that write what they do to stderr.
     pub log: Option<String>,
-    /// `PERFCHECK_SCRIPTED_CLOCK`: scripted times of benches, for tests
+    /// `PERFCHECK_SCRIPTED_CLOCK`: scripted times of benches, for tests.
     pub scripted_clock: Option<String>,
-    /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload if the clock is scripted
+    /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload if the clock is scripted.
     pub scripted_control: Option<String>,
-    /// The branch named by the CI system, for a detached checkout
+    /// The branch that the CI system names. Its checkout may be detached.
     pub ci_branch: Option<String>,
-    /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and varies
+    /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and varies.
     pub ci: bool,
-    /// `GITHUB_ACTIONS`: the output is the log of a GitHub Actions job, in which certain lines are commands
+    /// `GITHUB_ACTIONS`: whether the output is the log of a GitHub Actions job, in which certain lines are commands.
     pub github_actions: bool,
-    /// `GITHUB_STEP_SUMMARY`: file for Markdown that is shown on the page of the job
+    /// `GITHUB_STEP_SUMMARY`: file for Markdown that is shown on the page of the job.
     pub github_step_summary: Option<PathBuf>,
-    /// Name of the CI job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`)
+    /// Name of the CI job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`).
     pub job: Option<String>,
-    /// `RAYON_NUM_THREADS`: number of threads for statistics
+    /// `RAYON_NUM_THREADS`: number of threads for statistics.
     pub worker_threads: Option<usize>,
-    /// `CARGO_TERM_COLOR`
+    /// `CARGO_TERM_COLOR`: `always`, `never` or `auto`.
     pub term_color: Option<String>,
-    /// Whether the terminal shows all characters, by `TERM` and the character set of the locale; otherwise only ASCII
-    /// is safe
+    /// Whether the terminal shows all characters, by `TERM` and the character set of the locale; otherwise only ASCII is safe.
     pub shows_unicode: bool,
 }
 
@@ -156,7 +155,7 @@ pub fn build_environment() -> Vec<(String, OsString)> {
     found
 }
 
-/// Returns a new random seed.
+/// Returns a new random seed below 2^53.
 pub fn fresh_seed() -> u64 {
     // The standard library seeds its hash maps with random numbers of the system.
     let drawn = RandomState::new().hash_one(());

@@ -1,4 +1,4 @@
-//! Opens pages in the user's viewer, and chooses a path for pages without a given one.
+//! Opens pages in the user's viewer, and creates a directory for a page whose path the user has not given.
 
 #![expect(
     clippy::disallowed_methods,
@@ -33,8 +33,7 @@ pub fn open_in_viewer(file: &Path) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))
 }
 
-/// Returns the path for a page without a given one, in a new directory of this process. On Unix only the user can
-/// read it.
+/// Creates a new directory of this process, and returns the path of a page in it. On Unix only the user can read the directory.
 pub fn temporary_page() -> io::Result<PathBuf> {
     let name = format!("cargo-perfcheck-{}", std::process::id());
     let directory = std::env::temp_dir().join(name);

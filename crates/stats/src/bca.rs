@@ -17,7 +17,7 @@ use super::sums::sum;
 ///
 /// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. `None` below two
 /// clusters, for a level outside 0..1, if the statistic or one of its jackknife values is not finite, if more than half of the resamples have no
-/// value, or if the observed value lies beyond all of them. Constant data give an interval of a single point.
+/// value, or if the observed value lies below or above all resamples. Constant data give an interval of a single point.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,

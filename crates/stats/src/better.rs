@@ -1,4 +1,4 @@
-//! Summaries of values in order of preference, best first, for values of which the smaller or the larger are better (mmtests).
+//! Summaries of values in order of preference, best first. The smaller or the larger values can be the better ones (mmtests).
 //!
 //! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest times or the lowest rates.
 
@@ -24,8 +24,8 @@ impl Better {
         sorted
     }
 
-    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit: of the first max(1, floor(n percent / 100)) in order
-    /// of preference (mmtests). `None` without values, with a value that is not finite, or beyond 100.
+    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit: of the first max(1, floor(n percent / 100)) in order of
+    /// preference (mmtests). `None` without values, with a value that is not finite, or for a `percent` above 100.
     pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())

@@ -1,7 +1,6 @@
-//! Bootstrap intervals over clusters: percentile (Efron 1979; Efron and Tibshirani 1993, chapter 13), and bias-corrected and accelerated (Efron 1987;
-//! Efron and Tibshirani 1993, section 14.3).
+//! Percentile bootstrap intervals over clusters (Efron 1979; Efron and Tibshirani 1993, chapter 13), and the resamples from which they are computed.
 //!
-//! The latter are second-order accurate, the percentile interval only first-order. With few clusters, both cover less often than their level says.
+//! These intervals are only first-order accurate. With few clusters, they cover less often than their level says.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -16,7 +15,8 @@ use super::random::{Draws, Stream};
 /// Resamples per block. A block is the unit of work of a thread, and has its own block of the random stream.
 pub(super) const BLOCK: usize = 1024;
 
-/// The most clusters for which every possible resample is evaluated once in advance: 5^5 = 3125 draws, 126 of them distinct.
+/// The most clusters for which every possible resample is evaluated once in advance. Five clusters have 5^5 = 3125 sequences of draws, with 126
+/// distinct resamples.
 pub(super) const TABULATED: usize = 5;
 
 /// Elementary steps that one interval may take. If it would need more, fewer resamples are drawn, but at least [`FEWEST`].
@@ -26,9 +26,10 @@ const FEWEST: usize = 1_000;
 /// The number of resamples and the stream that they are drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling<'a> {
-    /// The number of resamples. If they would take more than 2 million elementary steps, fewer are drawn, but at least 1000
+    /// The number of resamples. If they would take more elementary steps than a function allows (2 million for an interval), it draws fewer, but at
+    /// least 1000.
     pub resamples: usize,
-    /// The stream of random numbers
+    /// The stream of random numbers.
     pub stream: Stream<'a>,
 }
 
@@ -39,8 +40,8 @@ impl Resampling<'_> {
     }
 }
 
-/// Evaluates `replicate` `count` times. `scratch` makes a buffer for each block. The result depends on the stream alone, not on the distribution
-/// of blocks over threads.
+/// Evaluates `replicate` `count` times. `scratch` makes a buffer for each block. The result depends only on the stream, not on the distribution of
+/// blocks over threads.
 pub(super) fn replicates<S>(
     stream: Stream<'_>,
     count: usize,
@@ -63,14 +64,14 @@ pub(super) fn replicates<S>(
 
 /// All sequences of k draws from k items, ordered as numbers in base k.
 struct DrawSequences {
-    /// Index of each sequence's multiset of draws in `weights`
+    /// Index of each sequence's multiset of draws in `weights`.
     sets: Vec<u8>,
-    /// Number of draws of each item, for each distinct multiset
+    /// Number of draws of each item, for each distinct multiset.
     weights: Vec<Vec<u32>>,
 }
 
 impl DrawSequences {
-    /// Returns the sequences for up to [`TABULATED`] items, listed only once.
+    /// Returns the sequences for `k` items, at most [`TABULATED`]. They are listed at the first call.
     fn for_items(k: usize) -> &'static Self {
         static KNOWN: [OnceLock<DrawSequences>; TABULATED + 1] =
             [const { OnceLock::new() }; TABULATED + 1];
@@ -99,9 +100,9 @@ impl DrawSequences {
 
 /// The values of a statistic for every resample of a few items.
 pub(super) struct TabulatedStatistic<T> {
-    /// Index into `values` of each sequence of draws; all sequences are equally likely
+    /// Index into `values` of each sequence of draws; all sequences are equally likely.
     pub(super) sets: &'static [u8],
-    /// Value of each distinct multiset of draws
+    /// Value of each distinct multiset of draws.
     pub(super) values: Vec<T>,
 }
 
@@ -148,7 +149,7 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
         }
     }
 
-    /// Returns the elementary steps of one resample.
+    /// Returns the number of elementary steps of one resample.
     fn cost(&self) -> usize {
         match self {
             Self::Table(_) => 1,
@@ -231,7 +232,7 @@ pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -
 
 /// Returns the number of distinct resamples of k clusters, C(2 k - 1, k): 10 for three, 126 for five, 0 for none.
 ///
-/// With fewer than some hundreds of distinct resamples, a percentile bootstrap covers less often than its level says.
+/// With fewer than a few hundred distinct resamples, a percentile bootstrap covers less often than its level says.
 pub fn distinct_resamples(clusters: u32) -> f64 {
     // The product is an integer after each factor: C(k + i - 1, i) for i = 1, 2, ...
     let choose = |k: u32| {
@@ -298,7 +299,7 @@ impl PercentileRule {
             ),
             Self::WholeIndices => {
                 values.sort_unstable_by(f64::total_cmp);
-                // The addition compensates for rounding that would push an integer just below itself.
+                // The addition corrects for rounding: a product that should be an integer may be slightly below it.
                 let index = |share: f64| (share * values.len() as f64 + 1e-9) as usize;
                 let last = values.len() - 1;
                 let upper = index(f64::midpoint(1.0, level)).saturating_sub(1);

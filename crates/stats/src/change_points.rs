@@ -1,21 +1,21 @@
 //! Changes of level in a short noisy series, with their certainty.
 //!
-//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The
-//! split with the largest energy distance between both parts is tested by permutation; if it is significant, both parts are searched in the same
-//! way. The distribution is arbitrary. Each part is searched twice at half the level: first with a right part that reaches to the end, which
-//! detects late changes better, then with one that may end anywhere, as published, which detects a level that was left again. The random stream
-//! has a fixed seed, so a series always gives the same change points.
+//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The split
+//! with the largest energy distance between both parts is tested by permutation; if it is significant, both parts are searched in the same way. The
+//! values may have any distribution. Each part is searched twice at half the level: first with a right part that reaches to the end, which detects
+//! late changes better, then with one that may end anywhere, as published, which detects a level that was left again. The random stream has a fixed
+//! seed, so a series always gives the same change points.
 
 use super::random::{Draws, Stream};
 
 /// The parameters of a search for [`change_points`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePointRules {
-    /// Level of the whole search, as a fraction: at most about this share of series without a change get one
+    /// Level of the whole search, as a fraction: at most about this share of series without a change get one.
     pub level: f64,
-    /// Number of permutations that a split is tested against; p cannot fall below 2 / (permutations + 1)
+    /// Number of permutations that a split is tested against; p cannot fall below 2 / (permutations + 1).
     pub permutations: u32,
-    /// Fewest values on each side of a change; less than 2 counts as 2
+    /// Fewest values on each side of a change; less than 2 counts as 2.
     pub least: usize,
 }
 
@@ -33,13 +33,13 @@ impl Default for ChangePointRules {
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// Index of the first value of the new level
+    /// Index of the first value of the new level.
     pub index: usize,
-    /// Permutation p-value of the split within the part of the series that it divides
+    /// Permutation p-value of the split within the part of the series that it divides, doubled because each part is searched twice.
     pub p_value: f64,
 }
 
-/// Stop after this many permutations with a split at least as clear: the split is then known not to be significant (Besag and Clifford 1991).
+/// The sampling stops after this many permutations with a split at least as clear: p is then known well enough (Besag and Clifford 1991).
 const ENOUGH_EXCEEDANCES: u32 = 10;
 
 /// The end of a split's right part.
@@ -53,10 +53,10 @@ enum RightPart {
 
 /// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014), in order of their index.
 ///
-/// Of all splits into n and m values, the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y -
-/// y'|), is tested by permutation. If it is significant, both parts are searched in the same way. The distribution is arbitrary. Each part is
-/// searched twice, each time at half the level (Bonferroni): first with a right part that reaches to the end, which detects late changes better,
-/// then with one that may end anywhere, as published, which detects a level that was left again.
+/// Of all splits into n and m values, the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|),
+/// is tested by permutation. If it is significant, both parts are searched in the same way. The values may have any distribution. Each part is
+/// searched twice, each time at half the level (Bonferroni): first with a right part that reaches to the end, which detects late changes better, then
+/// with one that may end anywhere, as published, which detects a level that was left again.
 ///
 /// Order matters: `values` are in order of time, in any unit. They should be finite. A series shorter than twice the fewest values of a side, or
 /// of equal values, has no change point. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
@@ -133,7 +133,7 @@ fn test_clearest_split(
 
 /// Sums of the distances |x(i) - x(j)| over rectangles of (i, j), filled anew for each order of the values.
 struct Distances {
-    /// Sums over i' < i, j' < j, in (n + 1) rows of n + 1
+    /// At (i, j): the sum over i' < i and j' < j, in (n + 1) rows of n + 1.
     sums: Vec<f64>,
     width: usize,
 }

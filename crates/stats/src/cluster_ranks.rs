@@ -1,7 +1,7 @@
 //! Median and median absolute deviation of clustered samples, as functions of the number of times that each cluster was drawn.
 //!
-//! All samples are sorted once. A table holds, at regular positions, the number of samples of each cluster up to there. Weighted by the draws of
-//! the clusters, this gives the number of drawn samples up to any position, and bisection finds a rank. No resample is sorted.
+//! All samples are sorted once. A table holds, at regular positions, the number of samples of each cluster up to that position. Weighted by the draws
+//! of the clusters, these numbers give the number of drawn samples up to any position, and bisection finds a rank. No resample is sorted.
 
 use super::cluster_statistic::ClusterStatistic;
 
@@ -14,9 +14,9 @@ struct Pooled {
     clusters: usize,
     values: Vec<f64>,
     cluster: Vec<u32>,
-    /// Positions between two rows: about as many as there are clusters, so that counting between rows takes no longer than reading a row
+    /// Positions between two rows: about as many as there are clusters, so that counting between rows takes no longer than reading a row.
     stride: usize,
-    /// Row r holds the number of samples of each cluster among the first r * `stride`; the last row counts all samples
+    /// Row r holds the number of samples of each cluster among the first r * `stride`; the last row counts all samples.
     rows: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl Pooled {
         }
     }
 
-    /// Returns the elementary steps of preparing the counts.
+    /// Returns the number of elementary steps that prepare the counts.
     fn preparation_cost(&self) -> usize {
         if self.is_sparse() {
             self.values.len()
@@ -73,7 +73,7 @@ impl Pooled {
         }
     }
 
-    /// Returns the elementary steps of counting up to a position.
+    /// Returns the number of elementary steps that count up to a position.
     fn counting_cost(&self) -> usize {
         if self.is_sparse() {
             1
@@ -82,7 +82,7 @@ impl Pooled {
         }
     }
 
-    /// Returns the number of bisections that find one of all samples.
+    /// Returns the number of steps of a bisection over all samples.
     fn bisections(&self) -> usize {
         self.values.len().max(2).ilog2() as usize + 1
     }
@@ -102,9 +102,9 @@ pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<(f64, u32)> {
 struct WeightedCounts<'a> {
     pooled: &'a Pooled,
     weights: &'a [u32],
-    /// Positions between two rows; 1 if all counts are in `running`
+    /// Positions between two rows; 1 if all counts are in `running`.
     stride: usize,
-    /// Number of drawn samples before each position, if tabulated
+    /// Number of drawn samples before each position, if tabulated.
     running: Option<Vec<u64>>,
 }
 
@@ -251,7 +251,7 @@ struct CentreDistances<'a> {
     counted: &'a WeightedCounts<'a>,
     values: &'a [f64],
     centre: f64,
-    /// First position at or above the center
+    /// First position at or above the center.
     split: usize,
 }
 

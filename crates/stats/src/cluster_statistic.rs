@@ -9,8 +9,8 @@ use super::sums::sum;
 
 /// A statistic of the pooled samples of resampled clusters, for the bootstrap and the jackknife.
 ///
-/// A cluster holds the samples of one independent unit, such as a process. Independent single values are clusters of one sample. An implementation
-/// must be a function of the weights alone.
+/// A cluster holds the samples of one independent unit, such as a process. Independent single values are clusters of one sample. The value of an
+/// implementation must depend on nothing but the weights.
 pub trait ClusterStatistic: Sync {
     /// Returns the number of clusters.
     fn clusters(&self) -> usize;
@@ -41,7 +41,7 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
     centre: f64,
-    /// For each cluster: sum of (sample - center), number of samples
+    /// For each cluster: sum of (sample - center), number of samples.
     terms: Vec<[f64; 2]>,
 }
 
@@ -76,7 +76,7 @@ impl ClusterStatistic for ClusterMean {
 /// The standard deviation (n - 1) of the pooled samples. One evaluation takes about one step per cluster. It is NaN below two samples.
 #[derive(Debug, Clone)]
 pub struct ClusterSd {
-    /// For each cluster: count, sum and sum of squares of the samples minus a common center
+    /// For each cluster: count, sum and sum of squares of the samples minus a common center.
     terms: Vec<[f64; 3]>,
 }
 
@@ -116,11 +116,11 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. It is not finite
-/// unless some x is not 0.
+/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. It is not finite if
+/// all x are 0.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
-    /// For each cluster: sum xy, sum x^2
+    /// For each cluster: sum xy, sum x^2.
     terms: Vec<[f64; 2]>,
 }
 
@@ -273,8 +273,8 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
 /// Returns how much more clusters differ than the variation within them suggests: the standard deviation of the clusters' medians divided by the
 /// mean of their standard errors. It has no unit.
 ///
-/// `NBenchmark` calls it process variance ratio; with processes as clusters and iterations of nanoseconds, 30 to 60 is ordinary. Clusters of one
-/// sample have no standard error and are left out of its mean. `None` below two clusters, with an empty one, or if no cluster varies within
+/// `NBenchmark` calls this the process variance ratio; with processes as clusters and iterations of nanoseconds, 30 to 60 is ordinary. Clusters of
+/// one sample have no standard error and are left out of its mean. `None` below two clusters, with an empty cluster, or if no cluster varies within
 /// itself.
 pub fn between_to_within_ratio(clusters: &[&[f64]]) -> Option<f64> {
     let medians = clusters

@@ -1,4 +1,4 @@
-//! Checks of samples: whether those of a series are independent, whether their level drifts, and two methods that detect several modes.
+//! Checks of samples: whether the values of a series are independent, whether their level drifts, and whether the values have several modes.
 
 use super::description::{
     Description, deviations, mean, mean_difference, squared_deviations, standard_error,
@@ -26,11 +26,11 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
 /// A comparison of the first and second half of a series, to detect a drift of its level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SplitHalves {
-    /// Two-sided Mann-Whitney p-value of both halves, by [`MannWhitneyMethod::Automatic`]
+    /// Two-sided Mann-Whitney p-value of both halves, by [`MannWhitneyMethod::Automatic`].
     pub p: f64,
-    /// Relative change from the mean of the first half to that of the second; `None` unless the first mean is positive
+    /// Relative change from the mean of the first half to that of the second; `None` unless the first mean is positive.
     pub change: Option<f64>,
-    /// Difference of the means, second - first, in its standard errors; `None` if both halves are constant
+    /// Difference of the means, second - first, in its standard errors; `None` if both halves are constant.
     pub standard_errors: Option<f64>,
 }
 
@@ -133,13 +133,13 @@ pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
 /// A second mode above the bulk of a sample: large outliers so close together that they are not noise (`NBenchmark`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowMode {
-    /// Number of values in the mode
+    /// Number of values in the mode.
     pub count: usize,
-    /// Share of all values, as a fraction
+    /// Share of all values, as a fraction.
     pub share: f64,
-    /// Mean of the mode, in the unit of the values
+    /// Mean of the mode, in the unit of the values.
     pub mean: f64,
-    /// Coefficient of variation within the mode, as a fraction
+    /// Coefficient of variation within the mode, as a fraction.
     pub cv: f64,
 }
 

@@ -12,19 +12,19 @@ pub const MAD_TO_SD: f64 = 1.4826;
 /// Location and spread of one sample, in its unit. [`FullDescription`](crate::FullDescription) adds percentiles and an outlier policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Description {
-    /// Number of values n
+    /// Number of values n.
     pub count: usize,
-    /// Arithmetic mean
+    /// Arithmetic mean.
     pub mean: f64,
-    /// Standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value
+    /// Standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value.
     pub sd: Option<f64>,
-    /// Median; the mean of the middle two values for an even number
+    /// Median; the mean of the middle two values for an even number.
     pub median: f64,
-    /// Median absolute deviation from the median, unscaled
+    /// Median absolute deviation from the median, unscaled.
     pub mad: f64,
-    /// Smallest value
+    /// Smallest value.
     pub min: f64,
-    /// Largest value
+    /// Largest value.
     pub max: f64,
 }
 

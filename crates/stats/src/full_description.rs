@@ -20,44 +20,44 @@ pub enum TailSource {
 /// The parameters of [`FullDescription::compute`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescriptionRules {
-    /// Treatment of outliers before mean, deviation and median are computed
+    /// Treatment of outliers before mean, deviation and median are computed.
     pub outliers: OutlierPolicy,
-    /// Definition of median and percentiles; the `Linear` median is the mean of the middle two values
+    /// Definition of median and percentiles; the `Linear` median is the mean of the middle two values.
     pub quantile: Quantile,
-    /// Formula of the standard error of the mean
+    /// Formula of the standard error of the mean.
     pub trimmed_error: TrimmedError,
-    /// Values from which percentiles and extremes are computed
+    /// Values from which percentiles and extremes are computed.
     pub tail: TailSource,
-    /// Level of the interval of the mean, between 0 and 1
+    /// Level of the interval of the mean, between 0 and 1.
     pub level: f64,
 }
 
 /// Location, spread, tail and the mean's interval of one sample, in its unit. Quantities that the values do not determine are `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescription {
-    /// Number of measured values
+    /// Number of measured values.
     pub measured: usize,
-    /// Number of values that the policy kept
+    /// Number of values that the policy kept.
     pub used: usize,
-    /// Mean of the kept values
+    /// Mean of the kept values.
     pub mean: f64,
-    /// Median of the kept values
+    /// Median of the kept values.
     pub median: f64,
-    /// Standard deviation of the kept values
+    /// Standard deviation of the kept values; `None` for one value.
     pub sd: Option<f64>,
-    /// Standard error of the mean ([`TrimmedMean`])
+    /// Standard error of the mean ([`TrimmedMean`]).
     pub standard_error: Option<f64>,
-    /// Student's interval of the mean
+    /// Student's interval of the mean.
     pub interval: Option<TInterval>,
-    /// Coefficient of variation of the kept values, as a fraction
+    /// Coefficient of variation of the kept values, as a fraction.
     pub cv: Option<f64>,
-    /// Median absolute deviation of the kept values, unscaled
+    /// Median absolute deviation of the kept values, unscaled.
     pub mad: f64,
-    /// 5, 25, 75, 95 and 99 % quantiles
+    /// 5, 25, 75, 95 and 99 % quantiles of the values that [`FullDescriptionRules::tail`] selects.
     pub percentiles: [f64; 5],
-    /// Smallest value
+    /// Smallest of the values that [`FullDescriptionRules::tail`] selects.
     pub min: f64,
-    /// Largest value
+    /// Largest of the values that [`FullDescriptionRules::tail`] selects.
     pub max: f64,
 }
 

@@ -22,7 +22,7 @@ impl Default for HdrPrecision {
 }
 
 impl HdrPrecision {
-    /// The largest value with a counter of its own: an hour in nanoseconds. Larger values are counted as this one.
+    /// The largest value that a histogram can hold: an hour in nanoseconds. Larger values are counted as this one.
     pub const HIGHEST: u64 = 3_600_000_000_000;
 
     /// Returns the resolution of the given number of significant digits; `None` below 1 and above 5.
@@ -45,7 +45,7 @@ impl HdrPrecision {
         (self.exact_below() / 2) as u32
     }
 
-    /// Returns the largest relative error of a percentile, which is never above the true order statistic: 1/1024 for three digits.
+    /// Returns the largest relative error of a percentile: 1/1024 for three digits. A percentile is never above the true order statistic.
     pub fn error(self) -> f64 {
         2.0 / self.exact_below() as f64
     }
@@ -86,7 +86,7 @@ impl HdrPrecision {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
     precision: HdrPrecision,
-    /// Index and count of each counter, ascending, without zeros
+    /// Index and count of each counter, ascending, without zeros.
     counters: Vec<(u32, u64)>,
     total: u64,
 }

@@ -15,7 +15,7 @@ pub enum HodgesLehmannRanks {
     Normal,
 }
 
-/// The tolerance for the rounding of 1 - level, so that a rank that has exactly the wanted level is accepted.
+/// The tolerance for the rounding of 1 - level, so that a rank whose probability is exactly 1 - level is accepted.
 const ROUNDING: f64 = 1e-12;
 
 /// The relative tolerance within which differences count as equal, as a fraction of the largest value: decimal values are rounded to binary ones.
@@ -27,7 +27,7 @@ const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 /// There may be millions of differences. They are found by rank and never stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgesLehmann {
-    /// Values of the new group, ascending; `base` is ascending too
+    /// Values of the new group, ascending; `base` is ascending too.
     new: Vec<f64>,
     base: Vec<f64>,
 }
@@ -71,8 +71,8 @@ impl HodgesLehmann {
         self.new.len() * self.base.len()
     }
 
-    /// Returns the number of differences of at most `bound`. Rounded differences rise with `new` and fall with `base`, so a single walk along both
-    /// counts them.
+    /// Returns how many differences are at most `bound`. Rounded differences rise with `new` and fall with `base`, so a single walk along both counts
+    /// them.
     fn count_at_most(&self, bound: f64) -> usize {
         let mut within = 0;
         self.base
@@ -136,9 +136,9 @@ impl HodgesLehmann {
 /// A group of equal differences.
 struct DifferenceGroup {
     value: f64,
-    /// Number of smaller differences
+    /// Number of smaller differences.
     below: usize,
-    /// Number of differences that are smaller or in the group
+    /// Number of differences that are smaller or in the group.
     through: usize,
 }
 
@@ -156,9 +156,9 @@ impl HodgesLehmann {
         self.shift_at(self.pairs() as f64 / 2.0)
     }
 
-    /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which U is not far enough from half of the pairs
-    /// for the asymptotic p by `method` to be below 1 - level. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is
-    /// a single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
+    /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which the asymptotic p by `method` is not below
+    /// 1 - level, because U is too close to half of the pairs. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is a
+    /// single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
     pub fn interval_mid_distribution(
         &self,
         level: f64,
@@ -237,7 +237,7 @@ fn ordered_bits(value: f64) -> u64 {
     }
 }
 
-/// Returns the number for such bits.
+/// Returns the number whose [`ordered_bits`] are `ordered`.
 fn from_ordered_bits(ordered: u64) -> f64 {
     f64::from_bits(if ordered & SIGN == 0 {
         !ordered

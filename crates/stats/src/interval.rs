@@ -7,9 +7,9 @@ use super::{normal, student_t};
 /// A two-sided interval, in the unit of the estimated quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower bound
+    /// Lower bound.
     pub lower: f64,
-    /// Upper bound
+    /// Upper bound.
     pub upper: f64,
 }
 
@@ -47,9 +47,9 @@ impl Interval {
 /// An estimate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalEstimate {
-    /// Estimate
+    /// Estimate.
     pub value: f64,
-    /// Interval of the estimate
+    /// Interval of the estimate.
     pub interval: Interval,
 }
 
@@ -116,13 +116,13 @@ impl IntervalDistance {
 /// A mean with Student's interval (Student 1908).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TInterval {
-    /// Mean, in the unit of the values
+    /// Mean, in the unit of the values.
     pub mean: f64,
-    /// Standard error of the mean
+    /// Standard error of the mean.
     pub standard_error: f64,
-    /// Degrees of freedom
+    /// Degrees of freedom.
     pub df: f64,
-    /// Margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error
+    /// Margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error.
     pub margin: f64,
 }
 
@@ -176,7 +176,7 @@ impl TInterval {
 /// The number of values from which ranks follow the normal approximation.
 const NORMAL_FROM: usize = 50;
 
-/// The tolerance for the rounding of 1 - level, so that a rank that has exactly the wanted level is accepted.
+/// The tolerance for the rounding of 1 - level, so that a rank whose probability is exactly 1 - level is accepted.
 const ROUNDING: f64 = 1e-12;
 
 /// A distribution-free interval of a median: two order statistics, and the probability that they enclose it (Thompson 1936; Conover 1999, section
@@ -186,13 +186,13 @@ const ROUNDING: f64 = 1e-12;
 /// P(Bin(n, 1/2) <= l - 1) or more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianInterval {
-    /// The two order statistics, in the unit of the values
+    /// The two order statistics, in the unit of the values.
     pub interval: Interval,
-    /// Rank of the lower order statistic, from 1
+    /// Rank of the lower order statistic, from 1.
     pub lower_rank: usize,
-    /// Rank of the upper order statistic
+    /// Rank of the upper order statistic.
     pub upper_rank: usize,
-    /// Probability that they enclose the median: a lower bound, and exact for a continuous distribution
+    /// Probability that the order statistics enclose the median. It is exact for a continuous distribution, otherwise a lower bound.
     pub coverage: f64,
 }
 

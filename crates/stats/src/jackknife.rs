@@ -11,7 +11,7 @@ use super::description::{mean, sample_variance, squared_deviations};
 use super::interval::Interval;
 use super::student_t;
 
-/// The fewest clusters, or values on a side, for which the bootstrap has enough distinct resamples. Below it, intervals are Student's
+/// The fewest clusters, or values on a side, for which the bootstrap has enough distinct resamples. With fewer, intervals are Student's
 /// ([`IntervalMethod::for_clusters`]), and Student's t guards a [`TScore`](crate::TScore).
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
@@ -30,9 +30,9 @@ pub enum IntervalMethod {
 /// The scale on which a statistic is assumed to vary symmetrically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalScale {
-    /// The statistic varies symmetrically itself, as quantities that may be negative do.
+    /// The statistic itself varies symmetrically. This suits quantities that may be negative.
     Plain,
-    /// The logarithm of the statistic varies symmetrically, as that of times and deviations, which are never negative. If a value is 0, the plain
+    /// The logarithm of the statistic varies symmetrically. This suits times and deviations, which are never negative. If a value is 0, the plain
     /// scale is used instead, and the interval is cut off at 0.
     Logarithmic,
 }
@@ -142,7 +142,7 @@ pub fn jackknife_t_interval(
         IntervalScale::Logarithmic => jackknife_standard_error(statistic, f64::ln)
             .filter(|_| observed > 0.0 && observed.is_finite())
             .and_then(|error| around(0.0, t * error))
-            // Multiply instead of exp(ln(observed) ...), whose rounding may shift the center away from `observed`.
+            // Multiply: the rounding of exp(ln(observed) + logarithm) may shift the center away from `observed`.
             .map(|found| found.map(|logarithm| observed * logarithm.exp()))
             .or_else(|| plain().map(Interval::clamp_at_zero)),
     }
@@ -199,13 +199,13 @@ pub enum Smoothness {
 
 /// The standard error of the logarithm of a statistic or ratio. A small one is approximately the relative error.
 ///
-/// With its degrees of freedom, bounds at any level follow. Decisions about many comparisons need bounds far out in the tails. There the percentile
-/// bootstrap of few clusters covers far too rarely, and Student's t does not.
+/// Together with its degrees of freedom, it gives bounds at any level. Decisions about many comparisons need bounds far out in the tails. There the
+/// percentile bootstrap of few clusters covers far too rarely, and Student's t does not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LogStandardError {
-    /// Standard error, without a unit
+    /// Standard error, without a unit.
     pub standard_error: f64,
-    /// Degrees of freedom of the standard error
+    /// Degrees of freedom of the standard error.
     pub df: f64,
 }
 
@@ -227,9 +227,10 @@ impl LogStandardError {
         })
     }
 
-    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but
-    /// at most (k - 1)(1 + k / K), where k is the number of clusters of the side with fewer. Welch's degrees of freedom are estimates: a few
-    /// values that happen to be close together would attribute nearly all variance to the other side. `None` as for [`Self::estimate`].
+    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but at
+    /// most (k - 1)(1 + k / K), where k is the number of clusters of the smaller side and K that of the larger side. Welch's degrees of freedom are
+    /// estimates: if a few values happen to be close together, nearly all variance is attributed to the other side, and the estimate is too large.
+    /// `None` as for [`Self::estimate`].
     pub fn estimate_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -254,8 +255,8 @@ impl LogStandardError {
         })
     }
 
-    /// Returns half the width of the two-sided interval of the logarithm at `level`; its exponential is the factor up and down. It is 0 for an
-    /// error of 0, and infinite for a level outside 0..1.
+    /// Returns half the width of the two-sided interval of the logarithm at `level`; its exponential is the factor between the estimate and a bound.
+    /// It is 0 for an error of 0, and infinite for a level of 1 or more.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;
@@ -278,11 +279,12 @@ impl LogStandardError {
     }
 }
 
-/// Returns the most degrees of freedom of two sides with this many values: k - 1 of the smaller side, up to twice that if both have the same size.
+/// Returns the limit of Welch's degrees of freedom for two sides with this many values: (k - 1)(1 + k / K), where k is the size of the smaller side
+/// and K that of the larger side. It lies between k - 1 and 2 (k - 1).
 ///
-/// Welch's degrees of freedom are estimates. If five values happen to be close together, they attribute nearly all variance to a hundred values on
-/// the other side, and p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its level or
-/// below.
+/// Welch's degrees of freedom are estimates. If five values of one side happen to be close together, nearly all variance is attributed to a hundred
+/// values of the other side, and p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its
+/// level or below.
 pub(super) fn limit_df(new: usize, base: usize) -> f64 {
     let (a, b) = (new as f64, base as f64);
     let (fewer, more) = (a.min(b), a.max(b));

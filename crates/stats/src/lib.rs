@@ -25,9 +25,9 @@
 //!   on each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
 //! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. For times, larger
 //!   is slower.
-//! - **Units.** Values may have any unit, but all values of a call have the same. Results have it too, unless the function names another. Levels,
-//!   shares and relative changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability of
-//!   error. A one-sided bound says which of the two it takes.
+//! - **Units.** Values may have any unit, but all values of a call have the same unit. Results have this unit too, unless the function names another.
+//!   Levels, shares and relative changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability
+//!   of error. A one-sided bound says which of the two it takes.
 //! - **Order.** The order of values does not matter unless a function says so.
 //! - **`None`** means that the data do not determine the value: there are too few, one is not finite, they have no spread, or a level is outside 0
 //!   to 1. Each function says which. Nothing is logged, and bad data cause no panic.

@@ -10,7 +10,7 @@ use crate::ClusterStatistic;
 /// A low quantile of the pooled samples: the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n in ascending order.
 #[derive(Debug, Clone)]
 pub struct ClusterLowQuantile {
-    /// All samples, ascending, each with its cluster
+    /// All samples, ascending, each with its cluster.
     sorted: Vec<(f64, u32)>,
     sizes: Vec<usize>,
     p: f64,

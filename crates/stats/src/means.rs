@@ -1,5 +1,5 @@
-//! Means other than the arithmetic one, each with its uncertainty where it has one: geometric (of ratios), harmonic (of rates over equal amounts of
-//! work), trimmed or winsorized (Yuen 1974), and a center by subsampling.
+//! Means other than the arithmetic one: geometric (of ratios), harmonic (of rates over equal amounts of work), trimmed or winsorized (Yuen 1974), and
+//! a center by subsampling. All but the geometric mean have a measure of their uncertainty.
 
 use super::description::{
     Description, deviations, mean, mean_distance, sample_variance, squared_deviations,
@@ -16,11 +16,11 @@ use super::sums::sum;
 /// It summarizes the changes of many benchmarks in one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeometricMean {
-    /// Geometric mean of the ratios used, exp(mean of ln ratio)
+    /// Geometric mean of the ratios used, exp(mean of ln ratio).
     pub mean: f64,
-    /// Number of ratios used
+    /// Number of ratios used.
     pub used: usize,
-    /// Number of ratios left out because they are zero, negative or not finite
+    /// Number of ratios left out because they are zero, negative or not finite.
     pub excluded: usize,
 }
 
@@ -44,9 +44,9 @@ impl GeometricMean {
 /// The harmonic mean of rates, with its deviation, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HarmonicMean {
-    /// Harmonic mean, H = n / sum(1 / x)
+    /// Harmonic mean, H = n / sum(1 / x).
     pub mean: f64,
-    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as in mmtests
+    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as in mmtests.
     pub deviation: f64,
 }
 
@@ -76,11 +76,11 @@ impl HarmonicMean {
 /// Operations per second, computed from times of single operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OperationRates {
-    /// Rate at the mean time, 1e9 / ns
+    /// Rate at the mean time, 1e9 / ns.
     pub mean: f64,
-    /// Rate at the longest time
+    /// Rate at the longest time.
     pub least: f64,
-    /// Rate at the shortest time
+    /// Rate at the shortest time.
     pub most: f64,
 }
 
@@ -106,17 +106,17 @@ fn per_second(time_ns: f64) -> f64 {
 /// It is the mean of the values that an outlier policy kept, with a standard error that accounts for the removed ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrimmedMean {
-    /// Mean of the treated values
+    /// Mean of the treated values.
     pub mean: f64,
     /// Standard error, `s_w sqrt(n) / h`: `s_w` is the deviation of all n values with removed ones replaced by the nearest kept value, h the
-    /// number of unchanged values; it is s / sqrt(n) if nothing was changed
+    /// number of unchanged values; it is s / sqrt(n) if nothing was changed.
     pub standard_error: f64,
-    /// Degrees of freedom, h - 1
+    /// Degrees of freedom, h - 1.
     pub df: f64,
 }
 
 crate::words! {
-    /// Standard error of a mean after the removal of outliers
+    /// Standard error of a mean after the removal of outliers.
     TrimmedError {
         Winsorized = "winsorized": "Accounts for the values that were removed (Yuen 1974)",
         Plain = "plain": "s / sqrt(n) of the remaining values, as if none were removed (NBenchmark)",
@@ -178,11 +178,11 @@ pub enum Replacement {
 /// The rule by which the parts of a [`SubsampledCentre`] are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subsampling {
-    /// Number of parts drawn from a cluster
+    /// Number of parts drawn from a cluster.
     pub parts: usize,
-    /// Size of a part as a share of the cluster's n samples: max(1, floor(share n)) of them
+    /// Size of a part as a share of the cluster's n samples: max(1, floor(share n)) of them.
     pub share: f64,
-    /// Whether a part may contain a sample more than once
+    /// Whether a part may contain a sample more than once.
     pub replacement: Replacement,
 }
 
@@ -202,7 +202,7 @@ impl Subsampling {
 
     /// Returns the number of samples in a part of a cluster of `count`.
     pub fn size(&self, count: usize) -> usize {
-        // The addition compensates for rounding that would push an integer just below itself.
+        // The addition corrects for rounding: a product that should be an integer may be slightly below it.
         ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
     }
 }
@@ -213,15 +213,15 @@ impl Subsampling {
 /// outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
-    /// Mean of the clusters' medians
+    /// Mean of the clusters' medians.
     pub centre: f64,
-    /// For each cluster, the median of the means of its parts
+    /// For each cluster, the median of the means of its parts.
     pub medians: Vec<f64>,
-    /// Unrounded medians minus a common center
+    /// Unrounded medians minus a common center.
     distances: Vec<f64>,
-    /// For each cluster, the median of the population variances of its parts
+    /// For each cluster, the median of the population variances of its parts.
     variances: Vec<f64>,
-    /// For each cluster, its number of samples
+    /// For each cluster, its number of samples.
     counts: Vec<usize>,
 }
 

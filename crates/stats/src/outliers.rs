@@ -27,13 +27,13 @@ pub enum OutlierLabel {
 /// The four fences of a sample (Tukey 1977), from quartiles by [`Quantile::Linear`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TukeyFences {
-    /// Q1 - 3 IQR
+    /// Q1 - 3 IQR.
     pub low_severe: f64,
-    /// Q1 - 1.5 IQR
+    /// Q1 - 1.5 IQR.
     pub low_mild: f64,
-    /// Q3 + 1.5 IQR
+    /// Q3 + 1.5 IQR.
     pub high_mild: f64,
-    /// Q3 + 3 IQR
+    /// Q3 + 3 IQR.
     pub high_severe: f64,
 }
 
@@ -161,7 +161,7 @@ pub enum OutlierPolicy {
     IqrFence(IqrFence),
     /// Remove values further from the median than `multiple` times 1.4826 MAD (`NBenchmark`); below three values, remove none.
     Mad {
-        /// Largest allowed distance in scaled MAD; 3 is usual
+        /// Largest allowed distance in scaled MAD; 3 is usual.
         multiple: f64,
     },
     /// Replace values beyond the `Linear` 5 and 95 % quantiles by these quantiles.
@@ -171,13 +171,13 @@ pub enum OutlierPolicy {
 /// Fences in units of the interquartile range. A value on a fence is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IqrFence {
-    /// Definition of the quartiles
+    /// Definition of the quartiles.
     pub quartiles: Quantile,
-    /// Distance of a fence from its quartile, in IQR
+    /// Distance of a fence from its quartile, in IQR.
     pub multiple: f64,
-    /// Fewest values to which the fence applies; a smaller sample stays as it is
+    /// Fewest values to which the fence applies; a smaller sample remains unchanged.
     pub fewest: usize,
-    /// Treatment of a sample whose quartiles are equal
+    /// Treatment of a sample whose quartiles are equal.
     pub without_spread: ZeroSpreadTreatment,
 }
 
@@ -226,19 +226,19 @@ pub enum TreatmentSkipped {
 /// A sample after an [`OutlierPolicy`] was applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreatedSample<'a> {
-    /// All values as measured
+    /// All values as measured.
     pub raw: &'a [f64],
-    /// Values after the treatment, in the order measured, including replaced ones
+    /// Values after the treatment, in the order measured, including replaced ones.
     pub values: Vec<f64>,
-    /// For each raw value, whether it was removed
+    /// For each raw value, whether it was removed. A replaced value was not removed.
     pub gone: Vec<bool>,
-    /// Number of low values that were removed or replaced
+    /// Number of low values that were removed or replaced.
     pub low: usize,
-    /// Number of high values that were removed or replaced
+    /// Number of high values that were removed or replaced.
     pub high: usize,
-    /// Bounds beyond which values were removed or replaced, if the policy has bounds
+    /// Bounds beyond which values were removed or replaced, if the policy has bounds.
     pub bounds: Option<Interval>,
-    /// Reason why a guard kept the policy from changing anything, if one did
+    /// Reason why the policy was not applied; `None` if it was.
     pub untouched: Option<TreatmentSkipped>,
 }
 
@@ -359,7 +359,8 @@ fn keep_within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     }
 }
 
-/// Removes the `low` smallest and the `high` largest values; among equal ones, the later.
+/// Removes the `low` smallest and the `high` largest values. Of equal values at the low end it removes the earlier ones, at the high end the later
+/// ones.
 fn remove_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     if low + high >= raw.len() {
         return unchanged(raw, Some(TreatmentSkipped::WouldRemoveAll));
@@ -394,36 +395,36 @@ pub enum FirstSampleTreatment {
 /// The numbers of values kept and left out by a [`CleanedSample`]: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleaningCounts {
-    /// Number of values measured
+    /// Number of values measured.
     pub raw: usize,
-    /// Number of first values left out
+    /// Number of first values left out.
     pub warm_up_skipped: usize,
-    /// Number of outliers removed
+    /// Number of outliers removed.
     pub outliers_removed: usize,
-    /// Number of values used, including replaced ones
+    /// Number of values used, including replaced ones.
     pub used: usize,
 }
 
 /// The pooled values of several clusters, without warm-up values and treated by an [`OutlierPolicy`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CleanedSample {
-    /// All values, cluster by cluster
+    /// All values, cluster by cluster.
     pub raw: Vec<f64>,
-    /// Values after first values were left out, before any other treatment
+    /// Values that remain after first values were left out, before outliers are treated.
     pub warm: Vec<f64>,
-    /// Values used, in the same order
+    /// Values used, in the same order.
     pub used: Vec<f64>,
-    /// Numbers of values kept and left out
+    /// Numbers of values kept and left out.
     pub counts: CleaningCounts,
-    /// Number of values that the policy replaced; they are among the used ones
+    /// Number of values that the policy replaced; they are among the used ones.
     pub replaced: usize,
-    /// Bounds beyond which values were removed or replaced, if the policy has bounds
+    /// Bounds beyond which values were removed or replaced, if the policy has bounds.
     pub bounds: Option<Interval>,
-    /// Reason why a guard kept the policy from changing anything, if one did
+    /// Reason why the policy was not applied; `None` if it was.
     pub untouched: Option<TreatmentSkipped>,
-    /// For each value of `warm`, whether it is left out
+    /// For each value of `warm`, whether it is left out of `used`.
     outlier: Vec<bool>,
-    /// For each cluster, its number of values in `warm`
+    /// For each cluster, its number of values in `warm`.
     clusters: Vec<usize>,
 }
 

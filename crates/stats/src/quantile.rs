@@ -3,7 +3,7 @@
 //! Benchmark tools use three definitions of a quantile; each caller names the one that it needs.
 
 crate::words! {
-    /// Definition of a sample quantile
+    /// Definition of a sample quantile.
     Quantile {
         /// The order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1).
         InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
@@ -89,9 +89,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// A step of a [`WeightedEcdf`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EcdfStep {
-    /// A value of the samples
+    /// A value of the samples.
     pub value: f64,
-    /// Share of operations at or below it
+    /// Share of operations at or below it.
     pub share: f64,
 }
 
@@ -101,7 +101,7 @@ pub struct EcdfStep {
 /// the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
-    /// Ascending in both parts, each value once
+    /// Ascending in both parts, each value once.
     steps: Vec<EcdfStep>,
 }
 

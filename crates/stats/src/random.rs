@@ -36,9 +36,9 @@ pub fn derived_seed(base: u64, name: &str) -> u64 {
 /// named s under the seed z from mix(mix(z ^ mix(fnv1a(s))) + b). Results depend on these rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream<'a> {
-    /// Base seed
+    /// Base seed.
     pub seed: u64,
-    /// Purpose of the numbers: streams with different names are independent
+    /// Purpose of the numbers: streams with different names are independent.
     pub name: &'a str,
 }
 

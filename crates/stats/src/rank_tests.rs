@@ -8,11 +8,11 @@ use super::{chi_squared, normal};
 /// The ranks of several pooled groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ranks {
-    /// Sum of the ranks of each group
+    /// Sum of the ranks of each group.
     pub sums: Vec<f64>,
-    /// Number of all values
+    /// Number of all values.
     pub count: usize,
-    /// Sum of t^3 - t over the groups of t tied values
+    /// Sum of t^3 - t over the groups of t tied values.
     pub ties: f64,
 }
 
@@ -92,14 +92,14 @@ pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
 }
 
 crate::words! {
-    /// Method for the p-value of a [`MannWhitney`] test
+    /// Method for the p-value of a [`MannWhitney`] test.
     MannWhitneyMethod {
         Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (newer NBenchmark)",
-        /// Without ties, up to 10,000 pairs (with ties see [`MannWhitney::permutation_p`]).
+        /// It needs values without ties and at most 10,000 pairs; for values with ties, see [`MannWhitney::permutation_p`].
         Exact = "exact": "From all permutations of the values; only without ties",
         Asymptotic = "asymptotic": "Normal approximation, corrected for ties (early NBenchmark)",
         /// Asymptotic with continuity correction, as `SciPy`'s asymptotic method.
-        AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
+        AsymptoticCorrected = "asymptotic-cc": "The same with a continuity correction (serializers)",
     }
 }
 
@@ -115,9 +115,9 @@ impl MannWhitneyMethod {
 pub struct MannWhitney {
     first: usize,
     second: usize,
-    /// U of the first group: the number of pairs in which its value is the larger one; ties count half
+    /// U of the first group: the number of pairs in which its value is the larger one; ties count half.
     pub u_first: f64,
-    /// Sum of t^3 - t over groups of t tied values
+    /// Sum of t^3 - t over groups of t tied values.
     ties: f64,
 }
 
@@ -183,7 +183,8 @@ impl MannWhitney {
         }
     }
 
-    /// Reports whether `method` computes an exact p for these groups, if it computes one at all.
+    /// Reports whether `method` takes the exact p for these groups. Even then there may be no p, for example for [`MannWhitneyMethod::Exact`] with
+    /// ties.
     pub fn is_exact_with(&self, method: MannWhitneyMethod) -> bool {
         match method {
             MannWhitneyMethod::Exact => true,
@@ -285,9 +286,9 @@ impl MannWhitney {
 /// Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KruskalWallis {
-    /// Statistic H, `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`
+    /// Statistic H, `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`.
     pub h: f64,
-    /// Asymptotic p-value, P(chi-square with k - 1 degrees of freedom >= H)
+    /// Asymptotic p-value, P(chi-square with k - 1 degrees of freedom >= H).
     pub p: f64,
 }
 

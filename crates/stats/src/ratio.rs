@@ -1,4 +1,4 @@
-//! Ratios of new over base: of two means and of paired values, with Student's interval on the logarithmic scale, and a verdict by fixed bounds alone.
+//! Ratios of new over base: of two means and of paired values, with Student's interval on the logarithmic scale, and a verdict by fixed bounds.
 //!
 //! The verdict is `BenchForge`'s rule for 95th percentiles. It is a rule of thumb, not a test.
 
@@ -82,13 +82,13 @@ impl RelativeMean {
 /// The geometric mean of the ratios new / base of pairs, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedLogRatio {
-    /// Ratio, exp(mean of ln(new / base)); for times, above 1 is slower
+    /// Ratio, exp(mean of ln(new / base)); for times, above 1 is slower.
     pub ratio: f64,
-    /// Interval of the ratio: Student's interval of the mean logarithm, with pairs - 1 degrees of freedom, converted back to a ratio
+    /// Interval of the ratio: Student's interval of the mean logarithm, with pairs - 1 degrees of freedom, converted back to a ratio.
     pub interval: Interval,
-    /// Number of pairs used
+    /// Number of pairs used.
     pub pairs: usize,
-    /// Number of pairs dropped because a value is missing or not positive and finite
+    /// Number of pairs dropped because a value is missing or not positive and finite.
     pub dropped: usize,
 }
 
@@ -132,9 +132,9 @@ pub enum RatioVerdict {
 /// Bounds of a ratio of times, new / base. A ratio on a bound counts as faster or slower (`BenchForge`: 0.95 and 1.05 of 95th percentiles).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioBounds {
-    /// Largest ratio that counts as faster
+    /// Largest ratio that counts as faster.
     pub faster: f64,
-    /// Smallest ratio that counts as slower
+    /// Smallest ratio that counts as slower.
     pub slower: f64,
 }
 

@@ -28,9 +28,9 @@ pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
 /// A straight line with an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearFit {
-    /// Value at x = 0, in units of y
+    /// Value at x = 0, in units of y.
     pub intercept: f64,
-    /// Rise of y per unit of x
+    /// Rise of y per unit of x.
     pub slope: f64,
 }
 

@@ -1,6 +1,7 @@
 //! Exact tests of paired differences: Wilcoxon's signed-rank test with the interval that inverts it, and the sign-flip test.
 //!
-//! Distributions are computed completely; nothing is drawn at random.
+//! Distributions are computed completely; nothing is drawn at random. Above 200 differences, the signed-rank test is not exact: it uses the normal
+//! distribution.
 
 /// The most differences for which the exact distribution is computed. Above, the normal distribution replaces it, whose tails are longer.
 const MOST_EXACT: usize = 200;
@@ -11,13 +12,13 @@ const MOST_EXACT: usize = 200;
 /// p-values are exact up to 200 differences. Above, they are those of the normal distribution with continuity correction.
 ///
 /// If differences are symmetric about a shift, the distribution of the number of their Walsh averages above the shift does not depend on the
-/// distribution of the differences, so the test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014,
-/// sections 3.1 to 3.3).
+/// distribution of the differences, so the test needs no other assumption. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1
+/// to 3.3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
-    /// Means of all pairs of differences, including each with itself, ascending
+    /// Means of all pairs of differences, including each with itself, ascending.
     averages: Vec<f64>,
-    /// `tails[c]` is P(at least c averages above the shift)
+    /// `tails[c]` is P(at least c averages above the shift), if the differences are symmetric about the shift.
     tails: Vec<f64>,
 }
 
@@ -134,7 +135,7 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
 
-/// Returns P(the sizes with a positive sign add up to i) for i = 0, 1, ..., their sum, if each is positive with probability 1/2.
+/// Returns P(the sizes with a positive sign add up to i) for i from 0 to the sum of all `sizes`, if each is positive with probability 1/2.
 pub(super) fn chances_of_sums(sizes: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
     let mut chances = vec![0.0_f64; sizes.clone().sum::<usize>() + 1];
     chances[0] = 1.0;

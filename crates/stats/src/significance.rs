@@ -1,4 +1,4 @@
-//! Words and sizes of a difference, and corrections of a family of p-values.
+//! Outcomes of tests in words, effect sizes, and corrections of a family of p-values.
 //!
 //! Effect sizes do not depend on a p-value; they are positive if the new side's values are larger (slower). "Not tested" never means "no difference".
 
@@ -128,7 +128,7 @@ pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
 }
 
 crate::words! {
-    /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995)
+    /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995).
     Correction {
         Holm = "holm": "Holm: limits the chance of any false alarm (serializers)",
         BenjaminiHochberg = "bh": "Benjamini-Hochberg: limits the share of false alarms among the alarms",
@@ -158,8 +158,8 @@ impl Correction {
     /// level excludes the null exactly if the test rejects it.
     ///
     /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all tests have R level / m, with R of m
-    /// rejected, or 1 if none is. Bounds at that level miss in a share of at most `level` of the rejected tests (Benjamini and Yekutieli 2005,
-    /// *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
+    /// rejected, or 1 if none is. Of the bounds of rejected tests at that level, an expected share of at most `level` misses the true value
+    /// (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
     pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
         match self {
             Self::Unadjusted => vec![level; p.len()],

@@ -5,19 +5,20 @@
 /// The most steps of a series or fraction, far above the number needed, which grows as the square root of the largest argument.
 const MOST_STEPS: u32 = 1_000_000;
 
-/// The argument from which four terms of the expansion are exact except for rounding.
+/// The argument from which four terms of the asymptotic expansion suffice: the rest is below the rounding error.
 const EXPANDED_FROM: f64 = 30.0;
 
-/// The relative step at which a continued fraction has converged: rounding alone may change it by this much.
+/// A continued fraction has converged if a step changes it by at most this fraction, because rounding causes changes of this size.
 const CONVERGED: f64 = 4.0 * f64::EPSILON;
 
 /// The value that replaces a denominator of zero (Thompson and Barnett 1986).
 const TINY: f64 = 1e-300;
 
-/// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`; the
-/// caller passes it because it may know it without rounding for an `x` near 1.
+/// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`; it is a
+/// parameter because the caller may know it exactly where 1 - `x` would be rounded.
 ///
-/// It uses the continued fraction (DLMF 8.17.22) at the end where it converges fast: `I_x(a, b) = 1 - I_(1 - x)(b, a)`.
+/// It uses the continued fraction (DLMF 8.17.22). As this converges fast only for a small `x`, a large one is mapped by `I_x(a, b) = 1 - I_(1 - x)(b,
+/// a)`.
 pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     if x <= 0.0 || complement <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };

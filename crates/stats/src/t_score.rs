@@ -18,30 +18,30 @@ const STEPS: usize = 4_000_000;
 /// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
 /// 16.2).
 ///
-/// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
-/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", and correspondingly for "smaller". With fewer
-/// than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this and Welch's p, whose degrees of freedom are limited by the smaller
+/// `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
+/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the threshold", and correspondingly for "smaller". With
+/// fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this and Welch's p, whose degrees of freedom are limited by the smaller
 /// side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
-    /// Mean of new minus mean of base, in the unit of the values
+    /// Mean of new minus mean of base, in the unit of the values.
     pub difference: f64,
-    /// Standard error of the difference; 0 if neither side varies
+    /// Standard error of the difference; 0 if neither side varies.
     pub standard_error: f64,
-    /// One-sided p-value for "new exceeds base by more than the threshold"
+    /// One-sided p-value for "new exceeds base by more than the threshold".
     pub p_greater: f64,
-    /// One-sided p-value for "new falls below base by more than the threshold"
+    /// One-sided p-value for "new falls below base by more than the threshold".
     pub p_less: f64,
-    /// Number of resamples that have a finite score
+    /// Number of resamples that have a finite score.
     pub kept: usize,
-    /// Number of resamples without a finite score
+    /// Number of resamples without a finite score.
     pub dropped: usize,
-    /// Largest scores, descending; `lower_tail` has the smallest, ascending. Both are as long as `max_level` needs
+    /// Largest scores, descending; `lower_tail` has the smallest, ascending. Both are as long as `max_level` needs.
     upper_tail: Vec<f64>,
     lower_tail: Vec<f64>,
-    /// Degrees of freedom of the guard by Student's t, if it applies
+    /// Degrees of freedom of Student's t, which guards small groups; `None` if both groups are large enough.
     guard_df: Option<f64>,
-    /// Largest difference that counts as none if neither side varies
+    /// Largest difference that counts as no difference if neither side varies, in the unit of the values.
     resolution: f64,
 }
 
@@ -107,13 +107,14 @@ impl TScore {
     }
 
     /// Returns the one-sided lower confidence bound of the difference at `level`, its probability of error. It exceeds the threshold exactly if
-    /// `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level.
+    /// `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level, or if the level exceeds `max_level` of the
+    /// test.
     pub fn lower_bound(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
     /// Returns the one-sided upper confidence bound of the difference at `level`. It is below minus the threshold exactly if `p_less` is at most
-    /// `level`. It is infinity if there are too few resamples.
+    /// `level`. It is infinity if there are too few resamples for the level, or if the level exceeds `max_level` of the test.
     pub fn upper_bound(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }
@@ -130,7 +131,8 @@ impl TScore {
         }
     }
 
-    /// Returns the p-value if `hits` resamples are at least as extreme as the score. `t` is the score, positive if extreme.
+    /// Returns the p-value if `hits` resamples are at least as extreme as the score. `t` is the score, with the sign for which larger is more
+    /// extreme.
     fn p_value(&self, hits: usize, t: f64) -> f64 {
         let bootstrap = (1 + hits) as f64 / (self.kept + 1) as f64;
         let guard = self.guard_df.and_then(|df| student_t::upper_tail(t, df));
@@ -139,7 +141,7 @@ impl TScore {
 
     /// Returns the number of resamples that corresponds to p = `level`.
     fn rank(&self, level: f64) -> usize {
-        // The addition compensates for rounding that would push an integer just below itself.
+        // The addition corrects for rounding: a product that should be an integer may be slightly below it.
         (level * (self.kept + 1) as f64 + 1e-9).floor() as usize
     }
 
@@ -168,7 +170,7 @@ pub(super) type Moments = (f64, f64);
 /// Sum and sum of squares of a number of draws.
 type Sums = (f64, f64);
 
-/// The most groups of draws that are tabulated, so that they stay in the processor's cache.
+/// The most groups of draws that are tabulated. More would not fit in the processor's cache.
 const GROUPS: usize = 1 << 16;
 
 /// One side, centered and prepared for resampling.
@@ -216,7 +218,7 @@ impl CentredSide {
         }
     }
 
-    /// Returns the elementary steps of a resample.
+    /// Returns the number of elementary steps of a resample.
     fn cost(&self) -> usize {
         match self {
             Self::Table(_) => 1,
@@ -318,7 +320,7 @@ impl NullScores {
         }
     }
 
-    /// Counts the draws of each pair of resamples. Two sides of five have 126 distinct resamples each, so there are fewer pairs than draws.
+    /// Counts the draws of each pair of resamples. Two sides of five values have 126 distinct resamples each, so the same pair is drawn often.
     fn draw_from_tables(
         new: &TabulatedStatistic<Moments>,
         base: &TabulatedStatistic<Moments>,
@@ -387,11 +389,11 @@ const POOLED_STEPS: usize = 40_000_000;
 /// [`TScore`](crate::TScore), in contrast, centers each group separately, so that groups keep their different spreads, and has a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PooledTScore {
-    /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`
+    /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`.
     pub t: f64,
-    /// `(1 + #{|t*| >= |t|}) / (B + 1)`, with B the number of resamples that have a finite score
+    /// `(1 + #{|t*| >= |t|}) / (B + 1)`, with B the number of resamples that have a finite score.
     pub p: f64,
-    /// Number of resamples drawn
+    /// Number of resamples drawn.
     pub resamples: usize,
 }
 

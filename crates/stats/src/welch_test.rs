@@ -17,15 +17,15 @@ pub enum WelchDf {
 /// Welch's two-sided t-test of the difference of two means of independent values (Welch 1947).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WelchTest {
-    /// Mean of new minus mean of base, in the unit of the values
+    /// Mean of new minus mean of base, in the unit of the values.
     pub difference: f64,
-    /// Standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2)
+    /// Standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2).
     pub standard_error: f64,
-    /// Statistic: difference divided by standard error
+    /// Statistic: difference divided by standard error.
     pub t: f64,
-    /// Degrees of freedom
+    /// Degrees of freedom.
     pub df: f64,
-    /// Two-sided p-value, 2 P(T >= |t|)
+    /// Two-sided p-value, 2 P(T >= |t|).
     pub p: f64,
 }
 
@@ -46,7 +46,8 @@ impl WelchTest {
     }
 
     /// Tests the harmonic means of rates, as mmtests does. The deviation is computed by the delta method ([`HarmonicMean`]), but over n - 1, as
-    /// Welch's test requires: over n, it would find a difference in 6.6 % of pairs of five equal rates. `None` also if a rate is not positive.
+    /// Welch's test requires: over n, the test at 5 % would find a difference in 6.6 % of cases, for two sides of five rates from one distribution.
+    /// `None` also if a rate is not positive.
     pub fn test_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::compute(new)?, HarmonicMean::compute(base)?);
         let side = |mean: HarmonicMean, values: usize| SampleVariance {

@@ -3,8 +3,8 @@
 /// Words with their meanings.
 pub type WordMeanings = &'static [(&'static str, &'static str)];
 
-/// Defines an enum whose variants have a word each. With the beginning of a refusal, which the list of all words completes, the enum can also be
-/// parsed.
+/// Defines an enum whose variants have a word each. If a refusal is given, the enum can also be parsed: the refusal is the part of the error message
+/// between the rejected text and the list of all words.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! worded {
@@ -57,7 +57,7 @@ macro_rules! words {
             $(#[$attribute])+
             #[derive(serde::Serialize, serde::Deserialize)]
             #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            $name, "is none of" {
+            $name, "is not one of" {
                 $(#[doc = $help] $(#[$of_variant])* #[serde(rename = $word)] $variant = $word,)+
             }
         }

@@ -5,8 +5,8 @@ use super::error::Fault;
 use super::{Store, StoreError, encoding};
 
 impl Store {
-    /// Reads everything: the structure of the file, the references between tables, and every series. Opening a store
-    /// does no such check, because it takes as long as reading the whole file.
+    /// Checks every series, and for a file also its structure and the references between tables. Opening a store does no such check, because it takes
+    /// as long as reading the whole file.
     pub fn check(&self) -> Result<(), StoreError> {
         self.read(|sql| {
             if sql.is_file() {
@@ -17,7 +17,7 @@ impl Store {
                 }
                 if sql.exists("PRAGMA foreign_key_check", &[])? {
                     return Err(Fault::Content(
-                        "a row refers to one that is not there".into(),
+                        "a row refers to one that does not exist".into(),
                     ));
                 }
             }

@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
 /// The facts about a benchmark in a run that seldom change between runs. The field names are those of the JSON text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// Version string set by the author.
+    /// Version string set by the author; `None` if none is set.
     pub version: Option<String>,
     pub(super) throughput: Throughput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,14 +69,14 @@ impl Conditions {
         intern_json(sql, "conditions", self)
     }
 
-    /// Returns the text in which they are stored.
+    /// Returns the JSON text in which they are stored.
     #[cfg(feature = "postgres")]
     pub(super) fn facts(&self) -> Attempt<String> {
         self.check()?;
         serde_json::to_string(self).map_err(|error| Fault::Content(error.to_string()))
     }
 
-    /// Checks for infinities, which JSON would store as null.
+    /// Rejects an infinite or NaN noise threshold, which JSON would store as null.
     fn check(&self) -> Attempt<()> {
         if self.noise_threshold.is_finite() {
             return Ok(());
@@ -116,7 +116,7 @@ pub(super) fn find_benchmark(
     )
 }
 
-/// Returns the row ids of those benchmarks that the workspace has.
+/// Returns, by row id, those of the benchmarks that the workspace has.
 pub(super) fn find_benchmarks(
     sql: Sql<'_>,
     workspace: WorkspaceId,

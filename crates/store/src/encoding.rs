@@ -1,8 +1,8 @@
 //! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`, and sealed bytes for samples and conclusions.
 //!
-//! Series, allocations and latencies are a format byte, a CRC-32 and CBOR; conclusions are also compressed. SQLite's file format has no checksums:
-//! without the CRC, a flipped bit in a sample would cause a wrong verdict instead of an error. Invariant: a value is read back exactly or as an
-//! error.
+//! Sealed bytes are a format byte, a CRC-32 and a content: CBOR for series, allocations and latencies, bytes compressed with zstd for conclusions.
+//! SQLite's file format has no checksums: without the CRC, a flipped bit in a sample would cause a wrong verdict instead of an error. Invariant: a
+//! value is read back exactly or as an error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params};
@@ -42,7 +42,9 @@ impl FromSql for FlagValues {
         let flags = digits.chars().map(|digit| match digit {
             '0' => Ok(false),
             '1' => Ok(true),
-            other => Err(FromSqlError::Other(format!("`{other}` is no flag").into())),
+            other => Err(FromSqlError::Other(
+                format!("`{other}` is not a flag").into(),
+            )),
         });
         Ok(Self(flags.collect::<Result<_, _>>()?))
     }
@@ -125,21 +127,20 @@ impl From<Nanos> for Unsigned {
     }
 }
 
-/// The number of the format, the only one so far.
+/// The first byte of sealed bytes, which is the version of their format. There is only one version so far.
 const FORMAT: u8 = 1;
-/// Length of the format byte and the checksum.
+/// Length in bytes of the format byte and the checksum together.
 pub(super) const PREFIX_BYTES: usize = 5;
 
-/// Iterations and nanoseconds of the warm-up, the linear phase, the flat phase. Tuples keep field names out of the
-/// CBOR.
+/// The warm-up (iterations and nanoseconds), the linear phase and the flat phase. Tuples keep field names out of the CBOR.
 type StoredSeries = ((u64, u64), StoredPhase, StoredPhase);
 
 #[derive(Serialize, Deserialize)]
 struct StoredPhase(
-    /// Pairs of the difference to the previous iteration count, and the number of successive samples with this
-    /// difference. The first difference is to 0.
+    /// The iteration counts: each pair is a difference to the previous count, and the number of successive samples with this difference. The first
+    /// difference is to 0.
     Vec<(i64, u64)>,
-    /// Difference to the previous elapsed time. The first one is to 0.
+    /// The difference of each elapsed time to the previous one, in nanoseconds. The first difference is to 0.
     Vec<i64>,
 );
 
@@ -193,7 +194,7 @@ fn describe_error(error: ciborium::de::Error<std::io::Error>) -> String {
     match error {
         ciborium::de::Error::Semantic(_, why) => why,
         ciborium::de::Error::Io(_) => "it ends too early".to_owned(),
-        ciborium::de::Error::Syntax(at) => format!("byte {at} is no CBOR"),
+        ciborium::de::Error::Syntax(at) => format!("byte {at} is not CBOR"),
         ciborium::de::Error::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
     }
 }
@@ -268,28 +269,27 @@ fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// Count, bytes and peak of an iteration, then count and bytes of other threads. An array keeps field names out of
-/// the CBOR.
+/// The allocations of an iteration: count, bytes and peak bytes, then the count and bytes of other threads. An array keeps field names out of the
+/// CBOR.
 type StoredAllocations = [u64; 5];
 
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
     digits: u8,
-    /// Pairs of the difference to the previous index, and the number of operations.
+    /// The counters: each pair is the difference of an index to the previous one, and the number of operations counted there.
     counts: Vec<(u32, u64)>,
     clamped: u64,
     errors: u64,
     messages: Vec<String>,
-    /// Pairs of the difference to the previous time, and the number of times with this value.
+    /// The times in ascending order: each pair is a difference to the previous distinct time, and the number of equal times.
     reservoir: Vec<(i64, u64)>,
-    /// Operations, errors, and the 50th, 95th and 99th percentile in nanoseconds.
+    /// For each window: operations, errors, and the 50th, 95th and 99th percentile in nanoseconds.
     windows: Vec<[u64; 5]>,
 }
 
 /// The column `series.allocations`.
 ///
-/// Like latencies, allocations are stored as run lengths of differences: successive iterations with the same allocations share an entry. Missing data
-/// is NULL, not an empty blob.
+/// Allocations are stored as run lengths: successive iterations with the same allocations share an entry. Missing data are NULL, not an empty blob.
 pub(super) struct AllocationsColumn<'a>(pub(super) &'a [Allocations]);
 
 impl ToSql for AllocationsColumn<'_> {
@@ -303,7 +303,7 @@ impl ToSql for AllocationsColumn<'_> {
 
 /// The column `series.latencies`.
 ///
-/// The sorted reservoir has one run per distinct time. Differences wrap, so every number survives.
+/// The reservoir is sorted, so equal times share an entry. Differences wrap, so every number survives. Missing data are NULL.
 pub(super) struct LatenciesColumn<'a>(pub(super) Option<&'a Latencies>);
 
 impl ToSql for LatenciesColumn<'_> {
@@ -435,17 +435,17 @@ fn is_plausible(mut lengths: impl Iterator<Item = u64>) -> bool {
 
 /// The default level of zstd, see docs/internals/src/store.md.
 const LEVEL: i32 = 3;
-/// Largest conclusion in bytes. 100,000 benchmarks with all their details take a fifth of it.
+/// Largest conclusion in bytes, after decompression. 100,000 benchmarks with all their details take a fifth of it.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Compresses the bytes for the column.
+/// Compresses and seals a conclusion for its column.
 pub(super) fn pack(bytes: &[u8]) -> Attempt<Vec<u8>> {
     let compressed =
         zstd::encode_all(bytes, LEVEL).map_err(|error| Fault::Content(error.to_string()))?;
     Ok(seal_bytes(&compressed))
 }
 
-/// Decompresses the column, or describes what is wrong with it.
+/// Returns the conclusion in a column, or describes what is wrong with the column.
 fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
     let compressed = unseal_bytes(column, "a conclusion")?;
     let decoder = zstd::Decoder::new(compressed).map_err(|error| error.to_string())?;

@@ -121,7 +121,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The database user lacks a privilege.
-    #[error("this user may not do that in `{}`: {detail}\n  help: a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
+    #[error("this user lacks a permission in `{}`: {detail}\n  help: a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
@@ -143,7 +143,7 @@ pub enum StoreError {
     #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was left as it is; name another database", .0.display())]
     ForeignSchema(PathBuf),
     /// The run exists in the team's store, or was removed there.
-    #[error("the team's store already has this run\n  help: nothing is left to send of it")]
+    #[error("the team's store already has this run\n  help: there is nothing left to send")]
     AlreadyThere,
     /// There is no such run.
     #[error("there is no run {0}\n  help: `cargo perfcheck store runs` lists the runs")]
@@ -185,7 +185,7 @@ pub enum StoreError {
     BaselineExists(String),
     /// The name is not valid for a baseline.
     #[error(
-        "`{name}` cannot name a baseline: {reason}\n  help: letters, digits and `.`, `_`, `/`, `-` make a name"
+        "`{name}` cannot name a baseline: {reason}\n  help: a name consists of letters, digits and `.`, `_`, `/`, `-`"
     )]
     BadName {
         /// The name.
@@ -194,10 +194,10 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// Two workspaces cannot be merged, because both have baselines of the same name. Nothing was moved.
-    #[error("both workspaces have baselines named {}\n  help: nothing was moved; rename or remove those of one side first", .0.join(", "))]
+    #[error("both workspaces have baselines named {}\n  help: nothing was moved; rename or remove them in one of the workspaces first", .0.join(", "))]
     NameClash(Vec<String>),
-    /// The value cannot be stored exactly.
-    #[error("{0} is not a finite number\n  help: this is a bug of the caller; please report it")]
+    /// A value is infinite or NaN, which cannot be stored. The text names the value.
+    #[error("{0} is not a finite number\n  help: this is a bug; please report it")]
     NotFinite(&'static str),
 }
 
@@ -206,7 +206,7 @@ fn existing_baselines_help(existing: &[String]) -> String {
     if existing.is_empty() {
         return "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".to_owned();
     }
-    format!("there are: {}", existing.join(", "))
+    format!("the baselines are: {}", existing.join(", "))
 }
 
 /// An error within a transaction, where the path of the store is not known yet.
@@ -214,9 +214,7 @@ fn existing_baselines_help(existing: &[String]) -> String {
 pub(super) enum Fault {
     /// A complete error.
     Store(StoreError),
-    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// An error of PostgreSQL.
     #[cfg(feature = "postgres")]
     Server(tokio_postgres::Error),
     /// Invalid stored content.
@@ -279,7 +277,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                     path,
                     action: "write",
                     source: io::Error::other(format!(
-                        "{detail}: a limit on the size of files (`ulimit -f`) does that, or a disk that fails"
+                        "{detail}: the cause may be a limit on the size of files (`ulimit -f`) or a failing disk"
                     )),
                 },
                 _ => StoreError::Sqlite { path, detail },

@@ -1,6 +1,6 @@
 //! Queries over many runs: the runs that measured a benchmark, and the benchmarks of a workspace.
 //!
-//! Every query uses an index. None counts or scans the whole history.
+//! Every query but [`Store::same_code_runs`] uses an index, and does not count or scan the whole history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct HistoryQuery<'a> {
     pub branch: BranchFilter<'a>,
     /// State of the runs.
     pub runs: RunFilter,
-    /// Upper limit of the run numbers, exclusive.
+    /// Only runs with a smaller number than this; `None` for no limit.
     pub before: Option<RunId>,
     /// Largest number of runs for each benchmark; the newest are returned.
     pub limit: usize,
@@ -51,7 +51,7 @@ pub struct HistoryQuery<'a> {
 /// The results of runs for some benchmarks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// All runs that occur.
+    /// The runs of the measurements in `benchmarks`.
     pub runs: BTreeMap<RunId, Run>,
     /// Measurements of each benchmark, newest first.
     pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
@@ -66,13 +66,13 @@ pub struct PastMeasurement {
     pub conditions: Arc<Conditions>,
     /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
-    /// The typical time of an iteration in nanoseconds.
+    /// The typical time of an iteration in nanoseconds; `None` if the run stored none.
     pub typical_ns: Option<f64>,
-    /// Relative change against the run's reference, as a fraction.
+    /// Relative change against the run's reference, as a fraction; `None` if the run stored none.
     pub change: Option<f64>,
-    /// The run with which it was compared.
+    /// The run with which it was compared; `None` if it was not compared.
     pub reference: Option<RunId>,
-    /// Whether the user accepted the measurement as a new level.
+    /// Whether the user accepted the measurement of this benchmark as a new level. It is false if only the run as a whole was accepted.
     pub accepted: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct PastMeasurement {
 pub struct RunLinks {
     /// The runs, newest first.
     pub links: Vec<RunLink>,
-    /// Machine and build of all runs that occur, by [`MeasuredCode::environment`].
+    /// Machine and build of the runs and their bases, by [`MeasuredCode::environment`].
     pub environments: BTreeMap<i64, Environment>,
 }
 
@@ -98,12 +98,12 @@ pub struct RunLink {
     pub branch: Option<String>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Relative change against the base, as a fraction.
+    /// Relative change against the base, as a fraction; `None` if the run stored none.
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change).
+    /// Standard error of ln(1 + change); `None` if the run stored none.
     pub standard_error: Option<f64>,
-    /// The base of a side-by-side measurement: the run that is its reference, or the base side of the pair if the
-    /// store does not have that run.
+    /// The base of a side-by-side measurement: the run that is its reference, or the base side of the pair if the store does not have that run.
+    /// `None` for a run of a single build.
     pub base: Option<MeasuredCode>,
 }
 
@@ -112,7 +112,7 @@ pub struct RunLink {
 pub struct MeasuredCode {
     /// The run.
     pub run: RunId,
-    /// The commit, if the checkout was clean.
+    /// The commit; `None` if the checkout had changes, or outside of git.
     pub commit: Option<String>,
     /// Row id of the machine and build.
     pub environment: i64,
@@ -130,11 +130,11 @@ pub struct BenchmarkSummary {
     pub last_run: RunId,
     /// Start of that run.
     pub last_started: Timestamp,
-    /// Verdict of that run.
+    /// Verdict of that run; `None` if it stored none.
     pub verdict: Option<Verdict>,
-    /// Typical time of an iteration in nanoseconds.
+    /// Typical time of an iteration in nanoseconds; `None` if no run stored one.
     pub typical_ns: Option<f64>,
-    /// Relative change against its reference, as a fraction.
+    /// Relative change against its reference, as a fraction; `None` if the run stored none.
     pub change: Option<f64>,
     /// Amount that one iteration processes.
     pub throughput: Throughput,
@@ -353,8 +353,8 @@ const SAME_CODE: &str = "
 
 /// The query for all benchmarks of a workspace.
 ///
-/// The latest measurement is that of a complete run if there is one, because values and verdicts are stored at the
-/// end. A later run of the same code has a verdict, but no values.
+/// The latest measurement is that of a complete run if there is one, because values and verdicts are stored when a run ends. A later run of the same
+/// code has a verdict, but no values.
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, coalesce(s.id, rb.run), coalesce(s.started, r.started),
            CASE WHEN s.id IS NULL THEN rb.verdict ELSE 'unchanged' END, rb.typical_ns,

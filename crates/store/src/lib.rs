@@ -1,10 +1,10 @@
 //! The store: runs, processes, series and baselines in one SQLite file of the user, or in a shared PostgreSQL
 //! database.
 //!
-//! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other module uses SQLite. Must not
-//! read the clock, the environment or the checkout: times and facts are passed in. Invariants: data reported as
-//! recorded survives a kill, a process is stored as a whole or not at all, samples are read back as the same integers
-//! or as an error, and a file that is foreign or newer than this program is never written to.
+//! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other crate uses SQLite. Must not read the clock, the
+//! checkout or the environment, apart from PostgreSQL's variables: times and facts are passed in. Invariants: data reported as recorded survives a
+//! kill, a process is stored as a whole or not at all, samples are read back as the same integers or as an error, and a file that is foreign or newer
+//! than this program is never written to.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 // Test code that other crates share names this crate from outside.

@@ -20,7 +20,7 @@ use perfcheck_analysis::model::{
     ProcessUsage, RunId, RunPoint, Side, Source, Verdict,
 };
 
-/// Number of series from which decoding is distributed over threads.
+/// Fewest series that one thread decodes: with fewer, distributing the work would take longer than the work.
 const FEWEST_DECODED: usize = 256;
 
 impl Store {
@@ -51,7 +51,7 @@ impl Store {
             if let Some(run) = runs.iter().find(|run| !sources.contains_key(*run)) {
                 return Err(StoreError::NoSuchRun(*run).into());
             }
-            // The filter of an import can treat the values of a row together, so read the whole imported run.
+            // The filter of an import can remove values of several benchmarks together, so read the whole imported run.
             let (imported, own): (Vec<RunId>, Vec<RunId>) =
                 runs.iter().partition(|run| sources[*run].is_some());
             let mut found: BTreeMap<RunId, Vec<Measurement>> =
@@ -142,7 +142,7 @@ impl MeasurementQuery<'_> {
             return Ok(());
         }
         let runs = join_numbers(self.runs.iter().map(|run| run.0));
-        // If most of a large run is wanted, read all of it and skip the rest.
+        // If many benchmarks are wanted, read all of them and skip the others.
         let few = self.named.as_ref().filter(|named| named.len() <= AT_ONCE);
         let few = few.map(|named| join_numbers(named.iter().map(|(number, _)| *number)));
         let of = |columns: &str, tables: &str| results_sql(columns, tables, &runs, few.as_deref());
@@ -233,7 +233,7 @@ impl MeasurementQuery<'_> {
     }
 }
 
-/// Returns the query for the results of these runs for these benchmarks, or for all. Both are lists of row ids.
+/// Returns the query for the results of `runs` for `benchmarks`, or for all benchmarks. Both are lists of row ids, separated by commas.
 pub(super) fn results_sql(
     columns: &str,
     tables: &str,
@@ -255,8 +255,8 @@ struct ProcessFacts {
     layout: Option<u32>,
 }
 
-/// Reads the series of these runs. `places` has the run and index of each benchmark by row id. The last attempt of
-/// each process counts.
+/// Reads the series of these runs. `places` maps the row id of a benchmark in a run to the run and the index of the measurement in `into`. The last
+/// attempt of each process counts.
 ///
 /// The query limits the row ids of benchmarks and of processes, because a team's store keeps the series of each month
 /// in a table of its own and should search no others.

@@ -57,7 +57,7 @@ impl Database {
 /// A file opened by SQLite.
 #[derive(Debug)]
 pub(super) struct StoreFile {
-    // Declared before `file`, so that SQLite closes the file before it may be read directly.
+    // Declared before `file`, so that SQLite closes the file before `OpenFile` allows others to read it directly.
     pub(super) connection: Connection,
     file: OpenFile,
     pub(super) busy_timeout: Duration,
@@ -67,7 +67,7 @@ pub(super) struct StoreFile {
 /// Options for opening a store.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenOptions {
-    /// Time to wait for another process that is writing.
+    /// Longest time to wait for another process that is writing.
     pub busy_timeout: Duration,
     /// Largest size of the file in pages of 4 KiB; `None` for no limit.
     pub max_pages: Option<u32>,
@@ -229,7 +229,7 @@ impl Store {
         }
     }
 
-    /// Reports whether another process measures a run into the store.
+    /// Reports whether another process measures a run into the store. It is always `false` for a team's store, and on a system without such locks.
     pub fn is_in_use_for_measuring(&self) -> bool {
         let directory = self.directory();
         directory
@@ -378,7 +378,7 @@ fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Jo
         Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
             if is_log_failure(failure) =>
         {
-            // No files can be created beside the store, and there is no log: the file alone is the whole store.
+            // No files can be created beside the store, and there is no log, so the file is the whole store.
             let immutable = immutable_uri(path);
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -405,7 +405,7 @@ fn open_read_only(
     Ok((connection, parse_journal(&mode)))
 }
 
-/// Reports whether the error is that of a write-ahead log in a directory that is not writable, or on a full disk.
+/// Reports whether the error may mean that SQLite cannot use a write-ahead log: its directory is not writable, or the disk is full.
 fn is_log_failure(failure: ffi::Error) -> bool {
     matches!(
         failure.extended_code & 0xff,
@@ -531,7 +531,6 @@ impl OpenFile {
         Ok(Some((Self(canonical), found)))
     }
 
-    /// Returns the canonical path.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
@@ -552,15 +551,14 @@ impl Drop for OpenFile {
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Size of the smallest page, and so of the smallest database.
 const SMALLEST_DATABASE_BYTES: usize = 512;
-/// Offset of the user version, see "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
+/// Offset of the user version in the file, in bytes; see "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
 const USER_VERSION_OFFSET: usize = 60;
-/// Offset of the application id, see [`USER_VERSION_OFFSET`].
+/// Offset of the application id in the file, in bytes; see [`USER_VERSION_OFFSET`].
 const APPLICATION_ID_OFFSET: usize = 68;
 
 /// The state of a file that may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileState {
-    /// An empty file.
     Empty,
     /// A store of this version, which is not newer than the current one.
     Store(u32),
@@ -664,7 +662,7 @@ pub fn public_location(path: &Path) -> PathBuf {
     format!("{scheme}://{authority}{tail}").into()
 }
 
-/// The existing content where a team's store is to be created.
+/// What a database contained before a team's store was created in it or upgraded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExistingStore {
     /// No store.

@@ -109,8 +109,8 @@ fn insert_head(sql: Sql<'_>, run: RunId, head: &ProcessHead) -> Attempt<i64> {
     )
 }
 
-/// Returns the row of the benchmark in the run. If processes differ in their conditions, the last one that measured
-/// the benchmark wins: an executable may learn more about a benchmark by starting it.
+/// Returns the row id of the benchmark in the run, and inserts the row if it is new. If processes differ in their conditions, those of the last one
+/// that measured the benchmark are stored: an executable may learn more about a benchmark by starting it.
 fn upsert_run_benchmark(
     sql: Sql<'_>,
     run: RunId,
@@ -130,7 +130,7 @@ fn upsert_run_benchmark(
     )
 }
 
-/// Inserts the outcome of a benchmark. `place` is the row of the benchmark in the run, the process, and the position.
+/// Inserts the outcome of a benchmark. `place` has the row ids of the benchmark in the run and of the process, and the position in the process.
 fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) -> Attempt<()> {
     let [run_benchmark, process, position] = place;
     match &launched.outcome {
@@ -156,7 +156,7 @@ fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) 
 }
 
 impl Store {
-    /// Stores the counts of benchmarks that the run has measured.
+    /// Stores the instruction counts and time samples of benchmarks that the run has measured.
     pub fn record_counts(
         &mut self,
         run: RunId,
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Returns all counts of a run, by benchmark.
+    /// Returns all instruction counts and time samples of a run, sorted by benchmark.
     pub fn counts(&self, run: RunId) -> Result<Vec<CountedBenchmark>, StoreError> {
         self.read(|sql| {
             let mut found: Vec<CountedBenchmark> = Vec::new();

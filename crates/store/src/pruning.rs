@@ -1,4 +1,4 @@
-//! Removes runs, or only their samples; lists the sizes and dependents of runs, and returns the space to the system.
+//! Removes runs, or only their samples; lists runs with their sizes and baselines, and returns unused space to the system.
 //!
 //! Invariants: runs are removed in one transaction, with all rows that only they refer to; runs whose samples are removed keep their verdicts and
 //! conclusions. The file is shrunk afterwards; a kill in between leaves an intact store with unused space.
@@ -17,7 +17,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, ProgressReporter, RunId, RunPoint, RunStatus, Timestamp,
 };
 
-/// A run as seen by a policy for pruning.
+/// The facts about a run by which a policy decides whether to remove it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRun {
     /// Run number.
@@ -28,17 +28,17 @@ pub struct StoredRun {
     pub status: RunStatus,
     /// Whether it may be a reference.
     pub acceptance: Acceptance,
-    /// Branch.
+    /// Branch; `None` for a detached `HEAD` or outside of git.
     pub branch: Option<String>,
-    /// Commit.
+    /// Commit; `None` outside of git.
     pub commit: Option<String>,
-    /// The other side of a side-by-side measurement. Both are kept or removed together.
+    /// The other side of a side-by-side measurement. Both are kept or removed together. `None` for a run of a single build.
     pub partner: Option<RunId>,
     /// Number of benchmarks measured.
     pub benchmarks: usize,
     /// Baselines that name it. A run with a baseline is not removed.
     pub baselines: Vec<String>,
-    /// Size of its samples in the file, in bytes.
+    /// Size of its stored samples, in bytes; 0 if they were removed.
     pub bytes: u64,
 }
 
@@ -125,8 +125,8 @@ impl Store {
         })
     }
 
-    /// Shrinks the file to the size of its content. Needs space for a copy meanwhile. If this fails or is killed, the
-    /// store is intact, and later runs use the free space.
+    /// Shrinks the file to the size of its content. Needs space for a copy meanwhile. If this fails or is killed, the store is intact, and later runs
+    /// use the free space. Does nothing for a team's store.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let Some(file) = self.database.file() else {
             // A database server reclaims space by itself.
@@ -148,7 +148,7 @@ impl Store {
                 return StoreError::Io {
                     path: file.path().to_owned(),
                     action: "read",
-                    source: io::Error::other("a read failed that works now"),
+                    source: io::Error::other("a read failed, but works now"),
                 };
             }
             error
@@ -195,7 +195,8 @@ impl StoreFile {
     }
 }
 
-/// Adds the sizes of the samples of runs. The row ids of their processes should be close together.
+/// Adds the sizes of the samples of runs. The row ids of their processes should be close together, because the query searches all row ids between the
+/// smallest and the largest.
 fn add_bytes(sql: Sql<'_>, runs: &[RunProcesses], bytes: &mut BTreeMap<RunId, u64>) -> Attempt<()> {
     let first = runs.iter().map(|run| run.first).min().unwrap_or(0);
     let last = runs.iter().map(|run| run.last).max().unwrap_or(0);
@@ -229,12 +230,12 @@ fn delete_unreferenced(sql: Sql<'_>) -> Attempt<()> {
 const RUNS_AT_ONCE: usize = 20;
 /// In a file, the samples of this many successive run numbers are removed together.
 const RUNS_OF_A_FILE: i64 = 100;
-/// In a team's store, the month is stored in the bits of the process's row id above this one.
+/// In a team's store, the row id of a process contains its month, in the bits from this one on.
 const BITS_BELOW_MONTH: u32 = 44;
 
 impl Store {
-    /// Returns the time up to which samples are removed if `limit` is requested: in a team's store, the beginning of
-    /// that month.
+    /// Returns the time before which samples are removed if `limit` is requested. That is `limit` in a file, and the beginning of its month (UTC) in
+    /// a team's store.
     pub fn removal_limit(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
         if self.database.file().is_some() {
             return Ok(limit);
@@ -248,8 +249,8 @@ impl Store {
         })
     }
 
-    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names keep their
-    /// samples. Returns the runs whose samples were removed. The runs of a month are handled in one transaction.
+    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names keep their samples. Returns the runs whose samples
+    /// were removed. Each month (in a file, each range of run numbers) is handled in one transaction.
     pub fn remove_samples(
         &mut self,
         workspace: WorkspaceId,
@@ -288,8 +289,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// Groups the runs of a workspace that have processes, or those of `wanted`, by the table of their samples. In a
-    /// file the groups are ranges of run numbers.
+    /// Groups the runs of a workspace that have processes by the month whose table has their samples. In a file the groups are ranges of run numbers.
+    /// If `wanted` is given, other runs are left out.
     pub(super) fn runs_by_month(
         &self,
         workspace: WorkspaceId,
@@ -363,7 +364,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) 
     Ok(())
 }
 
-/// A file removes the samples of some runs at a time. A team's store removes whole months, because each month has its own table, which is dropped.
+/// Removes the samples of these runs. In a team's store they must be of one month, which has a table of its own: the server replaces the table.
 fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
     let numbers = join_numbers(runs.iter().map(|run| run.0));
     if runs.is_empty() {

@@ -23,7 +23,7 @@ pub struct RunSummary {
     pub workspace: WorkspaceId,
     /// The run.
     pub run: Run,
-    /// Exit code, once the run has ended.
+    /// Exit code; `None` until the run has ended.
     pub exit_code: Option<u8>,
     /// Number of benchmarks measured.
     pub benchmarks: usize,
@@ -38,12 +38,12 @@ impl Store {
         self.write(Durability::Kill, |sql| insert_run(sql, workspace, run))
     }
 
-    /// Completes a run with its verdicts. Once this returns, the whole run survives a power failure.
+    /// Completes a run with its verdicts; an error if it has ended before. Once this returns, the whole run survives a power failure.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
         self.write(Durability::PowerLoss, |sql| end_run(sql, run, end))
     }
 
-    /// Returns a run.
+    /// Returns a run; an error if it does not exist.
     pub fn run(&self, run: RunId) -> Result<Run, StoreError> {
         self.run_summary(run).map(|summary| summary.run)
     }
@@ -56,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Returns the runs of a workspace, newest first, at most `limit`.
+    /// Returns the runs of a workspace, newest first: at most `limit`, or all if it is `None`.
     pub fn runs(
         &self,
         workspace: WorkspaceId,
@@ -89,7 +89,7 @@ impl Store {
         })
     }
 
-    /// Returns the newest complete run of the commit whose hash begins with `prefix`.
+    /// Returns the newest complete run of the commit whose hash begins with `prefix`. Several such commits are an error.
     ///
     /// Runs of a clean checkout are preferred, because a dirty one differs from the commit. Then runs of a single
     /// build are preferred to sides of a side-by-side measurement, which are sampled differently. Shards are never

@@ -40,7 +40,7 @@ impl DatabaseIdentity {
         self.application_id == 0 && self.version == 0 && self.objects == 0
     }
 
-    /// Returns the version of a store up to `newest`; 0 for an empty database. Anything else is an error.
+    /// Returns the version of the store; 0 for an empty database. A version above `newest`, or a database of another program, is an error.
     fn check_version(&self, path: &Path, newest: u32) -> Attempt<u32> {
         if self.is_blank() {
             Ok(0)

@@ -15,7 +15,6 @@ use super::{Store, StoreError};
 /// A database connection on which statements run.
 #[derive(Clone, Copy)]
 pub(super) enum Sql<'c> {
-    /// SQLite.
     Sqlite(&'c Connection),
     /// A team's PostgreSQL database.
     #[cfg(feature = "postgres")]
@@ -24,9 +23,7 @@ pub(super) enum Sql<'c> {
 
 /// A row of a result.
 pub(super) enum StoredRow<'r> {
-    /// A row of SQLite.
     Sqlite(&'r rusqlite::Row<'r>),
-    /// A row of PostgreSQL.
     #[cfg(feature = "postgres")]
     Postgres(&'r [rusqlite::types::Value]),
 }
@@ -203,9 +200,8 @@ impl Sql<'_> {
 /// The failures that a finished write must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// The death of this process. Between two processes of a bench nothing waits for the disk, because a flush would
-    /// disturb the measurement. After a power failure the last of these transactions may be missing, each of them as
-    /// a whole.
+    /// The death of this process. Between two processes of a run nothing waits for the disk, because a flush would disturb the measurement. After a
+    /// power failure the last of these transactions may be missing, each of them as a whole.
     Kill,
     /// A power failure as well: for everything that a command reports when it ends.
     PowerLoss,

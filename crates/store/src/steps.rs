@@ -81,9 +81,9 @@ impl Store {
         })
     }
 
-    /// Accepts the measurement of these benchmarks in `run` as their new level. The run becomes a reference for these
-    /// benchmarks only, and begins a segment of their history. Returns the newly accepted ones; benchmarks without a
-    /// measurement are skipped.
+    /// Accepts the measurement of these benchmarks in `run` as their new level. The run becomes a reference for these benchmarks only, and begins a
+    /// segment of their history. Returns the newly accepted ones; benchmarks without a measurement are skipped. The base of a side-by-side
+    /// measurement cannot be accepted.
     pub fn accept_steps(
         &mut self,
         workspace: WorkspaceId,

@@ -37,7 +37,7 @@ pub struct TransferredRun {
     pub end: RunEndFn,
     /// Benchmarks whose level was accepted individually.
     pub accepted: Vec<BenchmarkKey>,
-    /// Baselines that shall name it. Existing baselines of these names are moved.
+    /// Baselines to set to this run. Existing baselines of these names are moved to it.
     pub baselines: Vec<String>,
 }
 
@@ -62,12 +62,12 @@ pub struct TransferredPair {
     pub plan: String,
 }
 
-/// The state of a run from elsewhere in this store.
+/// Whether this store has a run that another store has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownRun {
     /// The run is stored under this number.
     Stored(RunId),
-    /// The run was stored and then removed.
+    /// The run was stored and then removed. Only a team's store remembers this.
     Removed,
     /// The run was never stored.
     Unknown,
@@ -141,7 +141,7 @@ impl Store {
         })
     }
 
-    /// Returns the purpose of a pair.
+    /// Returns the purpose of a run; `None` if it is a run of a single build and no part of a suite.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
         self.read(|sql| {
             let purpose: Option<WordColumn<Purpose>> = sql.one(

@@ -10,6 +10,38 @@ use crate::measurement::{Measurement, WallTime};
 use crate::sample::{BatchSize, TimedSample};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, created by [`Bencher::to_async`](crate::Bencher::to_async).
+///
+/// # Examples
+///
+/// ```
+/// # use std::task::{Context, Poll, Waker};
+/// # struct Spin;
+/// # impl criterion::async_executor::AsyncExecutor for Spin {
+/// #     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+/// #         let mut future = std::pin::pin!(future);
+/// #         let mut context = Context::from_waker(Waker::noop());
+/// #         loop {
+/// #             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+/// #                 return output;
+/// #             }
+/// #         }
+/// #     }
+/// # }
+/// # fn executor() -> Spin {
+/// #     Spin
+/// # }
+/// use criterion::Criterion;
+///
+/// async fn sum(count: u64) -> u64 {
+///     (0..count).sum()
+/// }
+///
+/// fn sums(c: &mut Criterion) {
+///     // With the feature `async_tokio`, the executor may be a tokio runtime.
+///     c.bench_function("sum", |b| b.to_async(executor()).iter(|| sum(1000)));
+/// }
+/// # sums(&mut Criterion::default().configure_from_args());
+/// ```
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
     sample: &'b mut TimedSample<'a, M>,
     runner: A,
@@ -41,7 +73,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Lets `routine` measure itself; its argument is the number of iterations.
+    /// Lets `routine` measure itself. It must run as many iterations as its argument says, and its future must return the measured value.
     pub fn iter_custom<R, F>(&mut self, mut routine: R)
     where
         R: FnMut(u64) -> F,
@@ -57,7 +89,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Measures `routine` without the drop of its output.
+    /// Measures `routine` but not the drop of its output.
     pub fn iter_with_large_drop<O, R, F>(&mut self, mut routine: R)
     where
         R: FnMut() -> F,
@@ -66,7 +98,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Measures `routine` on inputs made by `setup`. The time of `setup` and the drop of outputs are not measured.
+    /// Measures `routine` with inputs that `setup` makes. `setup` and the drop of outputs are not measured.
     #[inline(never)]
     pub fn iter_batched<I, O, S, R, F>(&mut self, mut setup: S, mut routine: R, size: BatchSize)
     where
@@ -92,7 +124,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Measures `routine` on references to inputs made by `setup`. The time of `setup` and the drop of inputs and outputs are not measured.
+    /// Measures `routine` with references to inputs that `setup` makes. `setup` and the drop of inputs and outputs are not measured.
     #[inline(never)]
     pub fn iter_batched_ref<I, O, S, R, F>(&mut self, mut setup: S, mut routine: R, size: BatchSize)
     where

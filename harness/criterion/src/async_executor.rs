@@ -1,8 +1,30 @@
 //! Executors for the futures of asynchronous benchmarks.
 
-/// An executor that runs a future to completion on the calling thread.
+/// An executor, which runs a future to completion on the calling thread.
+///
+/// # Examples
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Poll, Waker};
+///
+/// /// For futures that are never pending for long.
+/// struct Spin;
+///
+/// impl criterion::async_executor::AsyncExecutor for Spin {
+///     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+///         let mut future = pin!(future);
+///         let mut context = Context::from_waker(Waker::noop());
+///         loop {
+///             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+///                 return output;
+///             }
+///         }
+///     }
+/// }
+/// ```
 pub trait AsyncExecutor {
-    /// Runs `future` until it is ready.
+    /// Runs `future` to completion and returns its output.
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
 }
 

@@ -9,6 +9,20 @@ use crate::measurement::{Measurement, WallTime};
 use perfcheck::sequence::Window;
 
 /// Runs and measures the iterations of one sample. The benchmark's closure calls one of the methods `iter*`.
+///
+/// # Examples
+///
+/// ```
+/// use criterion::{Criterion, black_box};
+///
+/// fn parsing(c: &mut Criterion) {
+///     c.bench_function("parse", |b| {
+///         let text = String::from("0.125"); // set-up: never measured
+///         b.iter(|| black_box(&text).parse::<f64>());
+///     });
+/// }
+/// # parsing(&mut Criterion::default().configure_from_args());
+/// ```
 pub struct Bencher<'a, M: Measurement = WallTime> {
     sample: TimedSample<'a, M>,
 }
@@ -36,6 +50,17 @@ impl<'a, M: Measurement> Bencher<'a, M> {
     }
 
     /// Measures `routine`, including the drop of its output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn sums(c: &mut criterion::Criterion) {
+    /// use criterion::black_box;
+    ///
+    /// c.bench_function("sum", |b| b.iter(|| (0..black_box(1000_u64)).sum::<u64>()));
+    /// # }
+    /// # sums(&mut criterion::Criterion::default().configure_from_args());
+    /// ```
     #[inline(never)]
     #[expect(clippy::iter_not_returning_iterator, reason = "Criterion's name")]
     pub fn iter<O, R>(&mut self, mut routine: R)
@@ -51,7 +76,28 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         counted.close();
     }
 
-    /// Lets `routine` measure itself; its argument is the number of iterations.
+    /// Lets `routine` measure itself. It must run as many iterations as its argument says, and return the measured value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn messages(c: &mut criterion::Criterion) {
+    /// use std::sync::mpsc;
+    /// use std::time::Instant;
+    ///
+    /// c.bench_function("send", |b| {
+    ///     b.iter_custom(|iterations| {
+    ///         let (sender, _receiver) = mpsc::channel(); // made once for each sample, not measured
+    ///         let start = Instant::now();
+    ///         for number in 0..iterations {
+    ///             sender.send(number).expect("the receiver is alive");
+    ///         }
+    ///         start.elapsed()
+    ///     });
+    /// });
+    /// # }
+    /// # messages(&mut criterion::Criterion::default().configure_from_args());
+    /// ```
     pub fn iter_custom<R>(&mut self, mut routine: R)
     where
         R: FnMut(u64) -> M::Value,
@@ -61,7 +107,16 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         counted.close();
     }
 
-    /// Measures `routine` without the drop of its output.
+    /// Measures `routine` but not the drop of its output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn filling(c: &mut criterion::Criterion) {
+    /// c.bench_function("fill", |b| b.iter_with_large_drop(|| vec![1_u8; 100_000]));
+    /// # }
+    /// # filling(&mut criterion::Criterion::default().configure_from_args());
+    /// ```
     pub fn iter_with_large_drop<O, R>(&mut self, mut routine: R)
     where
         R: FnMut() -> O,
@@ -69,7 +124,23 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Measures `routine` on inputs made by `setup`. The time of `setup` and the drop of outputs are not measured.
+    /// Measures `routine` with inputs that `setup` makes. `setup` and the drop of outputs are not measured.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn collecting(c: &mut criterion::Criterion) {
+    /// use criterion::BatchSize;
+    /// use std::collections::BTreeSet;
+    ///
+    /// c.bench_function("collect", |b| {
+    ///     let words = vec!["b", "a", "c"];
+    ///     let collect = |words: Vec<&'static str>| words.into_iter().collect::<BTreeSet<_>>();
+    ///     b.iter_batched(|| words.clone(), collect, BatchSize::SmallInput);
+    /// });
+    /// # }
+    /// # collecting(&mut criterion::Criterion::default().configure_from_args());
+    /// ```
     pub fn iter_batched<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
         S: FnMut() -> I,
@@ -81,7 +152,21 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Measures `routine` on references to inputs made by `setup`. The time of `setup` and the drop of inputs and outputs are not measured.
+    /// Measures `routine` with references to inputs that `setup` makes. `setup` and the drop of inputs and outputs are not measured.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn sorting(c: &mut criterion::Criterion) {
+    /// use criterion::BatchSize;
+    ///
+    /// c.bench_function("sort", |b| {
+    ///     let data: Vec<u32> = (0..1000).rev().collect();
+    ///     b.iter_batched_ref(|| data.clone(), |data| data.sort(), BatchSize::SmallInput);
+    /// });
+    /// # }
+    /// # sorting(&mut criterion::Criterion::default().configure_from_args());
+    /// ```
     pub fn iter_batched_ref<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
         S: FnMut() -> I,
@@ -133,7 +218,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(setup, routine, BatchSize::NumBatches(1));
     }
 
-    /// Returns a bencher for routines that return futures, which `runner` executes.
+    /// Returns a bencher for routines that return futures; `runner` runs the futures. [`AsyncBencher`](crate::AsyncBencher) has an example.
     #[cfg(feature = "async")]
     pub fn to_async<'b, A: crate::async_executor::AsyncExecutor>(
         &'b mut self,

@@ -69,33 +69,33 @@ pub(crate) struct CommandLine {
 }
 
 const HELP: &str = "\
-Benchmarks written for Criterion, on the harness of cargo-perfcheck, which measures, stores and compares them.
+Benchmarks written for Criterion, on the harness of `cargo perfcheck`, which measures, stores and compares them.
 
 Usage: [OPTIONS] [FILTER]
 
 Arguments:
-  [FILTER]                         Only benchmarks in whose id this regular expression is found
+  [FILTER]                         Select benchmarks whose id matches this regular expression
 
 Options:
-      --bench                      Measure (cargo bench passes it); without it each benchmark runs once
+      --bench                      Measure (cargo bench passes this flag); without it, each benchmark runs once
       --test                       Run each benchmark once
-      --list                       List the benchmarks; with --format terse one `ID: benchmark` a line
-      --exact                      FILTER is a whole id
-      --profile-time SECONDS       Run each benchmark for so long, unmeasured, with the profiler that is set
-      --sample-size N              Samples of each benchmark
-      --warm-up-time SECONDS       Warm-up of each benchmark
-      --measurement-time SECONDS   Time of the samples of each benchmark
-      --noise-threshold FRACTION   With --baseline: the change that counts as noise
+      --list                       List the benchmarks; with --format terse, one `ID: benchmark` per line
+      --exact                      Match FILTER against whole ids, not as a regular expression
+      --profile-time SECONDS       Run each benchmark for this time, unmeasured, with the profiler that the bench sets
+      --sample-size N              Take N samples of each benchmark
+      --warm-up-time SECONDS       Warm up each benchmark for this time
+      --measurement-time SECONDS   Take samples of each benchmark for this time
+      --noise-threshold FRACTION   With --baseline: ignore changes up to this
       --quick                      Measure each benchmark for a tenth of a second
       --output-format FORMAT       `criterion` (a table) or `bencher` (as libtest)
-      --quiet                      Print results alone
+      --quiet                      Print only results
   -s, --save-baseline NAME         Let cargo perfcheck measure and store the run under this name
-  -b, --baseline NAME              Let cargo perfcheck measure and compare with the run of this name
-      --baseline-lenient NAME      The same
-      --load-baseline NAME         With --baseline: compare the stored runs, and measure nothing
+  -b, --baseline NAME              Let cargo perfcheck measure and compare with the run that has this name
+      --baseline-lenient NAME      The same as --baseline
+      --load-baseline NAME         With --baseline: compare the two stored runs without measuring
   -h, --help                       Print this help
 
-Other options of Criterion and libtest are accepted, and have no effect.
+Other options of Criterion and libtest are accepted and have no effect.
 
 Examples:
   cargo bench -- '^parse/' --sample-size 50
@@ -488,7 +488,7 @@ mod tests {
         assert!(accepts("^a/.* --bench", "a/b") && !accepts("^a/.* --bench", "b/a/b"));
         assert!(accepts("--exact a/b", "a/b") && !accepts("--exact a", "a/b"));
         assert!(!accepts("a --ignored", "a"));
-        assert!(refused("a(").contains("`a(` is no regular expression"));
+        assert!(refused("a(").contains("`a(` is not a regular expression"));
         assert!(refused("a b").contains("`one|other`"));
     }
 

@@ -73,7 +73,7 @@ impl From<SamplingMode> for perfcheck::SamplingMode {
 /// The setters that `Criterion` has by value and groups have by reference. Each calls `set` with a change of the configuration.
 macro_rules! setting_methods {
     ($this:ty, $returned:ty) => {
-        /// Sets the number of samples of each process; at least 10.
+        /// Sets the number of samples of each process, at least 10.
         ///
         /// # Panics
         /// If `n` is less than 10.
@@ -89,7 +89,7 @@ macro_rules! setting_methods {
         /// Sets the warm-up time of each process.
         ///
         /// # Panics
-        /// If it is zero.
+        /// If `dur` is zero.
         #[track_caller]
         pub fn warm_up_time(self: $this, dur: std::time::Duration) -> $returned {
             assert!(!dur.is_zero(), "warm_up_time: must not be zero");
@@ -99,17 +99,17 @@ macro_rules! setting_methods {
         /// Sets the measurement time of each process.
         ///
         /// # Panics
-        /// If it is zero.
+        /// If `dur` is zero.
         #[track_caller]
         pub fn measurement_time(self: $this, dur: std::time::Duration) -> $returned {
             assert!(!dur.is_zero(), "measurement_time: must not be zero");
             self.set(|configuration| configuration.measurement_time = Some(dur))
         }
 
-        /// Sets the noise threshold: relative changes up to this fraction are noise (0.03 is 3 %).
+        /// Sets the noise threshold: relative changes up to this fraction count as noise (0.03 is 3 %).
         ///
         /// # Panics
-        /// If it is negative or not a number.
+        /// If `threshold` is negative, infinite or not a number.
         #[track_caller]
         pub fn noise_threshold(self: $this, threshold: f64) -> $returned {
             assert!(
@@ -119,20 +119,20 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.noise_threshold = Some(threshold))
         }
 
-        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--resamples`.
+        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--resamples`.
         ///
         /// # Panics
-        /// If it is zero.
+        /// If `n` is zero.
         #[track_caller]
         pub fn nresamples(self: $this, n: usize) -> $returned {
             assert!(n > 0, "nresamples: must not be zero");
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--confidence-level`.
+        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--confidence-level`.
         ///
         /// # Panics
-        /// If it is not between 0 and 1.
+        /// If `cl` is not between 0 and 1.
         #[track_caller]
         pub fn confidence_level(self: $this, cl: f64) -> $returned {
             assert!(
@@ -142,10 +142,10 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` makes the analysis, and has the flag `--significance-level`.
+        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--significance-level`.
         ///
         /// # Panics
-        /// If it is not between 0 and 1.
+        /// If `sl` is not between 0 and 1.
         #[track_caller]
         pub fn significance_level(self: $this, sl: f64) -> $returned {
             assert!(
@@ -158,14 +158,14 @@ macro_rules! setting_methods {
 }
 pub(crate) use setting_methods;
 
-/// The amount that one iteration of a benchmark processes.
+/// The amount of work that one iteration of a benchmark does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Throughput {
     /// Number of bits.
     Bits(u64),
     /// Number of bytes.
     Bytes(u64),
-    /// Number of bytes, shown in powers of 1000. The same as [`Bytes`](Self::Bytes) here, which are shown in this way too.
+    /// Number of bytes, shown in powers of 1000. Here this is the same as [`Bytes`](Self::Bytes), which are shown in this way too.
     BytesDecimal(u64),
     /// Number of elements: lines, values, requests.
     Elements(u64),

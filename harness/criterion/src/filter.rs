@@ -29,7 +29,7 @@ impl BenchmarkFilter {
     pub(crate) fn expression(text: &str) -> Result<Self, String> {
         Expression::new(text)
             .map(Self::Regex)
-            .map_err(|error| format!("the filter `{text}` is no regular expression: {error}"))
+            .map_err(|error| format!("the filter `{text}` is not a regular expression: {error}"))
     }
 
     /// Reports whether the filter selects the benchmark `id`; `escaped` is the id as listings print it.
@@ -43,7 +43,7 @@ impl BenchmarkFilter {
     }
 }
 
-/// A regular expression that does not need the crate `regex`. The feature `regex` replaces it by that crate's type.
+/// A regular expression that does not need the crate `regex`. With the feature `regex`, filters use that crate's type instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     alternatives: Alternatives,
@@ -256,7 +256,7 @@ impl Parser<'_> {
             text.parse()
                 .ok()
                 .filter(|count| *count <= MOST_REPETITIONS)
-                .ok_or_else(|| format!("`{{{inner}}}` is no number of repetitions"))
+                .ok_or_else(|| format!("`{{{inner}}}` is not a number of repetitions"))
         };
         let (least, most) = match inner.split_once(',') {
             None => (number(&inner)?, number(&inner)?),
@@ -335,7 +335,7 @@ impl Parser<'_> {
                 _ => first,
             };
             if first > last {
-                return Err(format!("`{first}-{last}` is no range"));
+                return Err(format!("`{first}-{last}` is not a range"));
             }
             ranges.push(first..=last);
         }

@@ -13,6 +13,25 @@ use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};
 
 /// Benchmarks whose ids begin with the same name, created by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
+///
+/// # Examples
+///
+/// ```
+/// use criterion::{BenchmarkId, Criterion, Throughput};
+///
+/// fn sums(c: &mut Criterion) {
+///     let mut group = c.benchmark_group("sum");
+///     for count in [10, 1000] {
+///         group.throughput(Throughput::Elements(count));
+///         // The ids are sum/range/10 and sum/range/1000.
+///         group.bench_with_input(BenchmarkId::new("range", count), &count, |b, count| {
+///             b.iter(|| (0..*count).sum::<u64>());
+///         });
+///     }
+///     group.finish();
+/// }
+/// # sums(&mut Criterion::default().configure_from_args());
+/// ```
 pub struct BenchmarkGroup<'a, M: Measurement> {
     conditions: &'a BenchmarkConditions<M>,
     name: String,
@@ -46,13 +65,13 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         self
     }
 
-    /// Sets the amount that one iteration of the following benchmarks processes.
+    /// Sets the amount of work that one iteration of the following benchmarks does.
     pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
         self.throughput = Some(throughput);
         self
     }
 
-    /// Sets the distribution of iterations over samples for the following benchmarks.
+    /// Sets how iterations are distributed over samples for the following benchmarks.
     pub fn sampling_mode(&mut self, new_mode: SamplingMode) -> &mut Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }

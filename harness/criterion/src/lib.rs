@@ -7,14 +7,15 @@
 //!
 //! | command | what happens |
 //! |---|---|
-//! | `cargo perfcheck` | measured in several processes, stored, compared; exit code 1 on a regression |
-//! | `cargo bench` | a table; Criterion's flags work, `--save-baseline` and `--baseline` by way of `cargo perfcheck` |
-//! | `cargo test --benches` | each benchmark once |
-//! | `cargo nextest run` | each benchmark once, a process for each |
+//! | `cargo perfcheck` | benchmarks are measured in several processes, stored and compared; exit status 1 on a regression |
+//! | `cargo bench` | a table; Criterion's flags work; `--save-baseline` and `--baseline` call `cargo perfcheck` |
+//! | `cargo test --benches` | each benchmark runs once |
+//! | `cargo nextest run` | each benchmark runs once, in a process of its own |
 //!
 //! The interface is that of criterion 0.8.2, including the names that 0.3 to 0.7 used. Nothing is plotted, no file is written below
-//! `target/criterion`, and the only dependency is `perfcheck`: the features `async_*` add tokio, futures and smol, and the feature `regex` replaces
-//! the simple expressions of filters by those of that crate. The chapter *Coming from Criterion* of cargo-perfcheck's guide lists the differences.
+//! `target/criterion`, and the only dependency is `perfcheck`. The features `async_*` add tokio, futures and smol. With the feature `regex`, filters
+//! are regular expressions of that crate; otherwise they are simpler ones. The chapter *Coming from Criterion* of cargo-perfcheck's guide lists the
+//! differences.
 //!
 //! As in Criterion, a benchmark's closure is called once for each sample, and code around benchmarks runs once per process.
 

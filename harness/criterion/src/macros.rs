@@ -2,6 +2,8 @@
 
 /// Defines a function that runs benchmarks: `criterion_group!(name, target, ...)`, or with `name = ...; config = ...; targets = ...`.
 ///
+/// # Examples
+///
 /// ```no_run
 /// use std::time::Duration;
 /// use criterion::{Criterion, criterion_group, criterion_main};
@@ -36,7 +38,7 @@ macro_rules! criterion_group {
     };
 }
 
-/// Defines `main`, which runs functions defined by [`criterion_group!`].
+/// Defines `main`, which runs the functions that [`criterion_group!`] defined. Its documentation has an example.
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {

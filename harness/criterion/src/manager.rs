@@ -14,13 +14,24 @@ use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::measurement::{Measurement, WallTime};
 use crate::profiler::Profiler;
 
-/// Declares benchmarks. Each target of [`criterion_group!`](crate::criterion_group) receives one.
+/// Declares benchmarks. Each target of [`criterion_group!`](crate::criterion_group) receives a `Criterion`.
+///
+/// # Examples
+///
+/// ```
+/// use criterion::{Criterion, black_box};
+///
+/// fn numbers(c: &mut Criterion) {
+///     c.bench_function("square", |b| b.iter(|| black_box(12_u64).pow(2)));
+/// }
+/// # numbers(&mut Criterion::default().configure_from_args());
+/// ```
 pub struct Criterion<M: Measurement = WallTime> {
     conditions: BenchmarkConditions<M>,
 }
 
 impl Default for Criterion {
-    /// Creates a `Criterion` without settings of its own, so those of `cargo perfcheck` or of the plain call apply.
+    /// Creates a `Criterion` without settings of its own, so those of `cargo perfcheck` or of plain `cargo bench` apply.
     fn default() -> Self {
         session::connect_if_needed();
         Self {
@@ -88,7 +99,7 @@ impl<M: Measurement> Criterion<M> {
     /// Selects benchmarks whose id contains a match of the regular expression `filter`.
     ///
     /// # Panics
-    /// If it is not a regular expression.
+    /// If `filter` is not a valid regular expression.
     #[track_caller]
     pub fn with_filter<S: Into<String>>(self, filter: S) -> Self {
         match BenchmarkFilter::expression(&filter.into()) {
@@ -115,7 +126,7 @@ impl<M: Measurement> Criterion<M> {
         self
     }
 
-    /// Has the effect of `--profile-time`.
+    /// Has the same effect as `--profile-time`.
     #[doc(hidden)]
     pub fn profile_time(mut self, profile_time: Option<Duration>) -> Self {
         self.conditions.mode =
@@ -127,7 +138,7 @@ impl<M: Measurement> Criterion<M> {
     #[doc(hidden)]
     pub fn final_summary(&self) {}
 
-    /// Applies the command line. Has no effect if `cargo perfcheck` controls the process.
+    /// Applies the flags of the command line. Has no effect if `cargo perfcheck` controls the process.
     pub fn configure_from_args(mut self) -> Self {
         if session::is_driven() {
             return self;
@@ -146,7 +157,7 @@ impl<M: Measurement> Criterion<M> {
     /// Creates a group of benchmarks whose ids begin with `group_name/`.
     ///
     /// # Panics
-    /// If the name is empty.
+    /// If `group_name` is empty.
     #[track_caller]
     pub fn benchmark_group<S: Into<String>>(&mut self, group_name: S) -> BenchmarkGroup<'_, M> {
         let name = group_name.into();

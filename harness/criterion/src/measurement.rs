@@ -37,7 +37,7 @@ pub trait ValueFormatter {
     fn scale_for_machines(&self, values: &mut [f64]) -> &'static str;
 }
 
-/// A measurement of a section of code.
+/// A way to measure a section of code.
 pub trait Measurement {
     /// The state that [`start`](Self::start) passes to [`end`](Self::end).
     type Intermediate;

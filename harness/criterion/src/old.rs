@@ -84,13 +84,13 @@ impl<M: Measurement + 'static> Benchmark<M> {
         self
     }
 
-    /// Sets the amount that an iteration processes.
+    /// Sets the amount of work that an iteration does.
     pub fn throughput(mut self, throughput: Throughput) -> Self {
         self.inner = self.inner.throughput(move |()| throughput.clone());
         self
     }
 
-    /// Sets the distribution of iterations over samples.
+    /// Sets how iterations are distributed over samples.
     pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }
@@ -145,7 +145,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         self
     }
 
-    /// Sets a function that returns the amount that an iteration processes for a parameter.
+    /// Sets a function that returns the amount of work that an iteration does for a parameter.
     pub fn throughput<F>(mut self, throughput: F) -> Self
     where
         F: Fn(&T) -> Throughput + 'static,
@@ -154,7 +154,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         self
     }
 
-    /// Sets the distribution of iterations over samples.
+    /// Sets how iterations are distributed over samples.
     pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
         self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
     }

@@ -52,7 +52,7 @@ fn a_filter_is_a_regular_expression_found_in_the_full_id() {
     assert_eq!(listed("--exact sort"), "");
     let broken = plain(SUBJECT, "--bench a(");
     assert!(
-        broken.stderr.contains("`a(` is no regular expression"),
+        broken.stderr.contains("`a(` is not a regular expression"),
         "{broken:?}"
     );
     assert_eq!(broken.code, Some(2));

@@ -125,7 +125,7 @@ fn range(
 struct Bisection<'a> {
     workshop: BisectSession<'a>,
     good: BuiltBenchmark,
-    /// Commits after the good one, oldest first
+    /// Commits after the good one, oldest first.
     commits: Vec<Revision>,
     ledger: MeasurementBudget,
 }

@@ -6,8 +6,8 @@ use crate::options::{PairedOptions, word_parser};
 use perfcheck_analysis::model::BenchesFrom;
 
 const AFTER_HELP: &str = "\
-Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
-commit. It skips commits that cannot be built or measured. After an interruption the same command continues.
+Builds commits between the good and the bad one and measures each of them side by side with the good one, until it finds the first
+slow commit. It skips commits that cannot be built or measured. After an interruption, the same command continues the search.
 
 Examples:
   cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
@@ -15,13 +15,13 @@ Examples:
   cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
                                                            the benchmark is newer than some of the commits
 
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed, 4 the good or the bad commit could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
+Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed; 4 the good or the bad commit could not be measured or gave no clear result; 5 store unusable; 130 interrupted.";
 
 /// Search a history for the first slow commit.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct BisectOptions {
-    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
+    /// The benchmark: its id, the name of a bench target with one benchmark, or part of the id
     #[arg(value_name = "ID")]
     pub bench: String,
     /// A commit at which the benchmark is fast
@@ -30,10 +30,10 @@ pub struct BisectOptions {
     /// A later commit at which it is slow
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,
-    /// Build commits with these benchmarks: their own, or those of the work tree
+    /// Build commits with their own benchmarks or with those of the work tree
     #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS))]
     pub benches_from: BenchesFrom,
-    /// Start again instead of continuing after an interruption
+    /// Start over instead of continuing an interrupted search
     #[arg(long)]
     pub restart: bool,
     #[command(flatten)]

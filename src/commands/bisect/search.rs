@@ -1,7 +1,7 @@
 //! State of a search, and the choice of the next commit to examine (pure).
 //!
 //! The state is kept in a file so that repeating the command continues the search. The file is written to a temporary name and renamed. It belongs to
-//! one question; a file of another question, or an unreadable one, counts as absent.
+//! one question, which contains everything that the outcomes depend on. The file of another question, or an unreadable one, counts as absent.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use perfcheck_stats::derived_seed;
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchStep {
-    /// Examine the commit at this place
+    /// Examine the commit at this place.
     Try(usize),
-    /// Stop: the first slow commit is at one of these places
+    /// Stop: the first slow commit is at one of these places.
     Among {
-        /// The first of these places
+        /// The first of these places.
         first: usize,
-        /// The last of these places, known to be slow
+        /// The last of these places, known to be slow.
         last: usize,
     },
 }
@@ -53,9 +53,9 @@ pub(super) fn most_steps(commits: usize) -> u32 {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SavedState {
     question: String,
-    /// Outcomes by commit
+    /// Outcomes by commit.
     outcomes: BTreeMap<String, CommitOutcome>,
-    /// Number of measurements so far
+    /// Number of measurements so far.
     measured: u32,
 }
 

@@ -34,12 +34,12 @@ pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a StoreOptions,
     pub(super) context: Context,
-    /// Build options for cargo
+    /// Build options for cargo.
     pub(super) cargo: CargoOptions,
     pub(super) environment: Environment,
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
-    /// Executables measured so far; identical ones need no second measurement
+    /// Executables measured so far; identical ones need no second measurement.
     pub(super) seen: Vec<SeenBuild>,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct BuiltBenchmark {
     pub(super) revision: Revision,
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
-    /// The harness of its bench target
+    /// The harness of its bench target.
     pub(super) harness: HarnessKind,
-    /// Keeps the executable in place
+    /// Keeps the executable in place.
     _side: BuiltSide,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SeenBuild {
 /// The outcomes so far, and the limit of measurements.
 pub(super) struct MeasurementBudget {
     pub(super) memory: SearchState,
-    /// Maximum number of measurements, which share the significance level
+    /// Maximum number of measurements, which share the significance level.
     pub(super) most: u32,
 }
 
@@ -110,7 +110,7 @@ impl BisectSession<'_> {
         find_benchmarks(&Filter::default(), timeout, wanted.collect(), None, world)
     }
 
-    /// Builds a commit and finds the benchmark in it. The inner error gives the reason why it cannot be measured there.
+    /// Builds a commit and finds the benchmark in it. `Unmeasurable` has the reason why the benchmark cannot be measured there.
     pub(super) fn build_benchmark(
         &self,
         revision: &Revision,
@@ -228,7 +228,7 @@ impl BisectSession<'_> {
         ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
-        // Once the search has begun, its own builds keep the machine busy.
+        // Once the search has begun, its own builds keep the machine busy, so the load says nothing about other programs.
         let load = self.load.filter(|_| ledger.memory.measured() == 0);
         ledger.memory.count_measurement();
         let paired = &self.options.paired;

@@ -32,7 +32,7 @@ struct ComparedRun {
     measurements: BTreeMap<BenchmarkKey, Measurement>,
     judged: BTreeMap<BenchmarkKey, BenchmarkJudgement>,
     remarks: Vec<RunNote>,
-    /// Context of its verdicts; `None` for the reference
+    /// Context of its verdicts; `None` for the reference.
     verdicts: Option<ComparisonContext>,
 }
 
@@ -52,7 +52,7 @@ impl ComparedRun {
         }
     }
 
-    /// Returns the context of its verdicts if it was compared as a stored run.
+    /// Returns the context of its verdicts; `None` for the reference, and if it was measured side by side with the reference.
     fn stored_context(&self) -> Option<&ComparisonContext> {
         let verdicts = self.verdicts.as_ref();
         verdicts.filter(|verdicts| verdicts.method != Method::Paired)
@@ -162,7 +162,7 @@ fn compare_run(
     });
     let mut compared = ComparedRun::from_selected(run);
     match concluded {
-        // Other runs may have common benchmarks.
+        // Other runs may have benchmarks in common with the reference, so this is not an error.
         Err(AppError::NothingToCompare(_)) => {}
         Err(error) => return Err(error),
         Ok(Conclusion { rows, verdicts, .. }) => {
@@ -228,7 +228,7 @@ fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     }
 }
 
-/// Builds the line of a benchmark; `seed` is that of the command line.
+/// Builds the line of a benchmark. `seed` is that of the command line; without it, the seed of the reference applies.
 fn build_line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
@@ -321,15 +321,15 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
     }
 }
 
-/// The results of rank tests across several runs: a test of all runs together, and behind that gate one of each run.
+/// The results of rank tests across several runs: a test of all runs together (the gate), and a comparison of each run with the reference.
 #[derive(Default)]
 struct RankTests {
     gate: Option<GateGroup>,
-    /// Comparisons by the index of their run
+    /// Comparisons by the index of their run.
     comparisons: BTreeMap<usize, Comparison>,
 }
 
-/// Tests a benchmark across all runs; `None` unless such tests decide.
+/// Tests a benchmark across all runs; `None` unless the verdicts come from the Kruskal-Wallis test.
 fn rank_tests(sides: &[ComparedRun], key: &BenchmarkKey, seed: Option<u64>) -> Option<RankTests> {
     let side = sides.iter().find(|side| side.stored_context().is_some())?;
     let verdicts = side.stored_context()?;

@@ -139,7 +139,7 @@ fn compare_two(
     Ok(exit_code)
 }
 
-/// Returns the effect sizes of the difference to `base`. Side-by-side rounds store none, so for them they are computed from all samples.
+/// Returns the effect sizes of the difference to `base`. Side-by-side comparisons store none, so for them they are computed from all samples.
 fn version_difference(
     row: &Row<'_>,
     base: Option<&Measurement>,

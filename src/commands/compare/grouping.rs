@@ -179,9 +179,9 @@ struct RowName {
 /// The benchmarks that a pattern matches.
 struct PlacedBenchmarks<'m> {
     columns: Vec<String>,
-    /// Benchmarks by row and column
+    /// Benchmarks by row and column.
     rows: BTreeMap<RowName, BTreeMap<usize, &'m Measurement>>,
-    /// Number of benchmarks that the pattern does not match
+    /// Number of benchmarks that the pattern does not match.
     left_out: usize,
 }
 

@@ -20,7 +20,7 @@ use perfcheck_store::StoreError;
 
 /// A call of `compare`.
 pub(super) struct CompareCall<'a> {
-    /// The comparison of stored runs
+    /// The comparison of stored runs.
     pub(super) stored: StoredComparison<'a>,
     pub(super) options: &'a CompareOptions,
     pub(super) base: &'a str,
@@ -30,7 +30,7 @@ pub(super) struct CompareCall<'a> {
 /// A selected run with its measurements.
 pub(super) struct SelectedRun {
     pub(super) head: Run,
-    /// The user's word for it
+    /// The user's word for it.
     pub(super) name: String,
     pub(super) measurements: Vec<Measurement>,
 }
@@ -60,7 +60,7 @@ impl CompareCall<'_> {
         describe_absurdities(&run.name, &run.measurements, thresholds)
     }
 
-    /// Reads the selected measurements of `run`, with its own filter or the one of the command line.
+    /// Reads the selected measurements of `run`, with its own filter of samples unless the user sets one.
     fn read_measurements(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.stored.store.measurements(run.id, None)?;
         let workspace = &self.stored.context.tables.workspace;
@@ -106,24 +106,24 @@ impl CompareCall<'_> {
 }
 
 const AFTER_COMPARE: &str = "\
-With one CANDIDATE it prints verdicts, as a run does. With several it prints a column for each run, and compares each of them with the
-first one as if it were the only one. Nothing is built or run.
+With one CANDIDATE, it prints verdicts, as a run does. With several, it prints a column for each run, and compares each CANDIDATE with
+BASE as if it were the only one. Nothing is built or run.
 
 Examples:
   cargo perfcheck compare main                         the latest run with `main`
-  cargo perfcheck compare main 12 latest               three runs side by side
+  cargo perfcheck compare main 12 latest               three runs in columns
   cargo perfcheck compare main 12 latest --show ratio  ratios to `main`, with their geometric mean
   cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
   cargo perfcheck compare v1 v2 v3 --statistic p95 --report csv=tails.csv
   cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --report markdown-table
-  cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
+  cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run in columns, the fastest marked
   cargo perfcheck compare log --group-by '(ser|deser)$' --report svg=split.svg
                                                        two series per row, as split violins
   cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
 
-Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
+Exit status: 0 clean, 1 a column has a regression (or a verdict that --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or nothing in a column is comparable.";
 
 /// Flags without effect on a pivot, which has no verdicts and a fixed test.
 const ABOUT_VERDICTS: [&str; 8] = [
@@ -150,7 +150,7 @@ pub struct CompareOptions {
     /// The reference: a baseline, a run number, `latest` or `@commit`
     #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE", allow_negative_numbers = true)]
     base: Option<String>,
-    /// Compare each of these runs with it [default: latest]
+    /// Compare each of these runs with BASE [default: latest]
     #[arg(value_name = "CANDIDATE", allow_negative_numbers = true)]
     candidates: Vec<String>,
     /// Compare only benchmarks whose id contains one of these words
@@ -161,11 +161,11 @@ pub struct CompareOptions {
     exact: bool,
     /// Show this statistic in columns, e.g. median, p95, all [default: judged]
     ///
-    /// judged: the compared values and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median, std-dev,
-    /// process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
+    /// judged: the values that were compared, and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median,
+    /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     pub(super) statistic: Option<ShownStatistics>,
-    /// Show measured values, or ratios to the first column (with --group-by: to the fastest of the row)
+    /// Show measured values, or ratios to the first column (with --group-by: to the fastest in the row)
     #[arg(long = "show", value_name = "TERMS", default_value = "time")]
     pub(super) terms: ValueForm,
     /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
@@ -175,14 +175,14 @@ pub struct CompareOptions {
     /// Values: time (the mean), ops, min-ops, max-ops, samples and every STATISTIC. Relative values: ratio and change (of means), cliffs-delta,
     /// hedges-g, p-value. They refer to versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run if runs are
     /// columns or rows, else the fastest of each column]. Cells of several benchmarks show their geometric mean. --quantile defines percentiles and
-    /// medians, --rank-p and --correction the p-values. The exit code does not depend on the values of a pivot.
+    /// medians, --rank-p and --correction the p-values. The exit status does not depend on the values of a pivot.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pub(super) pivot: Option<PivotRequest>,
-    /// Compare benchmarks of one run: what REGEX captures in an id is the column, the rest the row
+    /// Compare benchmarks of one run: the part of an id that REGEX captures selects the column, the rest the row
     ///
-    /// The run is BASE (default: latest). The column consists of the captures of all named groups, else of the first group, else of the whole match.
-    /// The fastest of each row is marked, together with those indistinguishable from it. This is exploratory: there are no verdicts, and no result
-    /// changes the exit code.
+    /// The run is BASE (default: latest). The name of a column consists of the captures of all named groups, or else of the first group, or else of
+    /// the whole match. The fastest benchmark in each row is marked, together with those that cannot be told apart from it. There are no verdicts,
+    /// and no result changes the exit status.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]
@@ -206,7 +206,6 @@ impl CompareOptions {
         self.candidates.iter().map(String::as_str).collect()
     }
 
-    /// Returns the filter of benchmarks.
     pub(super) fn filter(&self) -> Filter {
         Filter {
             words: self.filters.clone(),

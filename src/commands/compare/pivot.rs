@@ -123,7 +123,7 @@ pub(crate) fn show_pivot(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the value to sort rows by, largest first; `None` to sort by labels.
+/// Returns the index of the value to sort rows by, largest first; `None` to sort by labels.
 fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
     let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
         Order::Name => return Ok(None),
@@ -183,7 +183,7 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[SelectedRun]) -> Result
             let imported = if names.is_empty() {
                 String::new()
             } else {
-                format!("; and of these imported runs {}", names.join(", "))
+                format!("; for these imported runs, also {}", names.join(", "))
             };
             return Err(AppError::Usage(format!(
                 "`{name}` is not a dimension of a pivot\n  help: dimensions are {}{imported}",
@@ -197,12 +197,12 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[SelectedRun]) -> Result
 /// A label. Labels of runs keep the order of the command line.
 #[derive(Clone, PartialEq)]
 struct Label {
-    /// Position of its run among the runs; 0 for any other dimension
+    /// Position of its run among the runs; 0 for any other dimension.
     run: usize,
     text: String,
 }
 
-/// Compares labels; equal only for equal labels.
+/// Compares labels. Returns `Equal` only for equal labels.
 fn compare_labels(a: &[Label], b: &[Label]) -> Ordering {
     let pairs = a.iter().zip(b);
     pairs
@@ -291,17 +291,17 @@ struct PivotEntry<'a> {
 
 /// The rules for filling cells.
 struct CellRules<'a> {
-    /// Facts that may differ between runs
+    /// Facts that may differ between runs.
     allowed: &'a [Fact],
-    /// Limits for the labels of effect sizes
+    /// Limits for the labels of effect sizes.
     thresholds: &'a Thresholds,
-    /// Samples for p-values: all of them, or like other values only the filtered ones
+    /// Samples for p-values: all of them, or only those that the filter keeps, as for other values.
     observations: Observations,
-    /// Method for p-values
+    /// Method for p-values.
     rank_p: MannWhitneyMethod,
-    /// Correction of p-values for the number of cells
+    /// Correction of p-values for the number of cells.
     correction: Correction,
-    /// Seed of randomized statistics
+    /// Seed of randomized statistics.
     seed: u64,
 }
 
@@ -316,13 +316,13 @@ struct CellPlace {
 struct Layout<'a> {
     rows: Vec<Vec<String>>,
     columns: Vec<Vec<String>>,
-    /// Benchmarks by row and column
+    /// Benchmarks by row and column.
     places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
 }
 
 /// The values of a layout, with notes and warnings.
 struct PivotValues {
-    /// The cells of each row, column by column
+    /// The cells of each row, column by column.
     cells: Vec<Vec<PivotCell>>,
     versus: Option<String>,
     notes: Vec<String>,
@@ -334,7 +334,6 @@ impl<'a> Layout<'a> {
         self.places.get(&at).map_or(&[], Vec::as_slice)
     }
 
-    /// Computes every cell.
     fn fill(
         &self,
         request: &PivotRequest,
@@ -390,7 +389,7 @@ impl<'a> Layout<'a> {
             warnings: if relative {
                 let each = blocking.into_iter();
                 each.map(|Difference { fact, candidate, base }| {
-                    format!("not comparable: {fact} {base}->{candidate}; --allow-different {fact} compares all the same")
+                    format!("not comparable: {fact} {base}->{candidate}; --allow-different {fact} compares anyway")
                 })
                 .collect()
             } else {
@@ -482,7 +481,7 @@ impl<'a> Layout<'a> {
         }
         if request.values.contains(&PivotValue::PValue) {
             let exploratory = if versus.is_selected() {
-                " Exploratory: the reference was chosen for being the fastest, which makes p smaller than it is."
+                " Exploratory: the reference was chosen for being the fastest, which makes p too small."
             } else {
                 ""
             };
@@ -492,7 +491,7 @@ impl<'a> Layout<'a> {
                 Correction::Unadjusted => "not adjusted for the number of cells",
             };
             let without_ties = if rules.rank_p == MannWhitneyMethod::Exact {
-                " Cells with equal values have no exact p."
+                " Cells with tied values have no exact p."
             } else {
                 ""
             };
@@ -597,7 +596,7 @@ fn descriptive_cell(value: PivotValue, entries: &[PivotEntry<'_>], seed: u64) ->
     }
 }
 
-/// Computes a value relative to the reference. The reference's difference to itself is zero.
+/// Computes a value relative to the reference. The reference itself has no p-value.
 fn relative_cell(
     value: PivotValue,
     candidate: &[PivotEntry<'_>],
@@ -671,7 +670,7 @@ fn relative_cell(
     }
 }
 
-/// Returns the ratio of a statistic to that of the reference, inverted for rates.
+/// Returns the ratio of a statistic to that of the reference. The ratio of rates is inverted (except for spreads), so that above 1 is worse.
 fn statistic_ratio(
     statistic: Statistic,
     candidate: &[PivotEntry<'_>],

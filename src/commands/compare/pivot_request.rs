@@ -11,13 +11,13 @@ use perfcheck_analysis::model::{
 /// The specification of a pivot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotRequest {
-    /// Dimensions of rows
+    /// Dimensions of rows.
     pub rows: Vec<Dimension>,
-    /// Dimensions of columns; empty for a single column
+    /// Dimensions of columns; empty for a single column.
     pub cols: Vec<Dimension>,
-    /// Values of each cell
+    /// Values of each cell.
     pub values: Vec<PivotValue>,
-    /// Reference of relative values; `None` for the first run if runs are rows or columns, else the fastest of each column
+    /// Reference of relative values; `None` for the first run if runs are rows or columns, else the fastest of each column.
     pub versus: Option<Versus>,
 }
 
@@ -79,19 +79,19 @@ const NO_PART: &str = "(none)";
 /// A property that distinguishes benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dimension {
-    /// The run, as the user named it
+    /// The run, as the user named it.
     Run,
-    /// The cargo package
+    /// The cargo package.
     Package,
-    /// The bench target
+    /// The bench target.
     Target,
-    /// The whole id
+    /// The whole id.
     Id,
-    /// A part of the id between `/`, counted from 0
+    /// A part of the id between `/`, counted from 0.
     Part(usize),
-    /// All parts from this one on
+    /// All parts from this one on.
     From(usize),
-    /// A part or property by the name that an import gave it
+    /// A part or property by the name that an import gave it.
     Named(String),
 }
 
@@ -192,31 +192,31 @@ fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
 /// A value of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PivotValue {
-    /// Mean of the processes' means; for rates the harmonic mean, in units per second
+    /// Mean of the processes' means; for rates the harmonic mean, in units per second.
     Time,
-    /// Operations per second at the mean time
+    /// Operations per second at the mean time.
     Ops,
-    /// Operations per second at the longest time
+    /// Operations per second at the longest time.
     MinOps,
-    /// Operations per second at the shortest time
+    /// Operations per second at the shortest time.
     MaxOps,
-    /// Number of samples
+    /// Number of samples.
     Samples,
-    /// A statistic that columns can show
+    /// A statistic that columns can show.
     Statistic(Statistic),
-    /// Mean divided by that of the reference; above 1 is slower
+    /// Mean divided by that of the reference; above 1 is slower.
     Ratio,
-    /// The ratio of means, expressed as a change
+    /// The ratio of means, expressed as a change.
     Change,
-    /// A statistic divided by that of the reference; above 1 is worse
+    /// A statistic divided by that of the reference; above 1 is worse.
     StatisticRatio(Statistic),
-    /// Operations per second divided by those of the reference; above 1 is faster
+    /// Operations per second divided by those of the reference; above 1 is faster.
     OpsRatio,
-    /// Cliff's delta against the reference; positive is slower
+    /// Cliff's delta against the reference; positive is slower.
     CliffsDelta,
-    /// Hedges' g against the reference; positive is slower
+    /// Hedges' g against the reference; positive is slower.
     HedgesG,
-    /// p-value of the Mann-Whitney test against the reference, adjusted for the table
+    /// p-value of the Mann-Whitney test against the reference, adjusted for the table.
     PValue,
 }
 
@@ -250,7 +250,7 @@ impl PivotValue {
         )
     }
 
-    /// Reports whether the value is a ratio or change of a magnitude.
+    /// Reports whether the value says how much slower a cell is than the reference, so that `--sort change` can sort by it.
     pub(super) fn is_a_change(self) -> bool {
         matches!(
             self,
@@ -262,7 +262,7 @@ impl PivotValue {
         )
     }
 
-    /// Reports whether the value is a duration.
+    /// Reports whether `--sort time` can sort by the value: it is the mean, or a statistic that is not a spread.
     pub(super) fn is_a_time(self) -> bool {
         match self {
             Self::Statistic(statistic) => !statistic.is_spread(),
@@ -318,13 +318,13 @@ fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
 worded! {
     /// The reference cell of relative values.
     Versus, "is not a reference of a pivot; references are" {
-        /// The fastest cell of the column
+        /// The fastest cell of the column.
         FastestInColumn = "fastest-in-column",
-        /// The fastest cell of the row
+        /// The fastest cell of the row.
         FastestInRow = "fastest-in-row",
-        /// The first cell of the row
+        /// The first cell of the row.
         FirstColumn = "first-column",
-        /// The first cell of the column
+        /// The first cell of the column.
         FirstRow = "first-row",
     }
 }

@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::child::ValgrindError;
 use perfcheck_host::process::TimeSamplingError;
 
-/// Limits of the smallest slowdown that a usual comparison detects.
+/// Bounds of the smallest slowdown that a usual comparison detects: above this one, it is improvable; above `BADLY_RESOLVED`, it is bad.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
@@ -20,11 +20,11 @@ pub(super) struct DoctorFacts<'o> {
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o HostActivity,
     pub(super) noise: &'o [NoiseFindings],
-    /// Whether the toolchain has a linker that can change the layout of executables; an error gives the reason why this is unknown
+    /// Whether the toolchain has a linker that can change the layout of executables; an error gives the reason why this is unknown.
     pub(super) has_linker: Result<bool, String>,
-    /// Version of valgrind; an error gives the reason why it cannot be used
+    /// Version of valgrind; an error gives the reason why it cannot be used.
     pub(super) valgrind: Result<String, ValgrindError>,
-    /// Whether the time of a process can be sampled; an error gives the reason why not
+    /// Whether the time of a process can be sampled; an error gives the reason why not.
     pub(super) samples: Result<(), TimeSamplingError>,
 }
 
@@ -137,10 +137,10 @@ const QUICK_SOURCES: [&str; 6] = [
     "timebase",
     "riscv_clocksource",
 ];
-/// Limits of a timer reading and a timer step, above which results mention them.
+/// Bounds in nanoseconds: if a reading takes longer, or a step exceeds `COARSE_STEP_NS`, the timer is improvable.
 const SLOW_READING_NS: f64 = 200.0;
 const COARSE_STEP_NS: u64 = 1_000;
-/// Degrees below the critical temperature.
+/// Distance from the critical temperature, in degrees Celsius, below which the temperature is improvable.
 const NEARLY_TOO_HOT: f64 = 10.0;
 
 pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
@@ -323,7 +323,7 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
                 &[],
             );
         }
-        Some(false) => with_profile("from the mains"),
+        Some(false) => with_profile("from AC power"),
         None if profile.is_some() => with_profile("no battery"),
         None => return unknown_finding(TOPIC, "the system reports no battery and no power supply"),
     };
@@ -340,10 +340,10 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
 
 /// Share of stolen processor time that deserves attention.
 const SOME_STOLEN: f64 = 0.002;
-/// Number of processors kept busy by other programs, as limits of bad and improvable load.
+/// Numbers of processors kept busy by other programs: from this one on, the load is bad; from `SOME_BUSY` on, it is improvable.
 const MUCH_BUSY: f64 = 0.5;
 const SOME_BUSY: f64 = 0.1;
-/// Limits of little free memory: a share of all memory, and a number of bytes.
+/// Free memory is little below this share of all memory, or below `LITTLE_BYTES`.
 const LITTLE_MEMORY: f64 = 0.05;
 const LITTLE_BYTES: u64 = 256 << 20;
 
@@ -593,7 +593,7 @@ pub(super) fn judge_huge_pages(memory: &MemoryState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The kernel merges pages in the background, so benchmarks with much memory have large pages in some processes and not in others.",
+        "The kernel merges pages in the background, so benchmarks that use much memory have large pages in some processes and not in others.",
         &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
     )
 }
@@ -611,7 +611,6 @@ pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
     ))
 }
 
-/// Formats bytes in the unit in which memory is sold.
 fn format_gibibytes(bytes: u64) -> String {
     let gib = bytes as f64 / (1_u64 << 30) as f64;
     format!("{gib:.1} GiB")

@@ -1,4 +1,4 @@
-//! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and the changes that it can resolve.
+//! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and which slowdowns they can detect.
 
 mod command;
 mod judgement;

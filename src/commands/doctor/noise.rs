@@ -1,6 +1,6 @@
 //! Measures the noise of this host: the tool's own executable as a bench against itself, in the rounds of a side-by-side comparison.
 //!
-//! The benchmarks are in the tool's own executable, so no project is needed. One depends on the processor alone, the other on memory that neighbors
+//! The benchmarks are in the tool's own executable, so no project is needed. One depends only on the processor, the other on memory, which neighbors
 //! share.
 
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ use perfcheck_stats::derived_seed;
 /// Options of `cargo perfcheck doctor`.
 #[derive(Debug, Clone)]
 pub struct DoctorOptions {
-    /// Duration of the noise measurement
+    /// Duration of the noise measurement.
     pub time: Duration,
-    /// Maximum rounds of each workload; `None` for as many as fit
+    /// Maximum rounds of each workload; `None` for as many as fit.
     pub rounds: Option<u32>,
-    /// Seed of all randomness; `None` for a fresh one
+    /// Seed of all randomness; `None` for a fresh one.
     pub seed: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn measure(
     Ok(findings.collect())
 }
 
-/// Returns an upper bound on the rounds that fit into the time, from the time of their samples alone.
+/// Returns an upper bound on the rounds that fit into the time. It counts only the time of their samples.
 fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
     let of_one = RoundSettings::default().short_time.as_f64() * benchmarks.max(1) as f64;
     (time.as_nanos() as f64 / of_one).ceil().max(1.0) as u32
@@ -124,7 +124,11 @@ fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
 
 /// Returns the tool's own executable as a bench target.
 fn own_bench() -> Result<BenchTarget, AppError> {
-    let unusable = |error| AppError::NothingToMeasure(format!("our own executable: {error}"));
+    let unusable = |error| {
+        AppError::NothingToMeasure(format!(
+            "cannot find the executable of cargo-perfcheck: {error}"
+        ))
+    };
     Ok(BenchTarget {
         package: env!("CARGO_PKG_NAME").to_owned(),
         target: "doctor".to_owned(),

@@ -26,20 +26,20 @@ use perfcheck_store::{Store, WorkspaceId};
 use std::path::PathBuf;
 
 const AFTER_EXPLAIN: &str = "\
-Says in a few lines what changed, what it was compared with, how certain that is, where in the code, and what to do. With --full it
-also says what was measured, which values were used, which condition decided, and what would have led to another verdict. Nothing
-is built; only --flamegraph runs anything.
+Says in a few lines what changed, what the run was compared with, how certain the change is, where in the code it happened, and what
+to do. With --full, it also says what was measured, which values were used, which condition decided, and what would have led to another
+verdict. Nothing is built; only --flamegraph runs anything.
 
-With --asm it prints the machine code of one function in both builds side by side instead, and marks what differs. It reads the
+With --asm, it instead prints the machine code of one function in both builds side by side, and marks what differs. It reads the
 executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
 
-With --flamegraph it runs the benchmark in both of these executables under valgrind, which counts instructions, and draws what calls
-what: two flame graphs on one scale in an SVG file, red where the candidate executes more and blue where it executes fewer.
+With --flamegraph, it runs the benchmark in both of these executables under valgrind, which counts instructions, and draws what calls
+what: two flame graphs on one scale in an SVG file, red where the new build executes more instructions and blue where it executes fewer.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         the verdict of run 12 about the one benchmark with `json` in its id
-  cargo perfcheck explain sort/10 --full        the whole derivation; JSON always has it
+  cargo perfcheck explain sort/10 --full        the whole derivation, which JSON always has
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
   cargo perfcheck explain sort/10 --flamegraph sort.svg
                                                 where it executes instructions, before and after
@@ -51,7 +51,7 @@ Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such fu
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_EXPLAIN)]
 pub struct ExplainOptions {
-    /// The benchmark: its id, the name of a bench target with one benchmark, or a part of the id
+    /// The benchmark: its id, the name of a bench target with one benchmark, or part of the id
     pub bench: String,
     /// Explain the verdict of this run: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
@@ -59,10 +59,10 @@ pub struct ExplainOptions {
     /// Print the whole derivation of the verdict
     #[arg(long)]
     pub full: bool,
-    /// Print the machine code of this function in both builds side by side; a part of its name suffices
+    /// Print the machine code of this function in both builds side by side; part of its name is enough
     #[arg(long, value_name = "FUNCTION")]
     pub asm: Option<String>,
-    /// Count the instructions of both builds under valgrind and draw them as flame graphs into an SVG file; `-` is stdout
+    /// Count the instructions of both builds under valgrind and draw them as flame graphs to an SVG file; `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with_all = ["asm", "full"])]
     pub flamegraph: Option<PathBuf>,
 }
@@ -169,7 +169,7 @@ pub fn explain(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the run of the executable on the other side.
+/// Returns the run that `head` was compared with: the other side of its pair, else the first run in the comparison.
 fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
@@ -241,7 +241,7 @@ fn resolve_newest(
         return Err(no_such_error(bench, &all, "the store has"));
     };
     let newest = store.newest_verdict(workspace, key)?;
-    // The user has just seen the output of a run that was interrupted last.
+    // If the newest run was interrupted, the user has just seen its output and means that run.
     let last = store.runs(workspace, Some(1))?.pop().map(|last| last.run);
     if let Some(last) = last
         && newest.is_none_or(|newest| newest < last.id)

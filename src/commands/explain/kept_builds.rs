@@ -260,7 +260,7 @@ struct SideCounter<'c> {
     wanted: &'c CountRequest,
     context: &'c Context,
     common: &'c StoreOptions,
-    /// Directory with the files of the processes
+    /// Directory with the files of the processes.
     stage: StagedExecutables,
 }
 

@@ -109,7 +109,7 @@ fn selected_benchmarks(
     let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
     let filter = options.filter();
     let found: Vec<&BenchmarkKey> = match &filter.words[..] {
-        // A complete id selects that benchmark alone, even if other ids contain it.
+        // A complete id selects only that benchmark, even if other ids contain it.
         [word] if !filter.exact => find_candidates(word, &all),
         _ => all
             .iter()
@@ -134,7 +134,7 @@ fn selected_benchmarks(
 /// The branch whose runs are shown.
 enum Branch {
     All,
-    /// `None` for a detached `HEAD`
+    /// `None` for a detached `HEAD`.
     One(Option<String>),
 }
 
@@ -196,20 +196,20 @@ impl Branch {
 }
 
 const AFTER_HISTORY: &str = "\
-Without FILTER and flags that select runs, it lists every stored benchmark with its latest time and verdict.
+Without FILTER and flags that select runs, history lists every stored benchmark with its latest time and verdict.
 
-The value of a run is what later runs are compared with: the 1st percentile of its fastest process, given enough samples. Runs between two change points \
-(E-divisive, p <= 0.001, four runs on each side) or accepted changes share one level. The newest run is in its expected range with a probability of 99.8 %. \
-History only describes: whatever it shows, the exit status is 0.
+The value of a run is what later runs are compared with: the 1st percentile of its fastest process, if there are enough samples. Runs between two change points \
+(E-divisive, p <= 0.001, at least four runs on each side) or accepted changes share one level. Without a change, the newest run is in its expected range with \
+a probability of 99.8 %. History only describes: it exits 0 whatever it shows.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times
   cargo perfcheck history sort/10               show one benchmark, run by run
-  cargo perfcheck history sort                  show a line for each benchmark with `sort` in its id
+  cargo perfcheck history sort                  show one line for each benchmark with `sort` in its id
   cargo perfcheck history json --since 90d --branch main
   cargo perfcheck history sort/10 --message-format json
 
-Exit status: 0, 2 usage or no such benchmark, 5 store unusable.";
+Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable.";
 
 /// Options of `history`.
 #[derive(Debug, Clone, Args)]
@@ -221,7 +221,7 @@ pub struct HistoryOptions {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Show runs of this branch [default: the current one, or the one it forked from]
+    /// Show runs of this branch [default: the current one or, if it has no runs, the one it forked from]
     #[arg(long, value_name = "NAME")]
     pub(super) branch: Option<String>,
     /// Show runs of all branches
@@ -230,20 +230,19 @@ pub struct HistoryOptions {
     /// Show at most the newest N runs of each benchmark [default: 50]
     #[arg(long, value_name = "N", value_parser = runs_of_history)]
     last: Option<usize>,
-    /// Show only runs since this date, or within this time: 2026-01-31, 90d
+    /// Show only runs since this date or within this age, e.g. 2026-01-31 or 90d
     #[arg(long, value_name = "WHEN")]
     pub(super) since: Option<String>,
-    /// Show runs together despite these differing facts, e.g. rustc,profile
+    /// Show runs together even if these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub(super) allow_different: Vec<Fact>,
-    /// Show only benchmarks with these latest verdicts (comma-separated); only without FILTER and run options
+    /// Show only benchmarks whose latest verdict is one of these (comma-separated); not with FILTER or flags that select runs
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
         conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
     pub(super) verdict: Vec<Verdict>,
 }
 
 impl HistoryOptions {
-    /// Returns the filter of benchmarks.
     pub(super) fn filter(&self) -> Filter {
         Filter {
             words: self.filters.clone(),
@@ -281,7 +280,7 @@ fn runs_of_history(text: &str) -> Result<usize, String> {
 /// Number of latest runs whose values are drawn.
 const LAST_RUNS: usize = 16;
 
-/// Runs the command.
+/// Lists all benchmarks in the store, or only those whose latest verdict is in `only` if that is not empty.
 pub(super) fn overview(
     only: &[Verdict],
     common: &StoreOptions,

@@ -11,32 +11,32 @@ use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Threshol
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere, each run once
-  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run of its name
+  cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere; no run is stored twice
+  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run with its name
   cargo perfcheck store import target/criterion --run base --save-baseline before
   hyperfine --export-json - ./a ./b | cargo perfcheck store import -
   cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
 
-The column map of a table says what each column means: KEY=COLUMN, separated by commas. Columns are named as in the first line, or by number as `#1`.
-  id=A/B/C        the benchmark, from one or several columns
-  value=T         what was measured; several such columns make several benchmarks per row; `value=T[ms]` gives one its unit,
-                  `value.ser=T` the last part of its id
-  repetition=R    number of the measurement in its process: orders rows and finds duplicates
-  process=L        session or process of the row; rows of different files never share a process
-  iterations=N    the values of a row are totals of this many iterations
+The column map of a table says what each column means: pairs KEY=COLUMN, separated by commas. COLUMN is a name from the first line, or a number such as `#1`.
+  id=A/B/C        the benchmark's id, made of one or several columns
+  value=T         the measured value; several such columns make several benchmarks per row; `value=T[ms]` sets the unit of a
+                  column, `value.ser=T` the last part of its id
+  repetition=R    number of the measurement within its process, which orders rows and reveals duplicates
+  process=P       process or session of the row; rows of different files never share a process
+  iterations=N    number of iterations; the values of the row are totals over them
   unit=U          the unit of the row's values
-  dimension=D     another fact about the benchmark, the same in all its rows: a dimension of pivots, not a part of the id
+  dimension=D     another fact about the benchmark, the same in all its rows: a dimension for pivots, not part of the id
 
 Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
 
 Tables:
   cargo perfcheck store import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
       --unit ticks:100ns --drop-first --save-baseline v1
-  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three processes
+  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   each file is a process
   perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
 
-Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
+Exit status: 0 success, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
 
 /// A fact about the environment of imported measurements, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,28 +52,28 @@ pub struct StatedFact {
 #[command(after_long_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ImportOptions {
-    /// Import these files or Criterion directories, each as one session; `-` is stdin
+    /// Import these files or Criterion directories; different files count as different processes; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Read the files as this format [default: csv with --columns, else detected]
+    /// Read the files in this format [default: csv with --columns, otherwise detected]
     #[arg(long, value_name = "FMT")]
     pub format: Option<FileFormat>,
-    /// csv: map columns to their meaning (repeatable); --help explains MAP
+    /// For csv: say what the columns mean (repeatable); --help explains MAP
     #[arg(long, value_name = "MAP")]
     pub columns: Vec<String>,
-    /// Read values in this unit, unless the column map sets another one
+    /// Read values in this unit unless the column map sets another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Guess units: ticks of 100 ns if a `Language` column of id or dimensions says csharp, or without such a column if the median exceeds a million,
-    /// else nanoseconds; prints the guess
+    /// Guess the unit and print it: 100 ns ticks if a `Language` column (part of the id or a dimension) says csharp or, without such a column, if the
+    /// median exceeds a million; otherwise nanoseconds
     #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
     #[command(flatten)]
     pub(super) layout: TableLayout,
-    /// Skip and count unreadable rows
+    /// Skip unreadable rows, and count them
     #[arg(long)]
     pub lenient: bool,
-    /// Treat the first repetition of each process as its warm-up, like `first` in `--outliers`
+    /// Treat the first repetition of each process as warm-up, like `first` in `--outliers`
     #[arg(long)]
     pub drop_first: bool,
     /// Leave these outliers out of summaries; all values are stored and tested
@@ -82,32 +82,32 @@ pub struct ImportOptions {
     /// Leave out the whole row if any of its values is an outlier
     #[arg(long)]
     pub drop_rows: bool,
-    /// Set the confidence level of intervals of means [default: 95%, the threshold `import-level`]
+    /// Set the confidence level of intervals of means [default: 95%; `import-level` in the table `thresholds` changes it]
     #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
-    /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
+    /// Draw N bootstrap resamples for intervals of means [default: 2000; `import-resamples` in the table `thresholds` changes it]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub resamples: Option<u32>,
-    /// Seed the intervals of means; each benchmark derives its own seed [default: 42, the threshold `import-seed`]
+    /// Seed the intervals of means; each benchmark derives its own seed from this [default: 42; `import-seed` in the table `thresholds` changes it]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
+    /// Store the benchmarks under this package and bench target; a comparison matches benchmarks by these and the id [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub(super) place: Option<TargetName>,
     /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
-    /// facts are not comparable
+    /// facts are not comparable (repeatable)
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     pub facts: Vec<StatedFact>,
-    /// Name the imported run
+    /// Save the imported run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Import only the run of this name from files with several (repeatable)
+    /// Import only the run with this name, if there are several (repeatable)
     #[arg(long = "run", value_name = "NAME")]
     pub runs: Vec<String>,
-    /// Move existing names to the imported runs
+    /// Move existing baselines to the imported runs
     #[arg(long)]
     pub move_names: bool,
-    /// Print what would be stored, and store nothing
+    /// Print what would be stored, but store nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
@@ -132,7 +132,7 @@ impl ImportOptions {
     }
 }
 
-/// Parses the value of `--outliers`, including names from the serializer methodology, which imply their fences.
+/// Parses the value of `--outliers`. The names of a published methodology for serializers set a fence, too (a multiple of the IQR or MAD).
 fn with_fences(text: &str) -> Result<SampleFilter, String> {
     let (policy, fence) = match text {
         "all" => (Outliers::Keep, None),
@@ -155,14 +155,14 @@ fn place(text: &str) -> Result<TargetName, String> {
             package: package.to_owned(),
             target: target.to_owned(),
         }),
-        _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
+        _ => Err("expected PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
     }
 }
 
 fn fact(text: &str) -> Result<StatedFact, String> {
     let (name, value) = text
         .split_once('=')
-        .ok_or("it is KEY=VALUE, such as `cpu=Ryzen 7 5800X`")?;
+        .ok_or("expected KEY=VALUE, such as `cpu=Ryzen 7 5800X`")?;
     Ok(StatedFact {
         name: name.trim().to_owned(),
         value: value.to_owned(),

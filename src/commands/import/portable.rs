@@ -21,9 +21,9 @@ use perfcheck_store::{Store, WorkspaceId, check_baseline_name, is_address};
 struct FileRun<'a> {
     run: PortableRun,
     file: &'a str,
-    /// Number of this run in the store, if it is stored already
+    /// Number of this run in the store, if it is stored already.
     known: Option<RunId>,
-    /// Index among the runs to import
+    /// Index among the runs that the store does not have yet.
     place: usize,
     baselines: Vec<String>,
 }
@@ -104,7 +104,7 @@ fn read_runs<'a>(
         let there = |all: &[FileRun<'_>], run: &PortableRun| {
             (all.iter()).any(|other| other.run.is_same_measurement(run))
         };
-        // Treat both sides of a pair alike.
+        // A pair is a duplicate only if both of its sides are.
         let doubled: Vec<bool> = (runs.iter())
             .map(|run| match run.head.pair {
                 Some(pair) => there(&all, run) && there(&all, &runs[pair.partner]),
@@ -135,7 +135,7 @@ fn read_runs<'a>(
     select_runs(all, &options.runs)
 }
 
-/// Returns the place of each kept run, counted from `first`; others have that of the next kept one.
+/// Returns the place of each kept run, counted from `first`; a dropped run has the place of the next kept one.
 fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     kept.scan(first, |next, kept| {
         let place = *next;
@@ -303,18 +303,18 @@ fn store_new_runs(
     Ok(numbers.into_iter().map(Some).collect())
 }
 
-/// Warns of references to runs that are in neither the store nor the files: the number of `verdicts` against them and the number of such `runs` in
-/// conclusions.
+/// Warns of references to runs that are in neither the store nor the files. `verdicts` is the number of verdicts with such a reference, `runs` the
+/// number of such runs in conclusions.
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let said = format!(
-            "{verdicts} verdicts are kept without their references, which are neither here nor in the files"
+            "{verdicts} verdicts are kept without their references, which are neither in this store nor in the files"
         );
         output::write_warning(world.stderr, &said)?;
     }
     if runs > 0 {
         let said = format!(
-            "some verdicts rely on runs that are neither here nor in the files ({runs}); they are kept, and `explain` says where one is missing"
+            "some verdicts rely on runs that are neither in this store nor in the files ({runs}); they are kept, and `explain` says where one is missing"
         );
         output::write_warning(world.stderr, &said)?;
     }

@@ -34,12 +34,12 @@ pub(super) struct ImportRow {
 /// Parsed files of any format.
 pub(super) struct ParsedFiles<'a> {
     pub(super) imported: &'a ImportedGroups,
-    /// Name of the format
+    /// Name of the format.
     pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
-    /// The column map of a table
+    /// The column map of a table; `None` for other formats.
     pub(super) map: Option<&'a ColumnMap>,
-    /// Unit of values without a column map
+    /// Unit of values without a column map.
     pub(super) unit: String,
 }
 
@@ -63,7 +63,7 @@ impl ParsedFiles<'_> {
     }
 }
 
-/// Summarizes every column of every group at these thresholds.
+/// Summarizes every column of every group with these thresholds.
 pub(super) fn summarize_benchmarks(
     read: &ParsedFiles<'_>,
     options: &ImportOptions,
@@ -170,7 +170,6 @@ fn values(read: &ParsedFiles<'_>, declared: Option<&ValueUnit>) -> Vec<SourceVal
         .collect()
 }
 
-/// Builds the run for the store.
 pub(super) fn build_run(
     read: &ParsedFiles<'_>,
     rows: &[ImportRow],

@@ -22,7 +22,7 @@ struct InspectedPackage {
     name: String,
     manifest: Manifest,
     benches: Vec<InspectedBench>,
-    /// Crate name of the library that a bench can call
+    /// Crate name of the library that a bench can call; `None` if there is none.
     library: Option<String>,
 }
 
@@ -35,7 +35,7 @@ struct TargetSource {
 /// The inspected packages.
 struct PackageSurvey {
     packages: Vec<InspectedPackage>,
-    /// Flags that select these packages
+    /// Flags that select these packages.
     cargo: CargoOptions,
 }
 
@@ -43,7 +43,7 @@ struct PackageSurvey {
 struct InspectedBench {
     name: String,
     style: BenchStyle,
-    /// The flag that measures the target if `cargo bench` skips it by default
+    /// The flag that measures the target if `cargo bench` skips it by default; `None` if it does not.
     needed_flag: Option<String>,
 }
 
@@ -304,7 +304,7 @@ fn first_bench<'a>(
         _ => {
             let names: Vec<&str> = bare.iter().map(|package| package.name.as_str()).collect();
             return Err(AppError::Usage(format!(
-                "{} packages are selected; {} {} no benchmarks; nothing was written\n  help: `-p NAME` says which one gets a first bench",
+                "{} packages are selected; {} {} no benchmarks; nothing was written\n  help: `-p NAME` selects the one that gets a first bench",
                 seen.len(),
                 names.join(", "),
                 if names.len() == 1 { "has" } else { "have" },

@@ -21,7 +21,7 @@ pub(super) struct PlannedFiles {
 #[derive(Debug)]
 struct PlannedFile {
     path: PathBuf,
-    /// Current content; `None` for a new file. Only files whose content was read are ever changed
+    /// Current content; `None` for a new file. Only files whose content was read are ever changed.
     old: Option<String>,
     new: String,
 }
@@ -153,7 +153,7 @@ const TOOL: &str = "cargo-perfcheck";
 pub(super) struct Automation {
     path: PathBuf,
     text: String,
-    /// Whether the file may hold other jobs, to which this one can be added
+    /// Whether the file may hold other jobs, to which this one can be added.
     holds_others: bool,
 }
 
@@ -244,7 +244,7 @@ const NAME: &str = "first";
 /// Source of the bench; `LIBRARY` stands for the crate name of the library.
 const SOURCE: &str = r#"//! A first benchmark: call what should be fast in the body of `first`.
 
-use LIBRARY as _; // what is to be measured: `use LIBRARY::...;`
+use LIBRARY as _; // the code to measure: `use LIBRARY::...;`
 use perfcheck::{Suite, black_box};
 
 fn first(suite: &mut Suite) {
@@ -266,7 +266,7 @@ const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
 pub(super) struct FirstBench<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) workspace: &'a Manifest,
-    /// Crate name of the library
+    /// Crate name of the library.
     pub(super) library: String,
 }
 

@@ -17,21 +17,21 @@ type HarnessVersion = (u64, u64, u64);
 /// The harness of a bench target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BenchStyle {
-    /// The harness of this project
+    /// The harness of this project.
     Own,
-    /// This project's drop-in replacement for Criterion
+    /// This project's drop-in replacement for Criterion.
     OwnCriterion,
-    /// Criterion, with its version if known
+    /// Criterion, with its version if known.
     Criterion(Option<String>),
-    /// divan, with its version if known
+    /// divan, with its version if known.
     Divan(Option<String>),
-    /// `#[bench]` functions of libtest
+    /// `#[bench]` functions of libtest.
     Libtest,
-    /// The harness of libtest without `#[bench]` functions
+    /// The harness of libtest without `#[bench]` functions.
     NoFunctions,
-    /// This harness, disabled because the manifest leaves that of libtest on
+    /// The harness of this name, which never runs because the manifest leaves libtest's harness on.
     Hidden(&'static str),
-    /// No known harness
+    /// No known harness.
     Unknown,
 }
 
@@ -90,7 +90,6 @@ impl BenchStyle {
         }
     }
 
-    /// Returns the name of the harness with its version.
     pub(super) fn name_with_version(&self) -> String {
         match self {
             Self::Criterion(Some(version)) | Self::Divan(Some(version)) => {
@@ -100,7 +99,6 @@ impl BenchStyle {
         }
     }
 
-    /// Describes how the tool supports the harness.
     pub(super) fn describe_support(&self) -> String {
         let older = |version: &Option<String>, than: HarnessVersion| {
             let version = version.as_deref().and_then(parse_version);
@@ -149,7 +147,7 @@ fn refers_to_crate(source: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the locked version, or without a lock file an exact requirement.
+/// Returns the only locked version that fits the requirement, else the version of an exact requirement (`=`).
 fn resolve_version(used: &UsedCrate, lock: &str) -> Option<String> {
     let wanted = used.requirement.as_deref();
     let wanted = wanted.map(|text| text.trim_start_matches(['^', '=', '~', ' ']));
@@ -164,7 +162,7 @@ fn resolve_version(used: &UsedCrate, lock: &str) -> Option<String> {
     }
     match <[String; 1]>::try_from(locked) {
         Ok([version]) => Some(version),
-        // Cargo resolves an unpinned requirement to the newest matching version.
+        // Without a locked version, cargo may resolve any other requirement to a newer version, which is unknown here.
         Err(_) => wanted
             .filter(|_| {
                 used.requirement

@@ -1,4 +1,4 @@
-//! Manifests as the authors wrote them: reads their entries for benches, and inserts those of a first one without touching other lines.
+//! Reads the entries for benches from manifests as the authors wrote them, and inserts those of a first bench without touching other lines.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::error::AppError;
 /// Crate name of the harness.
 pub(super) const HARNESS: &str = "perfcheck";
 
-/// Both spellings of the table. Cargo reads the second before edition 2024 only.
+/// Both spellings of the table. Cargo reads the second only before edition 2024.
 const DEV_DEPENDENCIES: [&str; 2] = ["dev-dependencies", "dev_dependencies"];
 
 /// A `Cargo.toml`.
@@ -24,22 +24,22 @@ pub(super) struct Manifest {
 /// A crate that a package may use in its benches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedCrate {
-    /// Name in code
+    /// Name in code.
     pub(super) in_code: String,
-    /// Name of the package
+    /// Name of the package.
     pub(super) package: String,
-    /// Version requirement
+    /// Version requirement.
     pub(super) requirement: Option<String>,
 }
 
 /// The `[lib]` entry of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LibraryEntry {
-    /// Path of its root source file, relative to the manifest
+    /// Path of its root source file, relative to the manifest.
     pub(super) path: PathBuf,
-    /// Whether other crates can call its functions: it is no procedural macro and not for other languages only
+    /// Whether Rust code in other crates can call its functions: it is neither a procedural macro nor built only for other languages.
     pub(super) is_callable: bool,
-    /// Whether `cargo bench` runs its `#[bench]` functions
+    /// Whether `cargo bench` runs its `#[bench]` functions.
     pub(super) is_benched: bool,
 }
 

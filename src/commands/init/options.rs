@@ -9,32 +9,33 @@ use toml_edit::DocumentMut;
 use crate::error::AppError;
 
 const AFTER_INIT: &str = "\
-Init inspects the bench targets of the selected packages and says which harness each of them uses, whether it works as it is, and what to run next. Benches of \
+Inspects the bench targets of the selected packages and says which harness each of them uses, whether it works unmodified, and what to run next. Benches of \
 Criterion, divan and libtest work unmodified. Nothing is built or measured.
 
-If the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml; comments and formatting stay as \
-they are. Without it, init prints what to add, unless the package already depends on the harness. Existing files are never replaced.
+If the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml, where \
+comments and formatting stay as they are. Without --harness, init prints what to add, unless the package already depends on the harness. Existing files are \
+never replaced.
 
 Examples:
-  cargo perfcheck init                                       say which benches work as they are
-  cargo perfcheck init --harness path=../perfcheck/harness   write a first bench, with the harness of a clone
-  cargo perfcheck init -p parser --harness git=ADDRESS       the same for the package `parser`, with a repository
+  cargo perfcheck init                                       say which benches work unmodified
+  cargo perfcheck init --harness path=../perfcheck/harness   write a first bench, with the harness from a clone
+  cargo perfcheck init -p parser --harness git=ADDRESS       the same for the package `parser`, from a repository
   cargo perfcheck init --ci github --tool git=ADDRESS        write .github/workflows/perfcheck.yml
   cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job for the existing one
 
-Exit status: 0, 2 usage or a file that exists, 5 a file could not be written.";
+Exit status: 0 success, 2 usage, or a file to be written already exists, 5 a file could not be written.";
 
 /// Options of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_INIT)]
 pub struct InitOptions {
-    /// Take the harness of a first bench from `path=DIRECTORY` or `git=ADDRESS`
+    /// Write a first bench, with the harness from `path=DIRECTORY` or `git=ADDRESS`
     #[arg(long, value_name = "ORIGIN")]
     pub harness: Option<CrateOrigin>,
     /// Write a workflow for this CI system
     #[arg(long, value_name = "SYSTEM", requires = "tool")]
     pub ci: Option<CiSystem>,
-    /// Make the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
+    /// Let the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
     #[arg(long, value_name = "ORIGIN", requires = "ci")]
     pub tool: Option<CrateOrigin>,
     /// Print the planned changes without writing them
@@ -56,9 +57,9 @@ pub enum CiSystem {
 /// The origin of a crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CrateOrigin {
-    /// A directory
+    /// A directory.
     Path(PathBuf),
-    /// The address of a git repository
+    /// The address of a git repository.
     Git(String),
 }
 
@@ -106,14 +107,13 @@ pub(super) fn resolve_package_directory(
     }
 }
 
-/// Returns the package name in a manifest.
 fn package_name(manifest: &Path) -> Option<String> {
     let document: DocumentMut = fs::read_to_string(manifest).ok()?.parse().ok()?;
     let name = document.get("package")?.get("name")?.as_str()?;
     Some(name.to_owned())
 }
 
-/// Returns the relative path from one directory to another, with `/`. Both must be absolute and without links.
+/// Returns the relative path from one directory to another; `.` if they are the same. Both must be absolute and without links.
 pub(super) fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = (from.components().zip(to.components()))
         .take_while(|(one, other)| one == other)

@@ -136,7 +136,7 @@ impl ShardedSuite<'_> {
                 numbers.extend(here.map(|run| (reference, run)));
             }
             if part.base.is_none() {
-                // The reference of shards measured alone is chosen here.
+                // The reference of shards measured alone is chosen among the runs of this store.
                 part.concluded.concluded.verdicts.reference.clear();
             }
             let here = |reference: &PortableRunId| numbers.get(reference).copied();
@@ -266,14 +266,14 @@ impl MergeCall<'_> {
             },
             allowed: suite.first().concluded.concluded.verdicts.allowed.clone(),
             failed_targets,
-            // Only a time budget leaves out processes.
+            // The shards may have had a time budget, and nothing else leaves out processes.
             had_time_budget: true,
             remarks,
             measurements,
         })
     }
 
-    /// Selects the references of each benchmark among runs comparable on the host that measured it.
+    /// Selects the references of each benchmark among the runs that are comparable with the environment of its shard.
     fn references(
         &self,
         measurements: &[Measurement],
@@ -398,7 +398,7 @@ impl MergeCall<'_> {
         }
     }
 
-    /// Returns the command line that measures again, up to the selection of benchmarks.
+    /// Returns the command line that measures again, without the selection of benchmarks.
     fn again(&self, place: &str) -> String {
         let (mut name, mut revision) = (None, None);
         match &self.partition.reference {
@@ -415,8 +415,8 @@ impl MergeCall<'_> {
 }
 
 const AFTER_MERGE: &str = "\
-Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are judged together, as in a single run, and \
-stored as one run. If a part is missing, that run is incomplete and the exit status is 4.
+Each file is what `cargo perfcheck store export` wrote in the job of one part; the order of the files does not matter. All benchmarks are judged together, as in a \
+single run, and stored as one run. If a part is missing, that run is incomplete and the exit status is 4.
 
 Examples:
   cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
@@ -432,7 +432,7 @@ pub struct MergeOptions {
     /// The files of all parts
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Name the run
+    /// Save the merged run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
     /// Send the run to the team's store afterwards, as `store push` does

@@ -1,4 +1,4 @@
-//! The files of the shards, and their combination into one run: head, plan, processes and notes. This module alone checks that they belong together.
+//! The files of the shards, and their combination into one run: head, plan, processes and notes. Checks that the shards belong together.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,15 +16,15 @@ use perfcheck_analysis::model::{
 
 /// A shard as measured by one job.
 pub(super) struct MeasuredShard<'a> {
-    /// File that contains the shard
+    /// File that contains the shard.
     file: &'a str,
-    /// The run, or the candidate of a side-by-side measurement
+    /// The run, or the candidate of a side-by-side measurement.
     pub(super) run: PortableRun,
-    /// The base and the plan of a side-by-side measurement
+    /// The base and the plan of a side-by-side measurement.
     pub(super) base: Option<MeasuredBase>,
-    /// Position of the shard in the suite
+    /// Position of the shard in the suite.
     pub(super) partition: Shard,
-    /// Conclusion of the shard
+    /// Conclusion of the shard.
     pub(super) concluded: PortableConclusion,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct MeasuredBase {
 /// At least one shard of a suite, sorted by number.
 pub(super) struct ShardedSuite<'a> {
     pub(super) parts: Vec<MeasuredShard<'a>>,
-    /// Shards without a file
+    /// Shards without a file.
     pub(super) missing: Vec<ShardId>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> MeasuredShard<'a> {
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
         if theirs != ours {
             return Err(AppError::Usage(format!(
-                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide differently\n  help: merge with the version that measured"
+                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide differently\n  help: merge with the version that measured the parts"
             )));
         }
         let damaged = |reason: &str| ExchangeError::Broken {
@@ -272,7 +272,8 @@ impl ShardedSuite<'_> {
         }
     }
 
-    /// Combines the environments of the shards. Mixed hosts yield a host of its own, so that other runs are not compared with these numbers.
+    /// Combines the environments of the shards. Different hosts become a host that no other run has, so that other runs are not compared with these
+    /// numbers.
     fn environment(&self) -> Environment {
         let mut environment = self.first().environment().clone();
         let hosts = || self.parts.iter().map(|part| &part.environment().host);
@@ -327,7 +328,6 @@ impl ShardedSuite<'_> {
         counted.collect()
     }
 
-    /// Returns the instruction counts of a side.
     pub(super) fn counted(&self, side: Side) -> Vec<CountedBenchmark> {
         let counted = self.sides(side).flat_map(|run| &run.counted);
         counted.cloned().collect()

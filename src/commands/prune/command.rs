@@ -1,8 +1,8 @@
 //! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 //!
-//! Pruning keeps references of future runs on existing branches: the present segment of each benchmark, as far back as references reach. A single run
-//! would suffice as the compared value. But drift between runs can be estimated from many runs only, and without that estimate a stored comparison
-//! stays `inconclusive`.
+//! Pruning keeps the references of future runs on existing branches: for each benchmark the runs at its present level, as many as a reference uses.
+//! For the compared value, a single run would suffice. But drift between runs can be estimated only from many runs, and without that estimate a
+//! stored comparison stays `inconclusive`.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,13 +34,13 @@ pub struct PruneOptions {
     /// Keep the newest N runs of each branch
     #[arg(long, value_name = "N")]
     pub keep_per_branch: Option<usize>,
-    /// Keep runs since this date, or within this time: 2026-01-31, 90d
+    /// Remove only runs older than this date or age, e.g. 2026-01-31 or 90d
     #[arg(long, value_name = "WHEN")]
     pub older_than: Option<String>,
-    /// Remove runs of this branch only
+    /// Remove only runs of this branch
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// Remove samples only: the runs stay, with verdicts and their place in the history
+    /// Remove only samples: the runs keep their verdicts and their place in the history
     #[arg(long)]
     pub samples: bool,
     /// Remove the listed runs instead of only listing them
@@ -228,7 +228,7 @@ struct PruneOutcome {
     freed_bytes: u64,
 }
 
-/// Removes runs, then shrinks the database file.
+/// Removes the runs or their samples, then shrinks the database file.
 fn execute_plan(
     context: &Context,
     goes: PruneScope,
@@ -273,14 +273,14 @@ fn execute_plan(
 /// The rules of pruning, with the data they depend on.
 struct PrunePolicy<'a> {
     options: &'a PruneOptions,
-    /// Earliest start of runs that are kept for their age
+    /// Earliest start of runs that are kept for their age.
     limit: Option<Timestamp>,
     now: Timestamp,
-    /// Existing branches; `None` if unknown
+    /// Existing branches; `None` if unknown.
     branches: Option<&'a BTreeSet<String>>,
-    /// Runs that serve as references of the next run
+    /// Runs that serve as references of the next run.
     references: &'a BTreeSet<RunId>,
-    /// Runs whose measurements a run relies on because it was not measured itself
+    /// For each run that did not measure all of its benchmarks, the runs whose measurements it relies on.
     behind: &'a BTreeMap<RunId, Vec<RunId>>,
 }
 

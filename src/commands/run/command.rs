@@ -158,7 +158,7 @@ impl RunCommand<'_> {
         Ok(BuiltCandidate::Alone(Box::new(tree)))
     }
 
-    /// Takes the commit and branch from the sources that were built: the user may have gone on since the command began.
+    /// Takes the commit and branch from the sources that were built: the user may have committed or switched branches since the command began.
     fn of_built(self, candidate: &BuiltCandidate) -> Result<Self, AppError> {
         let built = match candidate {
             BuiltCandidate::WithReference(reference) => reference.builds.git.candidate.clone(),
@@ -242,8 +242,12 @@ impl RunCommand<'_> {
         let (mut store, workspace) = request.context.open_store()?;
         let begun = measurement.begin(&mut store, workspace, &suite.pairing.pairs)?;
         let measured = match begun.measure(&mut store, suite.pairing, world) {
-            Err(AppError::Interrupted(left)) => {
-                return Err(publish_decided(&begun, planned, &left, &store, world)?);
+            Err(AppError::Interrupted(unfinished)) => {
+                let decided = publish_decided(&begun, &store, world)?;
+                return Err(AppError::Interrupted(match decided {
+                    0 => unfinished,
+                    _ => format!(" with {decided} of {planned} benchmarks decided{unfinished}"),
+                }));
             }
             measured => measured?,
         };
@@ -256,7 +260,7 @@ impl RunCommand<'_> {
         })
     }
 
-    /// Returns benchmarks that declined to be measured in the earlier runs, or in the newest run if the command line sets the reference.
+    /// Returns benchmarks that declined to be measured in the earlier runs of `references`, or in the newest stored run if there are none.
     fn declined_before(
         &self,
         references: &[ReferenceBuild],
@@ -397,7 +401,7 @@ impl RunCommand<'_> {
             measured_nothing,
         };
         let concluded = measured.judge(gate, world.interrupt);
-        // The revision may not have been accepted itself.
+        // The revision of `--against` may be slow code that nobody accepted, so a comparison with it does not accept the run.
         let policy = if is_control || is_beside || is_part {
             AcceptancePolicy::Never
         } else {
@@ -488,7 +492,6 @@ impl RunCommand<'_> {
             None => self.options.comparison.failure.fail_on(settings),
         }
     }
-    /// Returns the requested shard.
     fn asked_part(&self) -> Option<ShardRequest<'_>> {
         let options = self.options;
         options.part.map(|part| ShardRequest {
@@ -499,7 +502,7 @@ impl RunCommand<'_> {
     }
 }
 
-/// Refuses a filter that looks like a mistyped command before anything is built. A filter that matches a stored benchmark is accepted.
+/// Before anything is built, refuses a filter that looks like a mistyped command, unless it matches a stored benchmark.
 fn refuse_mistyped_command(options: &RunOptions, context: &Context) -> Result<(), AppError> {
     match &options.possible_typo {
         Some(PossibleTypo { word, command }) if !has_been_found(&options.filter, context) => {
@@ -521,7 +524,7 @@ fn has_been_found(filter: &Filter, context: &Context) -> bool {
     known.iter().any(|one| filter.matches(&one.key))
 }
 
-/// Finds the reference run that the user named before anything is built. A baseline about to be saved may not exist yet.
+/// Before anything is built, finds the reference run that the user named. The name may not exist yet if this run is to get it.
 fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<NamedRun>, AppError> {
     let Some(name) = &options.baseline else {
         return Ok(None);
@@ -571,16 +574,12 @@ fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Refere
     })
 }
 
-/// Writes the verdicts from the rounds so far, and returns the error that ends the command. `planned` is the number of benchmarks; `left` describes
-/// the state that the interrupt leaves.
+/// Writes the verdicts that the rounds before an interrupt allow, and returns how many benchmarks have one.
 fn publish_decided(
     interrupted: &BegunPair<'_>,
-    planned: usize,
-    left: &str,
     store: &Store,
     world: &mut World<'_>,
-) -> Result<AppError, AppError> {
-    let nothing = || AppError::Interrupted(left.to_owned());
+) -> Result<usize, AppError> {
     let request = interrupted.measurement.request;
     let (context, common) = (request.context, request.common);
     let run = interrupted.runs.candidate;
@@ -595,18 +594,15 @@ fn publish_decided(
     )?;
     findings.rows.retain(is_decided);
     let decided = findings.rows.len();
-    if decided == 0 {
-        return Ok(nothing());
+    if decided > 0 {
+        common.output.order().sort(&mut findings.rows);
+        findings.exit_code = ExitCode::Interrupted.number();
+        write_findings(&findings, common, world)?;
     }
-    common.output.order().sort(&mut findings.rows);
-    findings.exit_code = ExitCode::Interrupted.number();
-    write_findings(&findings, common, world)?;
-    Ok(AppError::Interrupted(format!(
-        " with {decided} of {planned} benchmarks decided{left}"
-    )))
+    Ok(decided)
 }
 
-/// Reports whether more rounds would not change the verdict.
+/// Reports whether the verdict is final, so that more rounds would not change it.
 fn is_decided(row: &Row<'_>) -> bool {
     let notes = row.comparison.iter().flat_map(|found| &found.notes);
     let mut unsearched = notes.filter(|note| matches!(note, Note::SlowPathsNotSearched { .. }));

@@ -23,51 +23,51 @@ use perfcheck_store::check_baseline_name;
 /// Options of a side-by-side measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgainstOptions {
-    /// The reference build
+    /// The reference build.
     pub reference: Against,
-    /// The origin of the benchmarks on the base side
+    /// The origin of the benchmarks on the base side.
     pub benches_from: BenchesFrom,
 }
 
 /// A filter that may be a mistyped command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PossibleTypo {
-    /// The filter as typed
+    /// The filter as typed.
     pub word: String,
-    /// The command that it resembles
+    /// The command that it resembles.
     pub command: String,
 }
 
 /// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// The filter of benchmarks
+    /// The filter of benchmarks.
     pub filter: Filter,
-    /// The first filter, if it may be a mistyped command
+    /// The first filter, if it may be a mistyped command.
     pub possible_typo: Option<PossibleTypo>,
-    /// Name of the reference run
+    /// Name of the reference run.
     pub baseline: Option<String>,
-    /// The shard to measure; `None` for the whole suite
+    /// The shard to measure; `None` for the whole suite.
     pub part: Option<ShardId>,
-    /// The build to measure side by side with the work tree
+    /// The build to measure side by side with the work tree.
     pub against: Option<AgainstOptions>,
-    /// Whether to measure identical executables, too
+    /// Whether to measure identical executables, too.
     pub measure_identical: bool,
-    /// Maximum amount of side-by-side measurement
+    /// How much to measure side by side.
     pub effort: Effort,
-    /// Whether to compare with stored numbers only, without measuring references again
+    /// Whether to compare with stored numbers only, without measuring references again.
     pub no_rerun: bool,
-    /// Name for this run
+    /// Name for this run.
     pub save_baseline: Option<String>,
-    /// Whether to send the run to the team's store
+    /// Whether to send the run to the team's store.
     pub push: bool,
-    /// The part of every deadline that does not depend on the request to a bench
+    /// The part of every deadline that does not depend on the request to a bench.
     pub timeout: Option<Duration>,
-    /// Sampling settings and noise threshold of the command line
+    /// Sampling settings and noise threshold of the command line.
     pub layer: Layer,
-    /// Comparison options
+    /// Comparison options.
     pub comparison: ComparisonOptions,
-    /// Reports in addition to the result
+    /// Reports in addition to the result.
     pub reports: ReportOptions,
 }
 
@@ -100,7 +100,6 @@ impl RunOptions {
         Ok(())
     }
 
-    /// Returns the requested reference.
     pub(super) fn asked_reference(&self) -> RequestedReference {
         match (&self.against, &self.baseline) {
             (Some(_), _) => RequestedReference::Beside,
@@ -125,7 +124,7 @@ impl RunOptions {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
-            // A number or `latest` is fixed. For a name being saved by this run, the output has already explained the move.
+            // Accepting a run does not change what a number, a commit or `latest` names. If this run gets the name, the output has said so already.
             Some(NamedRun { name, .. })
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>

@@ -118,7 +118,6 @@ fn mistaken_run_error(
     }))
 }
 
-/// Resolves a word to a benchmark.
 fn resolve_benchmark<'k>(
     bench: &str,
     all: &[&'k BenchmarkKey],
@@ -145,7 +144,7 @@ fn resolve_benchmark<'k>(
     }
 }
 
-/// Writes the table of the run's measurements, with the verdicts from its end. Shows the outcome if `is_whole`.
+/// Writes the table of the run's measurements with their verdicts. `is_whole`: whether all benchmarks are shown; the outcome of the run then follows.
 fn show_measurements(
     store: &Store,
     run: RunId,
@@ -292,7 +291,7 @@ Examples:
                                               draw it: density with the samples, slope, processes
   cargo perfcheck show @3f2a91 --stats --message-format json
 
-Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
+Exit status: 0 success, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
 
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
@@ -301,9 +300,9 @@ pub struct ShowOptions {
     /// Show this run: a number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest", allow_negative_numbers = true)]
     pub(super) run: String,
-    /// Show only this benchmark: its id, the name of a bench target with one benchmark, or a part of the id
+    /// Show only this benchmark: its id, the name of a bench target with one benchmark, or part of the id
     pub(super) bench: Option<String>,
-    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p-value
+    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, the verdict with its p-value
     #[arg(long)]
     pub(super) stats: bool,
     /// Leave these outliers out of summaries [default: as in the run]
@@ -318,7 +317,7 @@ pub struct ShowOptions {
     /// Summarize samples as another system does [default: as in the run]
     #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = word_parser::<System>(System::WORDS))]
     pub(super) method: Option<System>,
-    /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, processes
+    /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, and processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
     pub(super) picture: Option<ReportRequest>,
 }
@@ -358,7 +357,7 @@ fn picture(text: &str) -> Result<ReportRequest, String> {
     }
 }
 
-/// Draws the single element of `measurements` into `file`, or to stdout if it is `None`.
+/// Draws the benchmark of `measurements`, which must be the only one, into `file`, or to stdout if it is `None`.
 pub(crate) fn draw(
     run: &Run,
     measurements: &[Measurement],

@@ -125,7 +125,7 @@ fn benchmark_files(
     let samples: Vec<Sample> = (measurement.processes.iter())
         .flat_map(|process| process.series.deciding_samples().iter().copied())
         .collect();
-    // Flat samples of one process and linear ones of another do not form a linear series.
+    // If some processes have linear samples and others flat ones, their samples together are not linear.
     let is_linear = (measurement.processes.iter()).all(|process| process.series.flat.is_empty());
     let iterations: Vec<f64> = samples.iter().map(|one| one.iterations as f64).collect();
     let times: Vec<f64> = samples.iter().map(|one| one.elapsed.as_f64()).collect();
@@ -154,7 +154,7 @@ fn benchmark_files(
         ])
     });
     let estimates = estimates(run, id, measurement, &samples, is_linear);
-    // `benchmark.json` comes last, as in Criterion: a directory without it was interrupted.
+    // `benchmark.json` is written last, as Criterion does: a directory without it is incomplete.
     vec![
         ("sample.json", sampled),
         ("tukey.json", tukey),

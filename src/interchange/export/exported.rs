@@ -8,11 +8,11 @@ use perfcheck_analysis::model::{Measurement, Metric, ProcessSeries, Run};
 /// A run to export.
 #[derive(Debug, Clone)]
 pub struct ExportedRun {
-    /// Name of the run: a baseline's name, or `run-12`
+    /// Name of the run: a baseline's name, or `run-12`.
     pub name: String,
-    /// The run without its measurements
+    /// The run without its measurements.
     pub run: Run,
-    /// Its benchmarks, by key. Those without samples are not exported
+    /// Its benchmarks, sorted by key. Those without samples are not exported.
     pub measurements: Vec<Measurement>,
 }
 

@@ -1,4 +1,4 @@
-//! Writes runs in the formats of other programs, exactly as those programs write them.
+//! Writes runs in the formats of other programs.
 //!
 //! Must not decide anything: numbers come from the samples, summaries follow the format. Names of benchmarks are not trusted: they become
 //! file names only by the rules of `criterion`, which keep every file below the given directory.

@@ -15,7 +15,7 @@ use perfcheck_analysis::compare::InstructionSummary;
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Sample};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, median, percentile_interval};
 
-/// Writes one run.
+/// Writes one run in the Go benchmark data format.
 pub fn write_benchstat(
     writer: &mut dyn Write,
     run: &ExportedRun,
@@ -96,10 +96,10 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
 }
 
 /// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`.
-/// Removes the unit that `import` appended to the name.
+/// Removes the unit in brackets at the end of an id such as `fib (terms/op)`, so that the units of a benchmark have one name.
 fn go_name(id: &str, unit: &str) -> String {
     let unitless = id.strip_suffix(&format!(" ({unit})"));
-    // Go's `MB/s` is `B/s` here.
+    // A rate that an id calls `MB/s` is written in `B/s`.
     let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
     let id = unitless.or(rate).unwrap_or(id);
     let mut letters = id.chars();
@@ -127,7 +127,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(printable).collect()
 }
 
-/// Writes one run: means with bootstrap intervals, which resample whole processes if there are several.
+/// Writes one run in the Bencher Metric Format: means with bootstrap intervals, which resample whole processes if there are several.
 pub fn write_bmf(
     writer: &mut dyn Write,
     run: &ExportedRun,
@@ -205,7 +205,7 @@ const COLUMNS: [&str; 11] = [
     "elapsed",
 ];
 
-/// Writes the table. `elapsed` is the total over the iterations, in nanoseconds or in the unit of an amount.
+/// Writes a table with a row for each sample. `elapsed` is the total over the iterations, in nanoseconds or in the unit of an amount.
 pub fn write_csv(
     writer: &mut dyn Write,
     runs: &[ExportedRun],

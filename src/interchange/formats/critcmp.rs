@@ -46,7 +46,7 @@ struct CritcmpEstimate {
     point_estimate: f64,
 }
 
-/// Returns one run for each baseline name. Files of the same name are sessions of one run.
+/// Returns one run for each baseline. Files with the same baseline are processes of one run.
 pub(super) fn read(
     files: &[InputContent],
     unit: &ValueUnit,

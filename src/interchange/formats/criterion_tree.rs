@@ -1,7 +1,7 @@
 //! Reads a `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
 //!
-//! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are
-//! not followed, and the depth, number and size of files are bounded.
+//! A directory with `benchmark.json`, which Criterion writes last, and `sample.json` holds a benchmark. The name of the directory is the baseline.
+//! Links are not followed, and the depth, number and size of files are bounded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -24,12 +24,12 @@ const MOST_BYTES_OF_A_FILE: u64 = 64 << 20;
 const MOST_BYTES: u64 = 512 << 20;
 /// Directories that are no baselines: Criterion's comparison with an earlier run, and its plots.
 const NO_BASELINES: [&str; 2] = ["change", "report"];
-/// The baseline of the latest run, which is a copy if that run was saved under another name.
+/// The baseline of the latest run. It is a copy of another baseline if that run was saved under a name.
 const NEWEST: &str = "new";
 
 /// One benchmark of one baseline.
 struct StoredBenchmark {
-    /// Path of its directory below the root, for messages
+    /// Path of its directory below the root, for messages.
     place: String,
     directory: PathBuf,
 }
@@ -65,8 +65,8 @@ fn tree_name(directory: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns a run for each baseline. Several trees are sessions of the same runs.
-/// The baseline `new` is a run of its own only if it is not a copy of another one.
+/// Returns a run for each baseline. Each tree is a process of these runs.
+/// The baseline `new` is a run of its own only if it is not a copy of another baseline.
 pub(super) fn read(
     directories: &[PathBuf],
     unit: &ValueUnit,
@@ -197,7 +197,7 @@ impl TreeWalker {
 }
 
 impl TreeBaseline {
-    /// Adds the benchmarks that one tree has of this baseline.
+    /// Adds the benchmarks of this baseline in one tree. `left` is the number of bytes that may still be read. Calls `read_one` for each benchmark.
     fn add_tree(
         &mut self,
         (tree, ordinal): (&str, usize),
@@ -225,7 +225,7 @@ impl TreeBaseline {
             let benchmark: CriterionBenchmark = parse_named(&named, &described)?;
             let place = format!("{}/sample.json", one.place);
             let samples: CriterionSamples = parse_named(&place, &sampled)?;
-            // Two benchmarks of one program may have the same id: Criterion only keeps their directories apart.
+            // Benchmarks of different directories may have the same id, because Criterion only keeps the directories apart.
             let id = unused_id(&benchmark.full_id, &mut seen);
             let phase = iteration_layout(&samples, &place)?;
             let number = (self.gathering).benchmark_index(&named, &id, unit.metric(), phase)?;
@@ -260,7 +260,7 @@ impl TreeBaseline {
             return Err(format_error(
                 place,
                 format!(
-                    "{} counts of iterations do not go with {} times",
+                    "{} counts of iterations do not match {} times",
                     iterations.len(),
                     times.len()
                 ),
@@ -270,7 +270,7 @@ impl TreeBaseline {
             if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
                 return Err(format_error(
                     &format!("{place}: iters[{at}]"),
-                    format!("{count} is no number of iterations"),
+                    format!("{count} is not a number of iterations"),
                 ));
             }
             let place = format!("{place}: times[{at}]");
@@ -296,7 +296,7 @@ fn iteration_layout(
     }
 }
 
-/// Reads a file of bounded size and subtracts its length from `left`.
+/// Reads a file and subtracts its length from `left`. Fails if the file is larger than `left` or [`MOST_BYTES_OF_A_FILE`].
 fn read_bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
     let failed = |source: io::Error| ExchangeError::File {
         path: path.to_owned(),

@@ -15,15 +15,15 @@ const MOST_CAVEATS: usize = 20;
 /// A run that another program measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignRun {
-    /// Name of the run, if its format has one
+    /// Name of the run, if its format has one.
     pub name: Option<String>,
-    /// The files or the directory that the run comes from
+    /// The files or the directory that the run comes from.
     pub files: Vec<SourceFile>,
-    /// Its benchmarks, each with one column of values
+    /// Its benchmarks, each with one column of values.
     pub imported: ImportedGroups,
-    /// Unit of the values, in words
+    /// Unit of the values, in words.
     pub unit: String,
-    /// Information that the format lacks, and benchmarks left out
+    /// What readers of the numbers must know: information that the format lacks, and benchmarks that were left out.
     pub caveats: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl ForeignRunBuilder {
             return Err(ExchangeError::TooMany {
                 what: "benchmarks",
                 most: MOST_GROUPS,
-                hint: "import parts of it by themselves",
+                hint: "import parts of it separately",
             });
         }
         self.known.insert(id.to_owned(), self.groups.len());
@@ -97,7 +97,7 @@ impl ForeignRunBuilder {
             return Err(ExchangeError::TooMany {
                 what: "processes",
                 most: MOST_PROCESSES,
-                hint: "import parts of it by themselves",
+                hint: "import parts of it separately",
             });
         }
         let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
@@ -120,7 +120,7 @@ impl ForeignRunBuilder {
         }
     }
 
-    /// Returns the run. `processes_known` says that the format itself distinguishes processes.
+    /// Returns the run. `processes_known` says whether the format itself distinguishes processes.
     pub(super) fn finish(
         mut self,
         name: Option<String>,

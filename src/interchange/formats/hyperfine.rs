@@ -27,7 +27,7 @@ struct HyperfineExport {
 #[derive(Deserialize)]
 struct HyperfineResult {
     command: String,
-    /// Name from `--command-name`, if set
+    /// Name from `--command-name`, if set.
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -58,7 +58,7 @@ struct HyperfineRun {
     time_wall_clock: HyperfineQuantity,
     #[serde(default)]
     memory_peak_resident: Option<HyperfineQuantity>,
-    /// Null if a signal ended the run
+    /// Null if a signal ended the run.
     exit_code: Option<i32>,
 }
 
@@ -68,9 +68,9 @@ struct HyperfineQuantity {
     unit: String,
 }
 
-/// The values of one kind over all runs of a command, each with its path in the JSON.
+/// All values of one quantity (time, memory or exit code) over the runs of a command.
 struct ValueSeries {
-    /// Text appended to the id; empty for times
+    /// Text appended to the id; empty for times.
     suffix: &'static str,
     unit: ValueUnit,
     values: Vec<LocatedValue>,
@@ -181,7 +181,7 @@ fn quantity_values(
             if !["second", "byte"].contains(&unit.as_str()) {
                 return Err(format_error(
                     &place,
-                    format!("`{unit}` is no unit that is known"),
+                    format!("`{unit}` is not a known unit"),
                 ));
             }
             found.push(LocatedValue {

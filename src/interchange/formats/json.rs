@@ -23,7 +23,7 @@ pub(super) fn parse_named<T: DeserializeOwned>(
     serde_json::from_slice(bytes).map_err(|error| {
         let mut reason = reason_without_place(&error);
         if let Some(word) = non_finite_word(bytes, &error) {
-            reason = format!("`{word}` is no number in JSON; write null or a number instead");
+            reason = format!("`{word}` is not a number in JSON; write null or a number instead");
         }
         format_error(
             &format!("{name}:{}:{}", error.line(), error.column()),
@@ -63,7 +63,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonMembers<T> {
                 let mut members = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
                     if !seen.insert(name.clone()) {
-                        return Err(serde::de::Error::custom(format!("`{name}` is there twice")));
+                        return Err(serde::de::Error::custom(format!("`{name}` appears twice")));
                     }
                     members.push((name, map.next_value()?));
                 }

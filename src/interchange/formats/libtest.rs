@@ -10,7 +10,7 @@ use super::gathering::{
     ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_text,
 };
 
-/// Marks for other tests (passed, ignored, failed) that libtest prints before a result on the same line with `--quiet`.
+/// Marks of other tests (passed, ignored, failed). With `--quiet`, libtest prints them before a result on the same line.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
 
 /// The word before a time.
@@ -21,7 +21,7 @@ const RESULT: &str = "bench:";
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,
     unfinished: Vec<UnfinishedBenchmark<'t>>,
-    /// Lines with a result that belongs to no benchmark
+    /// Numbers of lines with a result before which no benchmark was named.
     nameless: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ struct UnfinishedBenchmark<'t> {
 }
 
 impl<'t> LibtestOutput<'t> {
-    /// Parses an output. The output of a benchmark separates its name from its result, which then is on a later line.
+    /// Parses an output. If a benchmark prints something, its result is on a later line than its name.
     pub(super) fn parse(text: &'t str) -> Self {
         let mut found = Self::default();
         let mut begun: Option<UnfinishedBenchmark<'t>> = None;
@@ -84,13 +84,13 @@ impl<'t> LibtestOutput<'t> {
     }
 }
 
-/// Reports whether the line ends with the outcome of a test, without a time.
+/// Reports whether `text`, the end of a line, is the outcome of a test that is not a benchmark.
 fn is_outcome_of_test(text: &str) -> bool {
     let text = text.trim();
     ["ok", "FAILED", "ignored"].contains(&text) || text.starts_with("ignored,")
 }
 
-/// Returns the time of a line that ends with a result, after any other text.
+/// Returns the time if a line ends with a result, whatever is before it; `None` if it does not.
 fn time_at_end(line: &str) -> Option<&str> {
     let (_, time) = line.rsplit_once(RESULT)?;
     let time = time.trim();
@@ -139,7 +139,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
     }
     run.add_caveat(
-        "libtest prints one value a process and benchmark, the median of its samples; three processes or more (several files, or one after the other in one file) are needed for verdicts"
+        "libtest prints one value per process and benchmark, the median of its samples; three processes or more (several files, or one after the other in one file) are needed for verdicts"
             .to_owned(),
     );
     let sources = files.iter().map(InputContent::source).collect();

@@ -16,13 +16,13 @@ use perfcheck_analysis::model::ProgressReporter;
 
 /// The files or directories to read.
 pub enum ForeignInput<'a> {
-    /// Directories that Criterion wrote
+    /// Directories that Criterion wrote.
     Trees(&'a [PathBuf]),
-    /// Files of one format
+    /// Files of one format.
     Files(&'a [InputContent], FileFormat),
 }
 
-/// Reads the runs. `unit` applies to Criterion's values, whose files do not name a unit.
+/// Reads the runs. `unit` is the unit of Criterion's values, whose files do not name one; `None` means nanoseconds.
 pub fn read_runs(
     requested: &ForeignInput<'_>,
     unit: Option<&ValueUnit>,

@@ -181,11 +181,11 @@ fn json_that_cannot_be_read_is_refused_with_line_column_and_reason() {
     for (text, reason) in [
         (
             "{\"results\": [\n{\"mean\": NaN}]}",
-            "a:2:10: `NaN` is no number in JSON; write null or a number instead",
+            "a:2:10: `NaN` is not a number in JSON; write null or a number instead",
         ),
         (
             "{\"results\": [\n{\"mean\": -Infinity}]}",
-            "a:2:11: `Infinity` is no number in JSON",
+            "a:2:11: `Infinity` is not a number in JSON",
         ),
         ("{\"results\": [{\"mean\": 1", "a:1:23: EOF while parsing"),
     ] {
@@ -375,7 +375,7 @@ fn what_is_wrong_is_said_with_its_place() {
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, NaN"),
             FileFormat::Hyperfine,
             "a:7:33",
-            "is no number in JSON",
+            "is not a number in JSON",
         ),
         (
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, \"x\""),

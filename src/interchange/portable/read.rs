@@ -18,7 +18,7 @@ use perfcheck_analysis::model::{
 /// Value of `reason` in the first line of every file.
 const REASON: &str = "perfcheck-export";
 
-/// Reports whether bytes begin with the first line of the format. JSON may have spaces between its tokens.
+/// Reports whether bytes begin with the first line of the format. The line is parsed, because JSON may have spaces between its tokens.
 pub fn is_portable(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct FirstLine {
@@ -44,7 +44,7 @@ pub fn read_portable(
     };
     if !is_portable(file.text()?.as_bytes()) {
         return Err(reader.error(
-            "it does not begin as runs that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
+            "it does not begin like a file that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
         ));
     }
     for line in file.text()?.lines() {
@@ -67,7 +67,7 @@ struct PortableReader<'a> {
     file: &'a InputContent,
     line: u64,
     runs: Vec<PortableRun>,
-    /// Benchmarks of the current process, to find duplicates
+    /// Benchmarks of the current process, to find duplicates.
     launched: HashSet<BenchmarkKey>,
     ended: bool,
 }
@@ -133,7 +133,7 @@ impl PortableReader<'_> {
                     return Ok(());
                 }
                 Err(format!(
-                    "there should be {} lines: some are missing or too many",
+                    "there should be {} lines: some are missing, or there are too many",
                     end.lines
                 ))
             }
@@ -141,7 +141,7 @@ impl PortableReader<'_> {
     }
 
     fn current_run(&mut self) -> Result<&mut PortableRun, String> {
-        (self.runs.last_mut()).ok_or_else(|| "no run has begun above this line".to_owned())
+        (self.runs.last_mut()).ok_or_else(|| "no line above this one begins a run".to_owned())
     }
 
     fn add_series(&mut self, launched: BenchmarkInProcess) -> Result<(), String> {
@@ -149,10 +149,10 @@ impl PortableReader<'_> {
         let is_first = self.launched.insert(key.clone());
         let run = self.current_run()?;
         let process = (run.processes.last_mut())
-            .ok_or_else(|| "no process has begun above this line".to_owned())?;
+            .ok_or_else(|| "no line above this one begins a process".to_owned())?;
         check_series(process, &launched)?;
         if !is_first {
-            return Err(format!("`{key}` is there twice in one process"));
+            return Err(format!("`{key}` appears twice in one process"));
         }
         process.benchmarks.push(launched);
         Ok(())
@@ -182,7 +182,7 @@ impl PortableReader<'_> {
         });
         found.map_err(|reason| {
             format!(
-                "what was concluded of run {at} of the file (begun at {} ns, by version {}) is damaged or of another version: {reason}",
+                "the conclusion of run {at} of the file (begun at {} ns, by version {}) is damaged or of another version: {reason}",
                 run.head.begun.started.0, run.head.begun.tool_version
             )
         })
@@ -225,7 +225,7 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
     if let Some(pair) = head.pair
         && is_part != (pair.purpose == Purpose::Part)
     {
-        return Err("a run is a part if its `partition` says which".to_owned());
+        return Err("a run must have a `partition` if it is a part, and only then".to_owned());
     }
     if let Some(partition) = &head.begun.partition {
         let is_known = head.acceptance != Acceptance::Pending || !head.baselines.is_empty();
@@ -233,11 +233,11 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
             return Err(format!("there is no part {}", partition.part));
         }
         if is_known || head.source.is_some() {
-            return Err("a part is no reference, has no name and was not imported".to_owned());
+            return Err("a part cannot be a reference, have a name or be imported".to_owned());
         }
     }
     if head.pair.is_some() != head.plan.is_some() {
-        return Err("a run has a plan if it is one side of a pair".to_owned());
+        return Err("a run must have a plan if it is one side of a pair, and only then".to_owned());
     }
     Ok(())
 }
@@ -252,7 +252,9 @@ fn check_noise_threshold(threshold: f64) -> Result<(), String> {
 
 fn check_name(what: &str, text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
-        return Err(format!("a {what} is a text without NUL"));
+        return Err(format!(
+            "a {what} must be a text without NUL, and not empty"
+        ));
     }
     limits::check_name(text).map_err(|why| format!("a {what} {why}"))
 }
@@ -274,7 +276,7 @@ pub(super) fn check_process(run: &PortableRun, process: &ProcessRecord) -> Resul
     };
     match run.processes.last() {
         Some(last) if place(last) >= place(process) => Err(format!(
-            "process {} (attempt {}) of {}/{} is there twice or out of order",
+            "process {} (attempt {}) of {}/{} appears twice or is out of order",
             head.ordinal, head.attempt, head.package, head.target
         )),
         _ => Ok(()),
@@ -289,7 +291,7 @@ pub(super) fn check_series(
     let key = &launched.benchmark.key;
     check_name("benchmark's id", &key.id)?;
     if (&key.package, &key.target) != (&process.head.package, &process.head.target) {
-        return Err(format!("`{key}` is not of the target that was launched"));
+        return Err(format!("`{key}` is not of the target that ran"));
     }
     check_noise_threshold(launched.noise_threshold)?;
     if let Some(why) = launched.benchmark.find_exceeded_limit() {
@@ -331,14 +333,12 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     let key = &found.benchmark;
     if (run.counted.last()).is_some_and(|last| last.benchmark >= *key) {
         return Err(format!(
-            "the counts of `{key}` are there twice or out of order"
+            "the counts of `{key}` appear twice or are out of order"
         ));
     }
     let mut measured = run.processes.iter().flat_map(|process| &process.benchmarks);
     if !measured.any(|launched| launched.benchmark.key == *key) {
-        return Err(format!(
-            "`{key}` was counted, which the run did not measure"
-        ));
+        return Err(format!("`{key}` was counted, but not measured in this run"));
     }
     check_name("benchmark's id", &key.id)?;
     if found.counts.instructions.len() > limits::MOST_COUNTS {
@@ -348,7 +348,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     for count in &found.counts.instructions {
         if !is_number(count.iterations) || !is_number(count.instructions) {
             return Err(format!(
-                "the instructions or iterations of `{key}` are no numbers from 1 to 2^63"
+                "the instructions or iterations of `{key}` are not numbers from 1 to 2^63"
             ));
         }
         check_functions(key, &count.functions)?;
@@ -356,7 +356,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     if let Some(time) = &found.counts.time {
         if !is_number(time.samples) {
             return Err(format!(
-                "the samples of `{key}` are no number from 1 to 2^63"
+                "the number of samples of `{key}` is not from 1 to 2^63"
             ));
         }
         check_functions(key, &time.functions)?;
@@ -380,7 +380,7 @@ pub(super) fn check_verdict(run: &PortableRun, verdict: &PortableVerdict) -> Res
     check_name("benchmark's id", &verdict.benchmark.id)?;
     match run.verdicts.last() {
         Some(last) if last.benchmark >= verdict.benchmark => Err(format!(
-            "the verdict about `{}` is there twice or out of order",
+            "the verdict about `{}` appears twice or is out of order",
             verdict.benchmark
         )),
         _ => Ok(()),
@@ -393,7 +393,7 @@ pub(super) fn check_conclusion(
     found: &PortableConclusion,
 ) -> Result<(), String> {
     if run.conclusion.is_some() {
-        return Err("it is there twice".to_owned());
+        return Err("it appears twice".to_owned());
     }
     let mut concluded: Vec<_> = (found.concluded.rows.iter())
         .filter_map(|row| Some((&row.key, row.verdict?)))

@@ -20,21 +20,21 @@ pub(super) const FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub(super) enum PortableLine {
-    /// The first line
+    /// The first line.
     PerfcheckExport(Header),
-    /// The head of a run
+    /// The head of a run.
     Run(Box<PortableHead>),
-    /// The head of a process of the run
+    /// The head of a process of the run.
     Process(WireProcess),
-    /// The series of a benchmark in the process
+    /// The series of a benchmark in the process.
     Series(Box<BenchmarkInProcess>),
-    /// Instruction counts and sampled time of a benchmark of the run
+    /// Instruction counts and sampled time of a benchmark of the run.
     CountsOfBenchmark(CountedBenchmark),
-    /// The verdict about a benchmark of the run
+    /// The verdict about a benchmark of the run.
     Verdict(PortableVerdict),
-    /// The conclusion of the run
+    /// The conclusion of the run.
     Conclusion(WireConclusion),
-    /// The last line
+    /// The last line.
     End(Footer),
 }
 
@@ -48,31 +48,31 @@ pub(super) struct Header {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Footer {
-    /// Number of all lines, including the first and this one
+    /// Number of all lines, including the first and this one.
     pub(super) lines: u64,
 }
 
 /// A run with everything that the store has about it, except executables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortableRun {
-    /// Facts about the whole run
+    /// Facts about the whole run.
     pub head: PortableHead,
-    /// Processes, by package, target, ordinal and attempt
+    /// Processes, by package, target, ordinal and attempt.
     pub processes: Vec<ProcessRecord>,
-    /// Instruction counts and sampled times, by benchmark
+    /// Instruction counts and sampled times, by benchmark.
     pub counted: Vec<CountedBenchmark>,
-    /// Verdicts, by benchmark
+    /// Verdicts, by benchmark.
     pub verdicts: Vec<PortableVerdict>,
-    /// Conclusion at the end of the run, if it is known
+    /// Conclusion at the end of the run, if it is known.
     pub conclusion: Option<PortableConclusion>,
 }
 
 /// The conclusion of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortableConclusion {
-    /// The conclusion, as stored
+    /// The conclusion, as stored.
     pub concluded: Conclusion<'static>,
-    /// The runs that the conclusion names, by their numbers in it
+    /// The runs that the conclusion names, by their numbers in it.
     pub runs: BTreeMap<RunId, PortableRunId>,
 }
 
@@ -80,21 +80,21 @@ pub struct PortableConclusion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableHead {
-    /// Facts known at its start
+    /// Facts known at its start.
     pub begun: NewRun,
-    /// End of the run
+    /// End of the run.
     pub finished: Timestamp,
-    /// Whether the run may be a reference
+    /// Whether the run may be a reference.
     pub acceptance: Acceptance,
-    /// Exit code of the command
+    /// Exit code of the command.
     pub exit_code: u8,
-    /// The other side of a side-by-side measurement
+    /// The other side of a side-by-side measurement.
     pub pair: Option<PortablePair>,
-    /// Plan of a side-by-side measurement
+    /// Plan of a side-by-side measurement, as the store encodes it.
     pub plan: Option<String>,
-    /// Source of an imported run
+    /// Source of an imported run.
     pub source: Option<Source>,
-    /// Baselines that name the run
+    /// Baselines that name the run.
     pub baselines: Vec<String>,
 }
 
@@ -102,11 +102,11 @@ pub struct PortableHead {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortablePair {
-    /// Index of the other side among the runs of the file
+    /// Index of the other side among the runs of the file.
     pub partner: usize,
-    /// Side of this run
+    /// Side of this run.
     pub side: Side,
-    /// Purpose of the measurement
+    /// Purpose of the measurement.
     pub purpose: Purpose,
 }
 
@@ -122,20 +122,20 @@ pub(super) struct WireProcess {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableVerdict {
-    /// The benchmark
+    /// The benchmark.
     pub benchmark: BenchmarkKey,
-    /// The verdict
+    /// The verdict.
     pub verdict: Verdict,
-    /// Value of the run
+    /// Median of the run, in nanoseconds per iteration or in the unit of the metric; `None` without samples.
     pub typical_ns: Option<f64>,
-    /// Relative change, a fraction
+    /// Change against the reference, a fraction; `None` without a comparison.
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change)
+    /// Standard error of ln(1 + change); `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// The reference run
+    /// The run that the benchmark was compared with; `None` if there was none.
     pub reference: Option<PortableRunId>,
-    /// Whether the user accepted the measured value as a new level of this benchmark alone
+    /// Whether the user accepted the measured value as a new level for this benchmark without accepting the whole run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
 }
@@ -144,21 +144,21 @@ pub struct PortableVerdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireConclusion {
-    /// Each run number in the conclusion, with the run that it stands for
+    /// Each run number in the conclusion, with the run that it stands for.
     runs: Vec<(RunId, PortableRunId)>,
-    /// CBOR in hexadecimal digits
+    /// CBOR in hexadecimal digits.
     cbor: String,
 }
 
-/// Identifies a run in every store, independent of its number.
+/// Identifies a run in every store, whatever its number is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableRunId {
-    /// Start of the run
+    /// Start of the run.
     pub started: Timestamp,
-    /// Seed of the run
+    /// Seed of the run.
     pub seed: u64,
-    /// Side of the run, if it belongs to a pair
+    /// Side of the run, if it belongs to a pair.
     pub side: Option<Side>,
 }
 
@@ -174,7 +174,7 @@ impl PortableHead {
 }
 
 impl PortableRun {
-    /// Counts the requested benchmarks.
+    /// Returns how many benchmarks the processes of the run started.
     pub fn count_benchmarks(&self) -> usize {
         let keys: HashSet<_> = (self.processes.iter())
             .flat_map(|process| &process.benchmarks)

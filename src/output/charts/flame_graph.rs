@@ -120,7 +120,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
         key.id, runs.base, runs.candidate
     );
     let description = format!(
-        "Flame graphs of the base, above, and the candidate. The functions that an iteration calls, each on top of its caller, as wide as it and what it calls execute instructions; in all {}.",
+        "Flame graphs of the base, above, and the candidate. Each function that an iteration calls is on top of its caller, and as wide as the number of instructions that it and its callees execute; in all {}.",
         format_change(all)
     );
     let document = svg.document(&name, top, &title, &description);

@@ -526,7 +526,7 @@ fn draw_split_violin(
     below + FOOT
 }
 
-/// Writes a line at the right below a panel. Returns where the next panel begins.
+/// Writes a line of text at the right below a panel. Returns where the next panel begins.
 fn draw_remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
     bottom + 17.0
@@ -617,7 +617,7 @@ fn draw_y_axis(svg: &mut Svg, y: &Axis, top: f64) {
     );
 }
 
-/// Removes places less than a third of a unit from another one, which would be invisible.
+/// Sorts places, and removes those that are less than a third of a unit from the one before, since they would look like one.
 fn remove_overlapping(mut places: Vec<f64>) -> Vec<f64> {
     places.sort_by(f64::total_cmp);
     places.dedup_by(|next, kept| *next - *kept < 0.33);

@@ -8,7 +8,8 @@ use crate::sanitize;
 /// Default width of a picture in its own units. The picture scales to the available room.
 pub(super) const WIDTH: f64 = 600.0;
 
-/// Light unless the reader prefers dark. The rules select by class only, because viewers without style sheets of their own support that too.
+/// Style rules of all pictures. Colors are light unless the reader prefers dark ones. Each selector is a class or an element and nothing else, which
+/// simple viewers support too.
 const STYLE: &str = "\
 text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fill:#59636e}.head{font-weight:600}\
 .page{fill:#fff}.frame{stroke:#d1d9e0;fill:none}.area{fill:#0969da;fill-opacity:.18;stroke:#0969da;stroke-width:1.5}\
@@ -20,7 +21,7 @@ text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fi
 .area{fill:#4493f8;stroke:#4493f8}.second{fill:#f0883e;stroke:#f0883e}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
 .curve{stroke:#4493f8}.mild{stroke:#d29922}.severe{stroke:#f85149}.fence{stroke:#9198a1}}";
 
-/// The alignment of a text relative to its place.
+/// The part of a text that is at the given position: its start, its middle or its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -207,7 +208,7 @@ impl Axis {
             .collect()
     }
 
-    /// Returns the size and the name of the labels' unit.
+    /// Returns the unit of the labels: its size in the unit of the values, and its name.
     pub(super) fn unit(&self) -> (f64, &'static str) {
         let (lower, upper) = self.scale.ends();
         let largest = lower.abs().max(upper.abs());

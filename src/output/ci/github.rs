@@ -82,7 +82,7 @@ pub(crate) fn write_annotations(
         })
         .into_iter()
         .collect();
-    // Put benchmarks that could not be measured first: readers of a truncated list must see that nothing is known about some benchmarks.
+    // Benchmarks that could not be measured come first, because readers of a truncated list must see that nothing is known about these.
     let mut rows = sentences::rows_worst_first(findings);
     rows.sort_by_key(|row| RowSeverity::from_row(row, findings, context.fail_on));
     for row in rows {

@@ -126,7 +126,7 @@ fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// A metric: its name, its unit, its help text, and a function that returns its value for a row.
+/// A metric: its name, its unit, its help text, and a function that returns its value for a row, if the row has one.
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
 pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {

@@ -1,7 +1,8 @@
 //! `JUnit`'s XML: a test suite for each bench target, a test case for each benchmark.
 //!
-//! There is no standard. The output uses only the common subset of the schemas in use: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
-//! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.
+//! The format has no standard. The output uses only what three schemas have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
+//! (`junit-10.xsd`). None of them allows properties of test cases, so the numbers of a benchmark are properties of the suite, named after the
+//! benchmark.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -122,7 +123,7 @@ pub(crate) fn write_junit(
             outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
             outcomes(rows, CaseOutcome::Skipped) + suite.declined.len(),
             format_sample_seconds(rows, findings),
-            // The time is in UTC; schemas that check it allow no time zone.
+            // The time is in UTC. Schemas that check it allow no time zone, so the `Z` is removed.
             escape_attribute(context.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
@@ -179,12 +180,12 @@ fn escape_attribute(text: &str) -> String {
     sanitize::xml(&sanitize::one_line(text))
 }
 
-/// Returns the duration of the samples; 0 for imported ones, which were not measured here and mostly have made-up iteration counts.
+/// Returns the total time of the samples in seconds. It is 0 for imported samples, because most of their iteration counts are made up.
 fn format_sample_seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
     let is_known = findings.run.source.is_none();
     let measured = rows.iter().filter_map(|row| row.measurement);
     let measured = measured.filter(|_| is_known);
-    // Start at 0: the sum of an empty iterator would be -0.
+    // The sum starts at 0, because `Iterator::sum` of no numbers is -0.
     let spent = measured
         .map(measured_seconds)
         .fold(0.0, |sum, one| sum + one);

@@ -14,14 +14,15 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
-/// Maximum size of the report at the end of each part, in bytes. The rest of 60,000 is enough for the counts of omissions and the machine.
+/// Maximum size of the whole report when each part is complete, in bytes. What remains of 60,000 is for the counts of omitted entries and the
+/// machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
 const MOST_WITH_TABLE: usize = 46_000;
 const MOST_WITH_NOTES: usize = 51_000;
-/// Maximum number of sentences about the comparison as a whole.
+/// Maximum number of failed targets, of exceeded limits, and of sentences about the comparison as a whole.
 const MOST_REMARKS: usize = 20;
 /// Maximum length of a name and of a sentence, in characters.
 const LONGEST_NAME: usize = 120;
@@ -508,7 +509,7 @@ fn format_remark(sentence: &str) -> String {
         if written.len() <= MOST_OF_REMARK {
             return written;
         }
-        // The escapes of hardly any text are this long.
+        // Few texts need so many escapes that they are too long. Those are cut shorter.
         characters /= 2;
     }
 }

@@ -13,32 +13,32 @@ use crate::output::{terminal, units};
 /// The part of the code that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeExtent {
-    /// Rows that differ, with some rows around them
+    /// Rows that differ, with some rows around them.
     Differences,
-    /// All rows
+    /// All rows.
     Whole,
 }
 
 /// Number of equal rows shown before and after rows that differ.
 const AROUND: usize = 8;
-/// Width at which both sides fit beside each other with long names shortened, in columns.
+/// Width from which both sides are always shown beside each other, in columns. Long names are shortened if necessary.
 const WIDE: usize = 100;
 
 /// The arrangement of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeArrangement {
-    /// Base and candidate in one row
+    /// Base and candidate in one row.
     Beside,
-    /// The base above the candidate
+    /// The base above the candidate.
     Below,
-    /// A single column, because there is only one side or both are the same
+    /// A single column, because there is only one side or both are the same.
     One,
 }
 
 /// A row of the output.
 enum OutputRow<'r> {
     Row(&'r MachineCodeRow),
-    /// Stands for this many omitted rows
+    /// A placeholder for this number of omitted rows.
     LeftOut(usize),
 }
 
@@ -213,7 +213,7 @@ fn side_by_side_table(code: &MachineCode, pair: &MachineCodePair, rows: &[Output
     ])
 }
 
-/// Explains the marks of [`unified_table`].
+/// Returns the line above the code, which names the sides. If both have code that differs, it explains the marks of [`unified_table`].
 fn describe_marks(code: &MachineCode, pair: &MachineCodePair, shape: CodeArrangement) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);

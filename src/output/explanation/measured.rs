@@ -62,7 +62,7 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// Describes clock and control workload, a sentence each.
+/// Describes the clock and the control workload in a sentence each, if they are known.
 fn describe_host_signs(signs: &HostControls) -> String {
     let clock = signs
         .clock_step
@@ -179,7 +179,7 @@ fn describe_run(side: &MeasuredSide) -> String {
     format!("run {} of {}{git}", side.run, side.started)
 }
 
-/// Returns a statement for each failure.
+/// Returns a statement for each distinct failure message, with the processes that failed with it.
 pub(super) fn failure_statements(failures: &[Failure]) -> Vec<Statement> {
     let failures = sentences::group_by_message(failures).into_iter();
     let statements = failures.map(|(message, processes)| {
@@ -219,48 +219,48 @@ pub(super) fn format_level(fraction: f64) -> String {
 /// The measurement of a benchmark in one run.
 #[derive(Debug, Clone)]
 pub struct MeasuredSide {
-    /// The run
+    /// The run.
     pub run: RunId,
-    /// Start of the run, RFC 3339
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// The checkout
+    /// The checkout that was measured; `None` outside a repository.
     pub git: Option<GitState>,
-    /// Processes with samples; rounds, if measured side by side
+    /// Number of processes with samples, or of rounds if measured side by side.
     pub processes: usize,
-    /// Samples that count, of all processes together
+    /// Number of samples that the verdict is based on, over all processes.
     pub samples: usize,
 }
 
 /// All facts about one verdict.
 #[derive(Debug, Clone)]
 pub struct Explanation<'a> {
-    /// The benchmark
+    /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// Unit and meaning of its samples
+    /// Unit and meaning of its samples.
     pub metric: &'a Metric,
-    /// The run that has the verdict
+    /// The run that has the verdict.
     pub run: &'a Run,
-    /// The verdict, as stored
+    /// The stored verdict.
     pub verdict: Verdict,
-    /// The change, as stored, a fraction
+    /// The stored change, a fraction; `None` without a comparison.
     pub change: Option<f64>,
-    /// The reference run, as stored
+    /// The stored reference run; `None` if there was none.
     pub reference: Option<RunId>,
-    /// The measurement of the run, or of the candidate if measured side by side; `None` if the benchmark was not measured
+    /// The measurement of the run. If it measured side by side, that of the candidate. `None` if the benchmark was not measured.
     pub candidate: Option<MeasuredSide>,
-    /// The measurements of the reference runs that still exist, newest first
+    /// The measurements of the reference runs that still exist, newest first.
     pub base: Vec<MeasuredSide>,
-    /// Properties of the host that the run measured
+    /// State of the host, as the run measured it.
     pub signs: HostControls,
-    /// Processes that failed
+    /// Processes that failed.
     pub failures: &'a [Failure],
-    /// The stored findings; `None` if they are unknown
+    /// The stored findings; `None` if they are unknown.
     pub row: Option<&'a Row<'a>>,
-    /// Method of the comparison; `None` if it is unknown
+    /// Method of the comparison; `None` if it is unknown.
     pub method: Option<Method>,
-    /// Functions that differ between the executables of both sides, if known
+    /// Functions that differ between the executables of both sides; `None` if unknown.
     pub code: Option<&'a CodeChange>,
-    /// Plan of a side-by-side measurement
+    /// Plan of a side-by-side measurement; `None` for other runs, or if it is unknown.
     pub plan: Option<&'a Plan>,
 }
 
@@ -274,9 +274,9 @@ impl Explanation<'_> {
 /// The command-line arguments that select the benchmark again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkSelector {
-    /// Argument that names the benchmark, not quoted
+    /// Argument that names the benchmark, not quoted.
     pub word: String,
-    /// Flags that select its workspace and store, each after a space
+    /// Flags that select its workspace and store, each after a space.
     pub place: String,
 }
 

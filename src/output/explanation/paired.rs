@@ -1,4 +1,5 @@
-//! Explains a side-by-side comparison: the interim analysis (look), both halves of the speed test, and the slow-path test.
+//! Explains a side-by-side comparison: the look at the data that decided (an interim analysis or the last one), the speed test in both directions,
+//! and the slow-path test.
 
 use super::measured::{Explanation, failure_statements, format_level, format_p};
 use super::unpaired::{
@@ -145,7 +146,7 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     let of_speed =
         matches!(verdict, Verdict::Regressed | Verdict::Improved) && found.side.is_none();
     let meaning = if of_speed {
-        "a change of speed makes neighbors differ too, so this adds nothing here"
+        "a change of speed makes neighboring samples differ, too, so this test adds nothing here"
     } else if test.shows_slower() {
         "some samples of the new run became slower"
     } else if test.shows_faster() {
@@ -262,13 +263,13 @@ fn alternative_statement(
         }
         (Verdict::Regressed, Some(change), Some(_)) if change.lower > threshold => {
             format!(
-                "It would not have been called with a measured change of {} or less, or with a noise threshold of {} or more.",
+                "It would not have been called `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest.unwrap_or(f64::NAN)),
                 format_level(change.lower)
             )
         }
         (Verdict::Improved, Some(change), Some(_)) if change.upper < 0.0 => format!(
-            "It would not have been called with a noise threshold of {} or more.",
+            "It would not have been called `improved` with a noise threshold of {} or more.",
             format_level(1.0 / (1.0 + change.upper) - 1.0)
         ),
         (Verdict::Suspect, _, Some(_)) => format!(

@@ -1,5 +1,5 @@
-//! Explains comparisons of stored runs: by the prediction interval over runs, by the t-score alone, or by the test of a published system. Also
-//! explains verdicts about another statistic than time, and the effect size of a difference for every method.
+//! Explains comparisons of stored runs, which one of three methods decided: the prediction interval over runs, the t-score, or the test of a
+//! published system. Also explains verdicts about another statistic than the time, and effect sizes.
 //!
 //! Must not decide anything: all numbers come from the stored decision.
 
@@ -53,14 +53,14 @@ pub(super) fn statements(
 fn location_statement(location: Location, test: Test) -> Statement {
     let of_run = match (test, location) {
         (Test::TScore, _) => "and the means over processes were compared",
-        (_, Location::Median) => "and of each run the mean of its processes",
+        (_, Location::Median) => "and for each run the mean of its processes",
         _ => {
-            "and of each run its fastest process, because noise makes samples slower and never faster"
+            "and for each run its fastest process, because noise makes samples slower and never faster"
         }
     };
     Statement::new(
         format!(
-            "Of each process the {location} of its samples was taken, {of_run}. No sample was left out as an outlier."
+            "For each process, the {location} of its samples was taken, {of_run}. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -94,7 +94,7 @@ fn estimate_statement(
         let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
-                "; processes within the runs leave more uncertain, so the change has a standard error of {}",
+                "; differences between the processes of a run add to this, so the change has a standard error of {}",
                 format_level(error)
             )
         } else {
@@ -151,7 +151,8 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     interval_statement(&shared, test, change, (1.0, ""))
 }
 
-/// Describes how a test shares its level, and its result at that level. `share` is the part of the level that this look has.
+/// Describes the interval and the p-values of a test. `shared` says how benchmarks share its level. In a side-by-side measurement, `share` is the
+/// fraction of the level that this look may spend, and `of_look` describes it; otherwise they are 1 and empty.
 pub(super) fn interval_statement(
     shared: &str,
     test: &FamilyTest,
@@ -248,8 +249,8 @@ pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Sta
     )
 }
 
-/// Returns the change below which a benchmark is faster than noise.
-/// Decisions use logarithms, so its size is a little less than the threshold.
+/// Returns the change, a negative fraction, below which a benchmark is faster than noise. Decisions use logarithms, so it is a little closer to 0
+/// than the threshold.
 pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
@@ -276,7 +277,7 @@ pub(super) fn describe_withheld_change(
         return None;
     };
     Some(format!(
-        "{seen}, but the fastest processes of a side differ by too much to call that."
+        "{seen}, but the fastest processes of a side differ too much to call it a change."
     ))
 }
 
@@ -329,7 +330,7 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     } else if change.upper < improvement_threshold(threshold) {
         "by itself it would say `improved`"
     } else {
-        "by itself it would call no change"
+        "by itself it would show no change"
     };
     let adjusted = if change.estimate >= 0.0 {
         found.test.adjusted.slower
@@ -386,13 +387,13 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
         (Verdict::Regressed, Some(change)) => {
             let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);
             format!(
-                "It would not have been called with a measured change of {} or less, or with a noise threshold of {} or more.",
+                "It would not have been called `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest),
                 format_level(change.lower),
             )
         }
         (Verdict::Improved, Some(change)) => format!(
-            "It would not have been called with a noise threshold of {} or more.",
+            "It would not have been called `improved` with a noise threshold of {} or more.",
             format_level(1.0 / (1.0 + change.upper) - 1.0),
         ),
         (Verdict::Unchanged, _) => callable.unwrap_or_default(),
@@ -453,7 +454,7 @@ pub(super) fn alternative_statements(
     alternative_statements
 }
 
-/// Returns the statements on a verdict about another statistic than time.
+/// Returns the statements on a verdict that is about another statistic than the time.
 pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
@@ -595,7 +596,7 @@ fn test_statement(
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
-            "The two {} intervals lie {statistic:.3} times their facing halves apart; beyond 1 they do not overlap",
+            "The two estimates are {statistic:.3} times as far apart as the facing halves of their {} intervals are long together; above 1 the intervals do not overlap",
             units::percent(1.0 - tested.level)
         ),
         Test::BootstrapT | Test::TScore => "The t-score".to_owned(),
@@ -700,7 +701,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
         format!("Pairs of {unit} are slower as often as faster")
     } else {
         format!(
-            "Of all pairs of {unit}, {} percent more are {} than the reverse",
+            "Of all pairs of {unit}, {} percentage points more are {} than the reverse",
             (delta.abs() * 100.0).round(),
             if delta > 0.0 { "slower" } else { "faster" }
         )

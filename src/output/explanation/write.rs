@@ -33,9 +33,9 @@ const MARGIN: usize = 11;
 /// The length of an explanation for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExplanationDepth {
-    /// A few lines, with commands for the benchmark
+    /// A few lines, with commands for the benchmark.
     Summary(BenchmarkSelector),
-    /// The whole derivation
+    /// The whole derivation.
     Full,
 }
 
@@ -228,7 +228,7 @@ fn write_derivation(
 /// Maximum number of functions that the summary names if only their machine code is known to differ.
 const MOST_NAMED: usize = 3;
 
-/// Returns the lines, each with its subject; `bench` serves the commands among them.
+/// Returns the lines of the summary, each with its subject. The commands in them select the benchmark by `bench`.
 fn summary_lines(
     explanation: &Explanation<'_>,
     bench: &BenchmarkSelector,
@@ -391,7 +391,7 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
     }
 }
 
-/// Returns the reason for the verdict, and what would have led to another one.
+/// Explains the verdict of a benchmark that was not compared: its reason, and what would have led to another one.
 fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
@@ -437,7 +437,7 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// Returns in which respect both sides are the same, if that is why nothing was measured.
+/// Returns in which respect both sides are the same; `None` if that is not why nothing was measured.
 fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let in_turn = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::sameness);
@@ -459,7 +459,7 @@ fn explain_incomparable(
     }
     let facts: Vec<&str> = blocking.iter().map(|found| found.fact.word()).collect();
     let facts = if facts.is_empty() {
-        // A side-by-side measurement without stored differences can only differ in the benchmark's version.
+        // If a side-by-side measurement stored no differences, only the benchmark's version can differ.
         "benchmark-version".to_owned()
     } else {
         facts.join(",")
@@ -513,7 +513,7 @@ fn explain_failed(
     )
 }
 
-/// Returns a statement for each of these comparisons, next to a verdict about `subject`.
+/// Returns a statement for each comparison of instructions, sampled time, allocations and latencies. The verdict itself is about `subject`.
 fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic) -> Vec<Statement> {
     let allocations = comparison
         .allocations
@@ -530,7 +530,8 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
     counts.chain(latencies).collect()
 }
 
-/// Says that the verdict is about `time` alone, or nothing if the verdict is about another statistic: its own statement says so.
+/// Says that the verdict is about `time` and not about the statistic before. Returns nothing if the verdict is about another statistic than the
+/// time, because a statement of its own says so.
 fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above is about {time} alone.")
@@ -660,7 +661,7 @@ fn latencies(
     };
     Statement::new(
         format!(
-            "Single operations: {}. Each percentile was taken in every process, and the means were compared {unit}; operations of different processes were never pooled. A change is called if its interval lies beyond {}, beyond the rounding of the histogram ({}) and beyond a step of the clock. Operations ran in a closed loop, so time spent waiting for a slow one is not included.{}",
+            "Single operations: {}. Each percentile was taken in every process, and the means were compared {unit}; operations of different processes were never pooled. A change is reported if its interval lies beyond {}, beyond the rounding of the histogram ({}) and beyond a step of the clock. Operations ran in a closed loop, so time spent waiting for a slow one is not included.{}",
             words.join("; "),
             units::percent(noise_threshold),
             units::rounding(found.rounding()),

@@ -210,7 +210,7 @@ impl Cell {
     }
 }
 
-/// Returns a function that creates a column of cells from a description of each of `things`.
+/// Returns a function that creates a cell for each of `things`. Its argument returns the text of the cell.
 pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
     move |said| things.iter().map(|thing| said(thing).into()).collect()
 }

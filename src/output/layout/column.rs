@@ -5,9 +5,9 @@ use crate::output::units;
 
 /// Minimum width to which a name is shortened.
 const NARROWEST_NAME: usize = 10;
-/// Words in lists are shortened if they are longer.
+/// Width that a word in a list always gets, in columns. Longer words may be shortened.
 const LONGEST_WORD: usize = 15;
-/// Words in sentences may exceed their column if they are longer.
+/// Width that a word in a sentence always gets, in columns. Longer words may be wider than their column.
 const WIDEST_WORD: usize = 24;
 /// Minimum width of row names.
 pub(super) const NARROWEST_ROW_NAME: usize = 12;
@@ -18,7 +18,7 @@ const LONGEST_TITLE_BESIDE: usize = 24;
 /// Percentage of row names that should fit on the line of their numbers.
 const NAMES_BESIDE: usize = 80;
 
-/// The ways in which a column may become narrower.
+/// The way in which a column may become narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Never shortened, aligned to the right.
@@ -41,7 +41,7 @@ pub(crate) struct Column {
     pub(super) kind: Kind,
     /// All forms of the column, the widest first. Only drawings have more than one.
     pub(super) forms: Vec<ColumnForm>,
-    /// Order in which columns are left out if nothing else helps: higher numbers first, and 0 never.
+    /// Order in which columns are left out if they do not fit. The highest number is the first; a column with 0 is never left out.
     pub(super) dispensable: u8,
     at_least: usize,
 }
@@ -59,7 +59,7 @@ pub(super) struct ColumnForm {
 pub(super) struct ColumnRoom {
     /// Width with which everything is complete on one line.
     pub(super) wanted: usize,
-    /// Width for which columns with a high `dispensable` number are left out.
+    /// Width that the column should have. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out to make room for it.
     pub(super) fair: usize,
     /// Minimum width.
     pub(super) least: usize,
@@ -96,7 +96,7 @@ impl Column {
         Self::new(Kind::RowName, "", cells)
     }
 
-    /// Combines several widths of a drawing, the widest first, into one column; `None` without drawings.
+    /// Combines drawings of the same content in several widths, the widest first, into one column; `None` without drawings.
     pub(crate) fn from_drawings(drawings: Vec<Self>) -> Option<Self> {
         let mut drawings = drawings.into_iter();
         let mut widest = drawings.next()?;
@@ -127,7 +127,7 @@ impl Column {
         self
     }
 
-    /// Allows the column to be left out: columns with higher numbers first. Those with 4 or more are left out before any column is narrowed.
+    /// Allows the column to be left out. Columns with higher numbers are left out first, and those with 4 or more before any column is narrowed.
     pub(crate) fn dispensable(self, dispensable: u8) -> Self {
         Self {
             dispensable,
@@ -188,7 +188,7 @@ impl Column {
         }
     }
 
-    /// Returns the width that most row names need.
+    /// Returns the width that most row names need, within the bounds for names beside their numbers.
     fn fair_row_name(&self) -> usize {
         let mut widths: Vec<usize> = self.cells().iter().map(Cell::width).collect();
         widths.sort_unstable();
@@ -244,9 +244,9 @@ pub(super) fn pad(kind: Kind, text: &str, width: usize) -> String {
 pub(super) const GAP: usize = 2;
 /// Columns with at least this `dispensable` number are left out before any column is narrowed.
 const LEFT_OUT_FIRST: u8 = 4;
-/// Total width to which labels may be shortened so that all values fit next to them.
+/// Minimum total width to which labels are shortened so that all values fit beside them.
 const READABLE_LABELS: usize = 24;
-/// Total width to which labels may be shortened so that a single value fits.
+/// Minimum total width to which labels are shortened so that a single value fits beside them.
 const NARROWEST_LABELS: usize = 12;
 
 /// Maximum width of row names, even if lines are not broken.
@@ -294,7 +294,8 @@ impl<'t> Narrowed<'t> {
     }
 }
 
-/// Selects the columns that fit into `room`. The least important ones are left out first, then the others are narrowed, then more are left out.
+/// Selects the columns that fit into `room`. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out so that the others need
+/// not be narrowed. Others are left out only if all would not fit at their minimum widths.
 pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'_>> {
     let told = columns.iter().filter(|column| column.has_content());
     let mut shown: Vec<Narrowed<'_>> = told.map(Narrowed::new).collect();
@@ -317,7 +318,8 @@ pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'
     shown.iter().map(Narrowed::fitted).collect()
 }
 
-/// Narrows drawings first, then the widest column that can be shortened or broken. Row names get the remaining room.
+/// Narrows columns until they fit into `room`: drawings first, then always the widest column that can be shortened or broken. Row names get the room
+/// that remains.
 fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
     while total_width(shown.iter().map(|one| one.width)) > room {
         let mut drawings = shown.iter_mut();
@@ -346,7 +348,7 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
         } else if wanted <= left {
             wanted
         } else {
-            // A title gets either all the room that it needs or none.
+            // A title gets either all the room that it needs or none. Here it gets none, and the width is that of the names.
             names.min(left)
         };
         shown[at].width = width.max(NARROWEST_ROW_NAME);
@@ -385,7 +387,7 @@ pub(super) fn split_into_blocks(
     blocks.into_iter().map(fitted).collect()
 }
 
-/// Returns the total width of the labels: next to all values if the labels stay readable, else next to the widest value.
+/// Returns the total width to which the labels are narrowed. If they stay readable, all values fit beside them; else at least the widest value does.
 fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     let all: usize = values.iter().map(|width| width + GAP).sum();
     let beside_all = room.saturating_sub(all);

@@ -18,7 +18,7 @@ use perfcheck_analysis::model::BenchmarkKey;
 pub(crate) struct Table {
     columns: Vec<Column>,
     sections: Vec<Section>,
-    /// If columns do not fit: `None` leaves some out; otherwise further blocks contain them, each with this number of first columns repeated.
+    /// Number of first columns that each further block repeats. Further blocks contain the columns that do not fit. `None` leaves such columns out.
     labels: Option<usize>,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Section {
 /// A line of a section.
 #[derive(Debug, Clone)]
 pub(crate) enum SectionRow {
-    /// A heading of some rows.
+    /// A heading above the next rows.
     Title(String),
-    /// The row with this index.
+    /// The row with this index in the columns.
     At(usize),
 }
 
@@ -95,7 +95,7 @@ impl Table {
         }
     }
 
-    /// Shortens row names in the middle to one line of `room` columns: their ends distinguish them.
+    /// Shortens row names to one line of `room` columns. Their middle is left out, because their ends distinguish them.
     pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
@@ -218,7 +218,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Writes a text that is in no column, in as many lines as it needs.
+    /// Writes a text across all columns, in as many lines as it needs.
     fn write_full_width(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
         for part in units::wrap_anywhere(&units::escape_line(text), self.room) {
             writeln!(writer, "{part}")?;
@@ -329,7 +329,8 @@ fn group_rows_by<N: Clone + Eq + Hash>(
     found
 }
 
-/// Arranges rows by group and shortens their names to the rest of the ids. A benchmark alone in its group gets no heading.
+/// Arranges rows by group, and shortens the names below the heading of a group to what follows it in the id. A group with one benchmark gets no
+/// heading.
 fn arrange_by_group(
     rows: &[usize],
     keys: &[&BenchmarkKey],

@@ -34,8 +34,8 @@ pub(crate) struct BenchmarkCompared<'a> {
     /// Runs that it was compared with, newest first; for builds measured side by side, the run of the base. In an imported run, null stands for each
     /// run that is not in this store.
     reference_runs: &'a [Option<RunId>],
-    /// The change that was judged, as a fraction. Its interval decides: its lower bound is beyond the threshold exactly when the verdict is
-    /// `regressed`. Null if nothing was tested.
+    /// The change that was judged, as a fraction, with its interval. Usually the verdict is `regressed` if the lower bound is beyond the threshold;
+    /// `paired`, `tested` and `notes` show what else decided. Null if nothing was tested.
     change: Option<Estimate>,
     /// Value of the base, and for the candidate that value with the change applied, so that `candidate` / `base` - 1 is the estimated change. In
     /// nanoseconds per iteration; for another `metric` a count, bytes or nanoseconds. Null without a change.
@@ -256,11 +256,11 @@ pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
 /// The statistics that a table of runs shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownStatistics {
-    /// The value that was compared, and the change that was judged
+    /// The value that was compared, and the change that was judged.
     Judged,
-    /// A single statistic, and its change
+    /// A single statistic, and its change.
     One(Statistic),
-    /// Every statistic of mmtests' block
+    /// The block of statistics that mmtests shows for each benchmark.
     Block,
 }
 
@@ -283,42 +283,42 @@ impl ShownStatistics {
 /// A table that compares several runs with the first one.
 #[derive(Debug, Clone)]
 pub struct RunTable {
-    /// The statistics shown
+    /// The statistics shown.
     pub shown: ShownStatistics,
-    /// The form of the values
+    /// The form of the values.
     pub terms: ValueForm,
-    /// The reference, then the other runs in the order of the command line
+    /// The reference, then the other runs in the order of the command line.
     pub columns: Vec<RunColumn>,
-    /// Benchmarks that any of the runs has, in display order
+    /// Benchmarks that any of the runs has, in display order.
     pub lines: Vec<ColumnsLine>,
-    /// Number of benchmarks that a filter hides
+    /// Number of benchmarks that a filter hides.
     pub hidden: usize,
-    /// The confidence and significance levels in force, and the other settings of the decision
+    /// Settings of the decision, such as the confidence and significance levels.
     pub decision: DecisionSettings,
-    /// Exit status of the command
+    /// Exit status of the command.
     pub exit_code: u8,
 }
 
 /// A run in a table of runs.
 #[derive(Debug, Clone)]
 pub struct RunColumn {
-    /// Number of the run
+    /// Number of the run.
     pub run: RunId,
-    /// The user's name for the run, or its number
+    /// The user's name for the run, or its number.
     pub name: String,
-    /// Method of the comparison; `None` for the reference
+    /// Method of the comparison; `None` for the reference.
     pub method: Option<Method>,
-    /// Number of benchmarks with each verdict
+    /// Number of benchmarks with each verdict.
     pub tally: Tally,
-    /// Facts in which the run differs from the reference, yet stays comparable
+    /// Differences from the reference that do not prevent a comparison.
     pub warnings: Vec<Difference>,
-    /// Notes on the comparison
+    /// Notes on the comparison.
     pub remarks: Vec<RunNote>,
-    /// Results of checking the limits
+    /// Results of checking the limits.
     pub limits: LimitReport,
-    /// Geometric mean of the run's ratios to the reference
+    /// Geometric mean of the run's ratios to the reference.
     pub together: Option<ColumnGeometricMean>,
-    /// Samples that a filter leaves out of the values; `None` without a filter
+    /// Samples that a filter leaves out of the values; `None` without a filter.
     pub left_out: Option<FilterReport>,
 }
 
@@ -326,11 +326,11 @@ pub struct RunColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColumnGeometricMean {
-    /// The mean; above 1 is worse
+    /// The mean; above 1 is worse.
     pub ratio: f64,
-    /// Number of benchmarks that have a ratio
+    /// Number of benchmarks that have a ratio.
     pub used: usize,
-    /// Number of benchmarks without a ratio, or with a ratio of zero
+    /// Number of benchmarks without a ratio, or with a ratio of zero.
     pub excluded: usize,
 }
 
@@ -443,7 +443,7 @@ struct ColumnSummary<'a> {
     remarks: Vec<String>,
     /// Geometric mean of the changes of all benchmarks, as a ratio; null for the reference, and if there are no ratios.
     geometric_mean: Option<ColumnGeometricMean>,
-    /// Samples that are left out of the run's figures; null if all samples are used.
+    /// Samples that are left out of the run's statistics; null if all samples are used.
     left_out: Option<FilterReport>,
 }
 
@@ -578,7 +578,7 @@ pub struct PivotTable {
     pub rows: Vec<PivotRow>,
     /// Reference of relative values; null if no value is relative.
     pub versus: Option<String>,
-    /// Samples that filters left out, for each run with a filter of its own or by `--outliers`.
+    /// Samples that filters left out: one entry for each run with a filter, its own or that of `--outliers`.
     pub filters: Vec<PivotFilter>,
     /// Remarks about the table, a sentence each.
     #[serde(rename = "remarks")]

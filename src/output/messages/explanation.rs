@@ -102,7 +102,7 @@ pub(crate) enum Numbers {
         /// Numbers of the processes that failed, from 1.
         processes: Vec<u32>,
     },
-    /// Look at the data of a side-by-side measurement that decided.
+    /// Look at the data that decided a side-by-side measurement.
     Look {
         /// Number of rounds before the look.
         rounds: usize,
@@ -331,8 +331,7 @@ pub struct MachineCode {
     pub benchmark: BenchmarkKey,
     /// Name of the function, without hashes.
     pub function: String,
-    /// Functions of this name: all instances of a generic function share it. Contains the functions that differ; if all are the same, only the first
-    /// one.
+    /// Functions of this name, which all instances of a generic function share. Contains the functions that differ, or the first one if none differs.
     pub pairs: Vec<MachineCodePair>,
     /// Number of functions left out because they are the same on both sides.
     pub same_functions: usize,

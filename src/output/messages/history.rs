@@ -227,29 +227,29 @@ pub struct BisectFindings {
 /// A benchmark over runs, with the levels of its values.
 #[derive(Debug, Clone)]
 pub struct BenchmarkHistory {
-    /// The benchmark
+    /// The benchmark.
     pub key: BenchmarkKey,
-    /// Unit and meaning of its samples
+    /// Unit and meaning of its samples.
     pub metric: Metric,
-    /// The statistic that summarizes each process; `None` without values
+    /// The statistic that summarizes each process; `None` without values.
     pub location: Option<Location>,
-    /// Noise threshold, a fraction; smaller steps are ignored
+    /// Noise threshold, a fraction; smaller steps are ignored.
     pub noise_threshold: f64,
-    /// Confidence level of all intervals
+    /// Confidence level of all intervals.
     pub confidence_level: f64,
-    /// Its runs, oldest first; never empty
+    /// Its runs, oldest first; never empty.
     pub points: Vec<HistoryPoint>,
     /// Indices into `points` of the runs that `course` covers. Indices within `course` refer to this list.
     pub counted: Vec<usize>,
-    /// Levels, expected range, and the position of the newest value
+    /// Levels, expected range, and the position of the newest value.
     pub course: Trend,
-    /// Levels whose values drift in one direction
+    /// Levels whose values drift in one direction.
     pub trends: Vec<RunTrend>,
     /// Disagreement between processors, if there is any. Then only side-by-side runs on one of them count.
     pub processors: Option<ProcessorDisagreement>,
-    /// The change from each baseline to the present level
+    /// The change from each baseline to the present level.
     pub since_baselines: Vec<BaselineChange>,
-    /// The command that accepts the present level
+    /// The command that accepts the present level.
     pub accept: String,
 }
 
@@ -280,7 +280,7 @@ pub struct HistoryPoint {
     /// Median over processes. Null if several benchmarks are listed, and for side-by-side runs among runs measured alone, because their
     /// scale differs.
     pub median: Option<Estimate>,
-    /// Why the run is left out of the levels
+    /// Why the run is left out of the levels.
     #[serde(skip)]
     pub left_out: Option<ExcludedRun>,
 }
@@ -325,7 +325,7 @@ impl From<ExclusionReason> for ExcludedRun {
 pub struct RunTrend {
     /// First run of the level.
     pub first_run: RunId,
-    /// First run of the level's last version of the code.
+    /// First run of the last version of the code in the level.
     pub last_run: RunId,
     /// Change from the first to the last of these runs, a fraction.
     pub change: Estimate,

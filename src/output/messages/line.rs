@@ -20,7 +20,7 @@ use super::store::{
 };
 use crate::sanitize;
 
-/// Version of the message format. It grows when a member is removed or changes its meaning, not when one is added.
+/// Version of the message format. It grows when a member is removed or changes its meaning, unit or type, but not when one is added.
 pub const SCHEMA: u32 = 1;
 
 /// One line of `--message-format json`. Readers must ignore members that they do not know: new ones may be added at any time. Times are in

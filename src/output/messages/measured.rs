@@ -111,7 +111,7 @@ struct Samples {
 }
 
 impl<'a> BenchmarkMeasured<'a> {
-    /// Creates the message about `measurement`, which belongs to `row`; `latencies` are computed by [`LatencySummary::from_summary`].
+    /// Creates the message about `measurement`, which belongs to `row`. `latencies` come from [`LatencySummary::from_measurement`].
     pub fn from_measurement(
         findings: &'a Findings<'a>,
         row: &'a Row<'a>,
@@ -399,7 +399,7 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
 }
 
 impl<'a> BenchmarkStatisticsMessage<'a> {
-    /// Creates the message about `one`; `latencies` are computed by [`LatencySummary::from_statistics`] at `confidence_level`.
+    /// Creates the message about `one`. `latencies` come from [`LatencySummary::from_measurement`] at `confidence_level`.
     pub fn from_statistics(
         run: RunId,
         one: &'a BenchmarkStatistics<'a>,

@@ -26,10 +26,10 @@ use perfcheck_analysis::model::{
     GitState, HostFacts, Measurement, Metric, Run, RunId, Statistic, Verdict,
 };
 
-/// The script assumes this kind of interval if the data name none.
+/// Name of the kind of interval that the script assumes if the data name none.
 const USUAL_INTERVALS: &str = "t interval";
 
-/// Maximum number of processes for which fences are drawn. If there are more, each has only a line's width of room.
+/// Maximum number of processes for which fences are drawn. If there are more, a process has no more room than the width of a line.
 const MOST_FENCES: usize = 16;
 
 /// The data that all benchmarks of a page share.
@@ -64,7 +64,7 @@ pub(super) struct BenchmarkData<'a> {
     throughput: Option<ThroughputData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<ComparedData>,
-    /// The stored change, if the comparison has none.
+    /// The change stored with the verdict, if the comparison has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Short>,
     /// Upper end of the axis for the linear phases of both sides, in nanoseconds.
@@ -378,7 +378,8 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     found.map(|fences| fences.map(Short)).collect()
 }
 
-/// Returns quantiles on a logarithmic scale between the extremes, at the same probabilities as those of samples.
+/// Returns the quantiles of single operations on a logarithmic scale between the shortest and the longest. Their probabilities are those of the
+/// quantiles of samples.
 fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
@@ -432,7 +433,7 @@ impl CurveData {
         let has_violins = processes
             .iter()
             .all(|process| !process.density.heights.is_empty());
-        // Each violin is scaled to its own maximum width.
+        // Each violin is scaled to its own largest density.
         let violins = processes.iter().map(|process| {
             let heights = process.density.heights.iter().copied();
             encode_positions(heights, (0.0, process.density.peak()), 1)
@@ -525,7 +526,7 @@ impl<'a> Timeline<'a> {
     }
 }
 
-/// A history as data for the page's script: points oldest first, levels by the indices of their points.
+/// A history as data for the page's script. Points are ordered oldest first, and levels refer to them by their indices.
 #[derive(Serialize)]
 pub(super) struct HistoryData {
     runs: FirstOrAll,
@@ -553,7 +554,7 @@ type LevelData = (
     bool,
 );
 
-/// Reason why points are left out, and the first and last point that it applies to.
+/// Reason why points are left out, and the indices of the first and the last point of a range that it applies to.
 type LeftOutData = (String, usize, usize);
 
 impl HistoryData {
@@ -620,7 +621,7 @@ fn verdict_letter(verdict: Option<Verdict>) -> char {
 /// A fact that every run of the page has.
 struct EnvironmentFact {
     name: &'static str,
-    /// The fact as used to judge whether runs are comparable, if it is one of those.
+    /// The fact under which comparisons check it; `None` if they do not.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }
@@ -778,14 +779,14 @@ pub struct Page<'a> {
     pub benchmarks: Vec<PageBenchmark<'a>>,
 }
 
-/// A run with the signs of its host's condition.
+/// A run of the page.
 #[derive(Debug)]
 pub struct PageRun<'a> {
     /// The run without its samples.
     pub head: &'a Run,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// Signs of the host's condition during the run.
+    /// State of the host during the run, as the run measured it.
     pub signs: HostControls,
 }
 

@@ -47,7 +47,7 @@ const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 hashes of styles and script. The policy of a document allows its own and nothing else. If a test finds a mismatch, it prints the new hash.
 const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
-const SCRIPT_HASH: &str = "sha256-gRw7MRbEqQyrKzQ1ukg1ZiXR8aoCaES6aNVuQFFYsfI=";
+const SCRIPT_HASH: &str = "sha256-XwDl/t6o6nZwoK97lAatsSPhaLxbfo/wLeyZgrbZDi0=";
 
 const INDEX_STYLE: &str = include_str!("assets/run_index.css");
 const INDEX_STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
@@ -237,7 +237,7 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
-        // Skip benchmarks whose sameness was found only after they had been measured.
+        // A benchmark whose sameness was found only after it had been measured has no such remark, and is not counted.
         let BenchmarkNote::Same(same) = remark else {
             continue;
         };
@@ -312,7 +312,7 @@ pub fn page_file_name(run: RunId) -> String {
     format!("run-{run}.html")
 }
 
-/// Writes the index of `lines`, newest first. `title` is a name for these runs.
+/// Writes the index: a table with a row for each of `lines`, which are ordered newest first. `title` names these runs.
 pub fn write_run_index(writer: &mut dyn Write, title: &str, lines: &[RunLine]) -> io::Result<()> {
     let title = one_line(title);
     let policy = format!("style-src '{INDEX_STYLE_HASH}'");

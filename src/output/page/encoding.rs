@@ -26,17 +26,17 @@ pub(super) struct Phrasebook {
     sentences: HashMap<(&'static str, String), PhraseCost>,
 }
 
-/// The cost of a sentence that may be repeated: remarks about the run appear at each benchmark.
+/// The bytes that repetitions of a sentence cost. Remarks about the run, for example, are repeated for each benchmark.
 #[derive(Debug)]
 enum PhraseCost {
-    /// Bytes that its numbers have taken so far.
+    /// Number of bytes that the sentence's numbers have taken so far.
     Spent(usize),
-    /// Its numbers have taken as much room as the sentence, so the sentence with its numbers became a phrase of its own.
+    /// Index of a phrase without gaps. The numbers had taken as much room as the sentence, so the sentence with its numbers became a phrase.
     Whole(usize),
 }
 
 impl Phrasebook {
-    /// Adds a sentence and returns its phrase with the numbers.
+    /// Adds a sentence on the topic `about` and returns its phrase with the numbers.
     pub(super) fn insert(&mut self, about: &'static str, sentence: &str) -> Phrase {
         let next = self.phrases.len();
         let entry = (about, sentence.to_owned());

@@ -1,6 +1,6 @@
 //! Draws a change on a line around zero: its interval, light within the noise band and heavy beyond it, and the estimate.
 //!
-//! Pure. All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
+//! All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
 
 use crate::output::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
@@ -8,18 +8,18 @@ use perfcheck_analysis::compare::Estimate;
 /// The meaning of a character in a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BarPart {
-    /// Empty space, the zero line, or the noise band
+    /// Empty space, the zero line, or the noise band.
     Ground,
-    /// The interval or the estimate
+    /// The interval or the estimate.
     Interval,
 }
 
 /// Scale and width of the bars of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ChangeBars {
-    /// Symmetric around zero
+    /// Symmetric around zero.
     scale: Scale,
-    /// Width in characters; odd, so that zero has a character of its own
+    /// Width in characters; odd, so that zero has a character of its own.
     width: usize,
 }
 
@@ -31,7 +31,7 @@ enum Half {
     Heavy,
 }
 
-/// Share of rows whose whole interval fits the scale.
+/// Minimum share of rows whose whole interval fits the scale.
 const SHARE: f64 = 0.6;
 
 impl ChangeBars {
@@ -86,7 +86,7 @@ impl ChangeBars {
         let last = self.width - 1;
         let of_estimate = self.position_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();
-        // An interval that is cut off has its arrow at the edge, so the dot moves to the character beside it.
+        // The arrow of an interval that is cut off takes the character at the edge. There the dot moves to the character beside it.
         let first = usize::from(!off && change.lower < -self.limit());
         let farthest = last - usize::from(!off && change.upper > self.limit());
         if (of_estimate.floor().max(0.0) as usize).clamp(first, farthest) == cell {

@@ -22,11 +22,11 @@ use perfcheck_analysis::model::{FilterReport, Metric, RunId, Statistic, Test, Ve
 /// A line of the table.
 struct TableLine {
     label: String,
-    /// A cell for each run
+    /// A cell for each run.
     cells: Vec<Cell>,
 }
 
-/// Width of `( +8.00%)`: a change with up to two digits before the point.
+/// Width of a change with its marks and at most three digits before the point, such as `(+100.00%)`, in columns.
 const MARK: usize = 10;
 
 /// Length to which a terminal shortens the name of a column.
@@ -185,7 +185,7 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     }
 }
 
-/// Returns the sign of a called change. The number beside it may be of another statistic, and point the other way.
+/// Returns the arrow of a verdict that calls a change. The number beside it may be of another statistic, whose change may have the opposite sign.
 fn change_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regressed) => "▲",
@@ -262,7 +262,7 @@ pub(super) fn describe_filter(left_out: &FilterReport) -> String {
     )
 }
 
-/// Returns each difference once, with the columns that have it.
+/// Returns a text for each distinct difference, with the names of the columns that have it.
 fn list_once<'f>(
     found: &'f RunTable,
     of_column: impl Fn(usize) -> Vec<&'f Difference>,
@@ -355,7 +355,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change, ▲ for the worse, ▼ for the better: {how}"
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is a change, ▲ for the worse, ▼ for the better: {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
         signs += "; ?…? looks like one, but is not certain";
@@ -661,7 +661,7 @@ mod tests {
         for words in [
             "Amean or Hmean of each run.",
             "+ is worse (slower, more, a lower rate), − is better",
-            "*…* is called a change, ▲ for the worse, ▼ for the better: at most 1 % chance of any false alarm in each column, drift between runs included",
+            "*…* is a change, ▲ for the worse, ▼ for the better: at most 1 % chance of any false alarm in each column, drift between runs included",
             "?…? looks like one",
             "n/c: not comparable",
             "new (run 2): 1 regressed, 1 suspect.",

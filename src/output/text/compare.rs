@@ -317,14 +317,14 @@ fn format_number(kind: &PivotKind, number: f64) -> String {
     }
 }
 
-/// Effect sizes of a benchmark's change, given whether or not it is significant; positive is slower.
+/// Effect sizes of a benchmark's change, whether or not the change is significant. A positive number means slower, `None` unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VersionDifference {
-    /// Cliff's delta
+    /// Cliff's delta.
     pub cliffs_delta: Option<f64>,
-    /// Cliff's delta as a word
+    /// Size of Cliff's delta, as a word.
     pub size: Option<&'static str>,
-    /// Hedges' g
+    /// Hedges' g.
     pub hedges_g: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
-/// Maximum width of the text, on wider terminals too.
+/// Maximum width of the text, in columns, even if the terminal is wider.
 const WIDEST: usize = 100;
 /// Minimum width of a mark and its topic, in columns.
 const TOPIC: usize = 19;
@@ -88,7 +88,7 @@ fn describe_detectable_change(findings: &DoctorFindings) -> Option<String> {
     (!found.is_empty()).then(|| format!("Detects {}", found.join(", ")))
 }
 
-/// Returns a mark that differs from the others even without color, in the color of a verdict of similar severity.
+/// Returns the mark of a severity, and its color, which is that of a verdict of similar severity. The marks differ without color, too.
 fn mark(severity: Severity) -> (TextRole, &'static str) {
     match severity {
         Severity::Good => (TextRole::Verdict(Verdict::Unchanged), "✓"),
@@ -176,12 +176,12 @@ fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
     )
 }
 
-/// Formats a change, rounded so that a tiny one has no minus sign.
+/// Formats a change in percent with two decimals. A change that rounds to 0 has no minus sign.
 fn format_change(fraction: f64) -> String {
     units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
-/// Formats an estimated time with two digits; the estimate is not more precise.
+/// Formats an estimated time, with few digits since it is not precise; `not here` without one.
 fn format_duration(seconds: Option<f64>) -> String {
     match seconds {
         None => "not here".to_owned(),

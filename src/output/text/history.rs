@@ -48,9 +48,9 @@ fn write_detail(
 
 /// A line of the table.
 enum HistoryLine<'h> {
-    /// A run, by its index
+    /// A run, by its index.
     Run(usize, &'h HistoryPoint),
-    /// A step between two levels, by the index of the later one
+    /// A step between two levels, by the index of the later one.
     Step(usize, Step),
 }
 
@@ -170,7 +170,7 @@ fn commit(git: &GitState) -> String {
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 
-/// Shortens a branch's name to twelve columns. The end is kept, since it says most.
+/// Shortens a branch's name to twelve characters. The end is kept, since it says most.
 fn shorten_branch(branch: &str) -> String {
     let name = units::escape_line(branch);
     let letters: Vec<char> = name.chars().collect();
@@ -390,7 +390,7 @@ fn write_conclusion(
     for text in describe_side_by_side(history) {
         say(text)?;
     }
-    // Without repeated measurements of the same code the scatter is zero and means nothing.
+    // A scatter of 0 means nothing: no code was measured more than once.
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
@@ -435,7 +435,7 @@ pub(crate) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     end_to_end.chain(trends).chain(processors).collect()
 }
 
-/// Describes the sum of all steps, if there are several.
+/// Describes the change from the first to the last run that side-by-side measurements connect, if the history has several steps.
 fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
     let mut known = history
         .points
@@ -477,7 +477,7 @@ fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     )
 }
 
-/// Reports whether two runs are of the same level, in contrast to a change that is merely small.
+/// Reports whether a change between two runs is exactly 0 with both bounds, which means that they are of the same level.
 fn is_same_level(change: Estimate) -> bool {
     [change.lower, change.estimate, change.upper] == [0.0; 3]
 }

@@ -58,7 +58,7 @@ pub(crate) fn write_keyed(
     columns: Vec<Column>,
     view: &View,
 ) -> io::Result<()> {
-    // Output to a file is not grouped: a search in it must find the whole name of a benchmark.
+    // Output to a file is not grouped, so that a search in it finds the whole name of a benchmark.
     let arrangement = match view.columns {
         usize::MAX => RowOrder::List,
         _ => view.arrangement,
@@ -68,7 +68,7 @@ pub(crate) fn write_keyed(
         .write(writer, view.columns)
 }
 
-/// Returns the columns of the list of benchmarks.
+/// Returns the columns of the list of benchmarks without their names.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     let cells = cell_builder(lines);
     let typical = |line: &BenchmarkLine| {
@@ -123,7 +123,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     let cells = cell_builder(lines);
     let commits = cells(&|line| format_commit(line.run.begun.git.as_ref(), columns));
     let branches = cells(&|line| format_branch(line.run.begun.git.as_ref(), line.run.pair));
-    // A narrow terminal loses these columns before any cell wraps.
+    // In a narrow terminal, these columns are left out before a cell is broken into lines.
     let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
     Table::new(vec![
         Column::fact("run", cells(&|line| line.run.id.to_string())),
@@ -185,7 +185,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
     writeln!(writer, "{}", terminal::faint(text))
 }
 
-/// Says whether and why a run is a reference, in fewer words in a narrow terminal.
+/// Describes whether a run may be a reference, and why. A narrow terminal gets fewer words.
 fn describe_state(line: &RunLine, columns: usize) -> String {
     let is_narrow = columns < WIDE;
     let own = match (line.run.status, line.run.acceptance) {
@@ -312,22 +312,22 @@ fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
 /// The part of the selected runs that pruning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneScope {
-    /// The whole runs
+    /// The whole runs.
     Runs,
-    /// Their samples only
+    /// Their samples only.
     Samples,
 }
 
 /// The result of pruning.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
-    /// Number of runs removed; `None` for a dry run
+    /// Number of runs removed; `None` for a dry run.
     pub removed: Option<usize>,
-    /// Bytes freed on disk
+    /// Disk space that was freed, in bytes; `None` for a dry run.
     pub freed_bytes: Option<u64>,
-    /// The part of the runs that is removed
+    /// The part of the selected runs that is removed.
     pub goes: PruneScope,
-    /// Whether `--quiet` suppresses the list for people
+    /// Whether `--quiet` suppresses the list for people.
     pub is_quiet: bool,
 }
 

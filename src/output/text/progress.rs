@@ -14,11 +14,11 @@ use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, Vis
 /// The amount of progress output during a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// A bar of these characters, redrawn between samples
+    /// A bar of these characters, redrawn before each visit of a benchmark.
     Bar(Charset),
-    /// A line for each of the first processes, then for every tenth
+    /// A line for each of the first processes, then for every tenth.
     Lines,
-    /// Failures and the output of benches only
+    /// Only failures and the output of benches.
     Quiet,
 }
 
@@ -28,16 +28,16 @@ impl ProgressMode {
     }
 }
 
-/// Without a bar, each of the first processes has a line, then one in `SOME_PROCESSES`.
+/// Without a bar, each of the first `FIRST_PROCESSES` processes gets a line, and then every `SOME_PROCESSES`th.
 const FIRST_PROCESSES: u32 = 5;
 const SOME_PROCESSES: u32 = 10;
-/// Number of benchmarks from which preparatory work gets a line, without a bar.
+/// Without a bar, preparatory work for at least this number of benchmarks gets a line.
 const MANY: usize = 200;
 /// Remaining time is shown once 1 part in `KNOWN_FROM` of the work is done.
 const KNOWN_FROM: usize = 50;
 /// Time between redraws of the bar while nothing is measured.
 const TICK: Duration = Duration::from_millis(200);
-/// Bytes of an unfinished line after which bench output is passed on.
+/// Maximum size of an unfinished line that is held back, in bytes. A longer one is passed on.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
 /// Shows events on `writer`, usually stderr.
@@ -46,15 +46,15 @@ pub struct Progress<W: Write, B: Write> {
     bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
-    /// Number of planned benchmarks, and the plan of their visits
+    /// Number of benchmarks, and how many processes or rounds are planned for each; `None` before the measurement.
     planned: Cell<Option<(usize, VisitPlan)>>,
-    /// Process that the last line announced
+    /// The process that was announced last, from 0; `None` before the first.
     announced: Cell<Option<u32>>,
-    /// Whether the current preparatory work has had its line
+    /// Whether a line about the current preparatory work was written.
     work_told: Cell<bool>,
-    /// Whether bench output ended in the middle of a line
+    /// Whether bench output ended in the middle of a line.
     unfinished_line: Cell<bool>,
-    /// With a bar: an unfinished line of bench output. Drawing the bar after half a line would garble both.
+    /// Unfinished line of bench output, which is held back if there is a bar: drawing the bar after half a line would garble both.
     held_back: RefCell<Vec<u8>>,
 }
 
@@ -100,7 +100,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// Describes the progress of a run: the word for process or round, its number, the benchmarks decided, and the time left if known.
+    /// Describes the progress of a run, in two parts: the word `Process` or `Round`, and its number with the benchmarks decided and the time left.
     fn describe_progress(
         &self,
         process: u32,

@@ -1,6 +1,6 @@
 //! Draws the last values of a series as a row of small bars, one column each.
 //!
-//! Pure. On terminals without UTF-8, `terminal` replaces the bars by ASCII.
+//! On terminals without UTF-8, `terminal` replaces the bars by ASCII.
 
 use crate::output::scale::Scale;
 
@@ -9,9 +9,10 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// Stands for a missing value.
 const GAP: char = '·';
 
-/// Minimum height of a row as a multiple of the noise: about ten standard deviations, so that noise alone fills a third of it.
+/// Minimum range of values that the height shows, as a multiple of the noise. It is about ten standard deviations, so noise fills a third of the
+/// height.
 const TIMES_NOISE: f64 = 6.0;
-/// Minimum number of second differences; fewer cannot separate noise from a step.
+/// Minimum number of second differences from which noise is estimated. Fewer cannot separate noise from a step.
 const FEWEST_DIFFERENCES: usize = 3;
 
 /// Estimates the noise of a series: the median absolute second difference. Trends contribute nothing to it, and steps little.

@@ -1,7 +1,7 @@
 //! Prints all statistics of each benchmark of a run: a block that fits 80 columns, or a JSON message.
 //!
-//! A block has the summary, the statistics of the samples themselves (each sample being one observation), and the full record of allocations,
-//! instructions and latencies.
+//! A block has the summary, the statistics of the samples (each sample is one observation), and the full record of allocations, instructions and
+//! latencies.
 
 use std::io::{self, Write};
 
@@ -225,7 +225,7 @@ fn estimate_lines(
     let kind = summary.intervals.name();
     let at_level = |kind: &str| format!("{level} {kind}");
     let of_median = match summary.median_coverage {
-        Some(coverage) => format!("{:.1} % of any distribution, by ranks", coverage * 100.0),
+        Some(coverage) => format!("{:.1} % for any distribution, by ranks", coverage * 100.0),
         None => at_level(kind),
     };
     let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
@@ -267,7 +267,7 @@ fn estimate_lines(
     let mut lines: Vec<LabelledLine> = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_processes, record.median_coverage) {
         let text = format!(
-            "{}  {:.1} % of any distribution",
+            "{}  {:.1} % for any distribution",
             format_with_interval(found, metric),
             coverage * 100.0
         );
@@ -299,8 +299,8 @@ fn format_variation(record: &BenchmarkRecord) -> Option<String> {
     record.cv.map(|cv| format!("{:.2} %{word}", cv * 100.0))
 }
 
-/// Returns mean, deviation and tail of the samples if the benchmark ran in a single process or an outlier policy is set.
-/// Otherwise there are no lines: the statistics over several whole processes are the better ones.
+/// Returns mean, deviation and tail of the samples. Returns nothing if the benchmark ran in several processes and no sample is left out: statistics
+/// over whole processes are better then.
 pub(super) fn sample_lines(
     record: &BenchmarkRecord,
     metric: &Metric,
@@ -392,7 +392,7 @@ fn describe_samples_used(found: &SampleDescription) -> String {
 pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
-            // Published formulas may give a bound below 0; no time is negative.
+            // Published formulas may give a bound below 0, but no time is negative.
             units::format_cost(metric, value.max(0.0))
         } else {
             "-".to_owned()
@@ -406,7 +406,7 @@ pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> Stri
     )
 }
 
-/// Maximum number of rows in the table of seconds; longer ones show the first and the last.
+/// Maximum number of seconds in the table of seconds. If there are more, the table has the first and the last ones.
 const MOST_SECONDS: usize = 10;
 
 /// Minimum width of labels, in columns.
@@ -515,8 +515,8 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Ve
     lines
 }
 
-/// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`.
-/// There are no lines for a single process, whose samples are described elsewhere.
+/// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`. Returns nothing for a single process, whose
+/// samples are described by [`sample_lines`].
 fn process_lines(
     found: &ProcessStatistics,
     metric: &Metric,
@@ -603,7 +603,7 @@ fn label_column<'l>(labels: impl IntoIterator<Item = &'l str>) -> Column {
 /// Headings of the table of seconds, in the order of its cells.
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
-/// The operations of a second, or a line that counts seconds which are left out.
+/// A row for the operations of a second, or for the number of seconds that are left out.
 struct SecondRow {
     label: String,
     cells: Vec<String>,
@@ -621,7 +621,7 @@ fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
     Some(Table::new(std::iter::once(labels).chain(columns).collect()))
 }
 
-/// Returns the rows of the table of seconds as lines, for outputs with a layout of their own.
+/// Returns the rows of the table of seconds as lines, for outputs that are not tables.
 pub(crate) fn second_lines(windows: &[WindowSummary]) -> Vec<LabelledLine> {
     let Some(rows) = second_rows(windows) else {
         return Vec::new();
@@ -632,7 +632,7 @@ pub(crate) fn second_lines(windows: &[WindowSummary]) -> Vec<LabelledLine> {
     std::iter::once(heading).chain(rows).collect()
 }
 
-/// Returns the row of each second; the middle ones are left out if there are many.
+/// Returns the row of each second. If there are more than [`MOST_SECONDS`], one row counts the seconds in the middle, which are left out.
 fn second_rows(windows: &[WindowSummary]) -> Option<Vec<SecondRow>> {
     if windows.len() < 2 {
         return None;

@@ -60,7 +60,7 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     }
 }
 
-/// Reports whether a summary sentence already covers this row: unchanged code was not measured.
+/// Reports whether the table leaves out this row because a sentence below counts it among the benchmarks with unchanged code.
 fn is_summarized(row: &Row<'_>, view: &View) -> bool {
     view.verbosity != Verbosity::Verbose && view.only.is_none() && row.is_same_code()
 }
@@ -104,7 +104,7 @@ const MOST_NOTES: usize = 6;
 struct GroupedNote {
     text: String,
     rows: Vec<usize>,
-    /// The worst verdict of these rows
+    /// The worst verdict of these rows.
     verdict: Option<Verdict>,
 }
 
@@ -157,7 +157,7 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     }
 }
 
-/// Returns the notes on a row. By default a row without a problem has none, and only notes that ask for an action are shown.
+/// Returns the notes on a row. Without `--verbose`, only notes that ask for an action are shown, and only for a row with a problem.
 fn notes_on_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
     let is_told = |note: &Note| match verbosity {
         Verbosity::Quiet => false,
@@ -202,7 +202,7 @@ fn write_conclusion(
         if rates {
             line(
                 writer,
-                "Changes of rates are those of the time that a unit takes: + is slower, as everywhere; means of rates are harmonic.",
+                "Changes of rates are shown as changes of the time per unit: + is slower, as everywhere; means of rates are harmonic.",
             )?;
         }
     }
@@ -218,7 +218,7 @@ fn write_conclusion(
         write_warning_within(writer, &text, view.columns)?;
     }
     for remark in &verdicts.remarks {
-        // Nobody changes the code of a bench because of this, so it need not be said on each run.
+        // These settings are in the code of benches, which nobody changes because of the remark. So it is written only with `--verbose`.
         if matches!(remark, RunNote::NotForRounds { flags, keys, .. } if flags.is_empty() && keys.is_empty())
             && view.verbosity != Verbosity::Verbose
         {
@@ -296,17 +296,17 @@ fn describe_comparison(verdicts: &ComparisonContext) -> String {
     format!("Compared with {reference}{how}; {alarms}{drift}.")
 }
 
-/// Formats a cell that only some rows have.
+/// A function that formats a cell; `None` for a row without it.
 type OptionalCell = fn(&Row<'_>) -> Option<String>;
 
-/// Widths of the bars, in columns, from the widest to the narrowest; more important columns are dropped only after the last one.
+/// Widths of the bars, in columns, from the widest to the narrowest.
 const BARS: [usize; 4] = [31, 21, 15, 11];
 
 /// Returns all columns of these rows, from left to right.
 fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let is_verbose = view.verbosity == Verbosity::Verbose;
-    // A comparison shows what changed; the results themselves appear without a comparison, or if `--verbose` asks for them.
+    // A comparison shows only what changed. The measured values are shown if there is no comparison, or with `--verbose`.
     let in_full = !compared || is_verbose;
     let mut columns = Vec::new();
     if in_full && findings.rows.iter().any(|row| row.summary.is_some()) {
@@ -319,7 +319,7 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
             let told = cells(rows, |row| compared_cell(row, findings, side));
             let column = Column::number(heading, told);
             columns.push(match side {
-                // The bar says more about an undecided change than the base value does.
+                // For an undecided change, the bar says more than the value of the base, so that column is left out first.
                 Side::Base if rows.iter().any(|row| is_open(row)) => column.dispensable(2),
                 Side::Base | Side::Candidate => column,
             });
@@ -373,7 +373,7 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
     columns
 }
 
-/// Returns the bars of all rows, as wide as the terminal allows.
+/// Returns the column of bars, in all widths that suit the terminal.
 fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
     let changes = changes(rows);
     let widest = match view.columns {
@@ -388,7 +388,7 @@ fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
         Column::fact(&scale.heading(), cells(rows, |row| bar_cell(row, scale)))
     });
     let bars = Column::from_drawings(drawings.collect());
-    // The bars are dropped last of all dispensable columns.
+    // All other dispensable columns are left out before the bars.
     bars.map(|bars| bars.dispensable(1))
 }
 
@@ -418,7 +418,7 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     units::throughput(&row.measurement?.benchmark, median)
 }
 
-/// The confidence level is arbitrary: the cell has no interval.
+/// Formats two percentiles. Any confidence level would do, because the cell has no interval.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
     extras::latency_cell(&LatencySummary::from_measurement(row.measurement?, 0.95)?)
 }
@@ -433,7 +433,7 @@ fn instructions_cell(row: &Row<'_>) -> Option<String> {
     Some(units::count(found.per_iteration))
 }
 
-/// Formats the share of outliers, mild and severe together, and of severe ones: `4.1 %, severe 1.2 %`.
+/// Formats the share of all outliers, and of severe ones among all samples: `4.1 %, severe 1.2 %`.
 fn outlier_cell(row: &Row<'_>) -> String {
     let Some(summary) = &row.summary else {
         return String::new();
@@ -477,7 +477,7 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     Cell::from_pieces(pieces)
 }
 
-/// Returns the compared value of a side; for a benchmark without a comparison, the median of its candidate.
+/// Returns the compared value of a side. For a benchmark without a comparison, the candidate has its median and the base nothing.
 fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
     let values =
         sentences::format_compared_values(row, findings).map(|values| values.get(side).clone());
@@ -493,7 +493,7 @@ fn change_interval_cell(row: &Row<'_>) -> String {
     or_dash_if(change.is_some(), sentences::change_interval(row))
 }
 
-/// Returns the text, or a dash if the value is unknown although the row has `is_some` of its kind.
+/// Returns the text. Without one, returns a dash if the value is unknown (`is_some`), and nothing if the row cannot have one.
 fn or_dash_if(is_some: bool, told: Option<String>) -> String {
     told.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }

@@ -60,7 +60,7 @@ pub fn write_taken_over(
     Ok(())
 }
 
-/// Says where the export was written. Not for exports to stdout, which are the result themselves.
+/// Reports where an export was written. Not for an export to stdout, which is the result itself.
 pub fn write_exported(
     writer: &mut dyn Write,
     runs: &[RunId],

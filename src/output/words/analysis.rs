@@ -9,8 +9,7 @@ use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
 };
 
-/// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none.
-/// These outliers are only counted; all samples remain in use.
+/// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none. These outliers are not removed.
 pub(crate) fn describe_outliers(summary: &Summary) -> Option<String> {
     let found = &summary.outliers;
     let kinds = [
@@ -42,7 +41,7 @@ pub(crate) fn describe_false_alarm_rate(decision: &DecisionSettings) -> String {
     }
 }
 
-/// Describes the decision rule of a test; the text continues "Compared with ... ".
+/// Describes the decision rule of a test, in words that continue a sentence such as "Compared with run 3".
 pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
@@ -81,7 +80,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
 /// Returns the confidence level of the intervals that decide verdicts.
 pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
-        // Each bound uses the whole significance level, shared by all benchmarks of the run.
+        // Each bound is at the whole significance level, which all benchmarks of the run share.
         Analysis {
             subject: Statistic::Time,
             test: Test::BootstrapT | Test::TScore,

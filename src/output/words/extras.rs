@@ -69,14 +69,14 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// Describes changes of instructions, allocations and latencies, a sentence each, and allocations that may have changed.
-/// Instructions and the time of functions also appear if the verdict calls a change.
+/// Describes changes of instructions, allocations and latencies, and allocations that may have changed, a sentence each. If the verdict calls a
+/// change, also describes the sampled time of functions, and instructions that did not change.
 pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", describe_changed_counts(found)));
-    // Unchanged instructions are worth knowing if the time has changed.
+    // If the verdict calls a change, readers want to know that the instructions are the same.
     let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions

@@ -68,7 +68,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     }
 }
 
-/// Describes what would settle an inconclusive benchmark; `None` if nothing is known to.
+/// Describes what would settle an inconclusive benchmark; `None` if that is unknown.
 pub(crate) fn settlement_of(row: &Row<'_>) -> Option<String> {
     let mut remarks = row.remarks.iter();
     let undecided = remarks.find(|remark| matches!(remark, BenchmarkNote::Undecided { .. }))?;
@@ -143,7 +143,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
             format_rest(count - named.len())
         );
     }
-    // Functions whose code differs come first. If all stored ones differ, those left out count as differing, too.
+    // Functions whose code differs come first. If the code of all stored functions differs, that of the functions left out is taken to differ, too.
     let others = if others < change.functions.len() {
         others
     } else {
@@ -171,7 +171,7 @@ fn format_rest(count: usize) -> String {
     }
 }
 
-/// Formats ` from that of run 3` if there are several references.
+/// Formats ` from that of run 3`. `reference` is `None` unless there are several references.
 fn with_reference(word: &str, reference: Option<RunId>) -> String {
     reference.map_or_else(String::new, |run| format!(" {word} that of run {run}"))
 }
@@ -373,7 +373,7 @@ pub(crate) fn describe_excess(limit: &ExceededLimit) -> String {
     ))
 }
 
-/// Gives the level of an interval that is wider because several numbers share the confidence level.
+/// Names the level of an interval that is wider because several numbers share the confidence level; empty for any other interval.
 fn describe_shared_level(shared: Option<SharedLevel>) -> String {
     match shared {
         Some(SharedLevel {

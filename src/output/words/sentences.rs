@@ -14,21 +14,21 @@ use perfcheck_analysis::model::{
     BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
 };
 
-/// Characters after which a text from elsewhere (a panic message, for example) is cut.
+/// Number of characters after which a text from elsewhere is cut, such as a panic message.
 const LONGEST_SENTENCE: usize = 500;
-/// Maximum number of benchmarks that are all named.
+/// Maximum number of benchmarks that a sentence names. If there are more, it counts them.
 const MAX_NAMED_BENCHMARKS: usize = 3;
 
 /// The severity of a benchmark's result, for CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowSeverity {
-    /// The benchmark could not be measured
+    /// The benchmark could not be measured.
     Error,
-    /// The result makes the exit status 1
+    /// The result makes the exit status 1.
     Failure,
-    /// The result deserves a look
+    /// The result deserves a look.
     Warning,
-    /// All is well, or nothing is known
+    /// All is well, or nothing is known.
     Fine,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     })
 }
 
-/// Counts inconclusive benchmarks that look slower by more than noise and their own uncertainty.
+/// Counts inconclusive benchmarks that look slower, by more than the noise threshold and their own uncertainty.
 pub(crate) fn count_looking_slower<'r, 'm: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'m>>,
 ) -> usize {
@@ -202,7 +202,7 @@ pub(crate) struct Problem {
     /// The verdict's word, or `limit` if the benchmark exceeds a `--limit`.
     pub(crate) word: &'static str,
     pub(crate) sentence: String,
-    /// The note on the benchmark that the sentence repeats.
+    /// The note on the benchmark that the sentence repeats; `None` if it repeats none.
     repeated_note: Option<String>,
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(String, Vec<u32>)> 
     found
 }
 
-/// Describes the failure of a process. A benchmark that fails in the reference alone is not to blame.
+/// Describes the failure of a process. A failure of the reference is named as such, because the candidate did not cause it.
 pub fn describe_failure(side: Side, message: &str) -> String {
     match side {
         Side::Base => format!("the reference failed: {message}"),
@@ -372,7 +372,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
 }
 
 /// Says which benchmarks have which reference, if a side-by-side run has several.
-/// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``
+/// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
@@ -485,13 +485,13 @@ pub(crate) fn shorten(name: &str, characters: usize) -> String {
 pub(crate) struct RunOutcome {
     run: RunId,
     exit_code: u8,
-    /// Reasons for the exit status that are not verdicts
+    /// Reasons for the exit status that are not verdicts.
     reasons: Vec<String>,
     tally: Tally,
     benchmarks: usize,
-    /// Whether the run is one shard of a suite; only the merged run is judged
+    /// Whether the run is one shard of a suite; only the merged run is judged.
     is_part: bool,
-    /// The reference; `None` if there was nothing to compare with
+    /// The reference; `None` if there was nothing to compare with.
     reference: Option<String>,
 }
 
@@ -534,7 +534,7 @@ impl RunOutcome {
         outcome
     }
 
-    /// Creates the outcome of a run of which only the verdicts are known.
+    /// Creates the outcome of a stored run, of which only the verdicts and the exit code are known.
     pub(crate) fn from_verdicts(
         run: RunId,
         exit_code: u8,
@@ -585,7 +585,8 @@ impl RunOutcome {
         }
     }
 
-    /// Returns the last line of a command; `exit` is the verb before its status. The reference is not shortened in narrow terminals.
+    /// Returns the last line of a command. `exit` is the verb before the exit status: `exit` or `exited`. The line is broken if it is wider than
+    /// `columns`.
     fn line(&self, exit: &str, columns: usize) -> String {
         let is_good = self.exit_code == ExitCode::Clean.number();
         let word = self.word();

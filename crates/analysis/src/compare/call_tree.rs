@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::model::{BySide, Side, StackCounts};
 
-/// Share of all instructions that may differ without being called a difference.
+/// Differences up to this share of all instructions count as equal.
 const SAME_WITHIN: f64 = 0.0005;
 
 /// The functions that an iteration calls, and the instructions that they execute.

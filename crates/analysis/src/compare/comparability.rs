@@ -101,8 +101,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns the difference between a run that was measured alone and a reference that was measured, and therefore sampled in another way, side by
-    /// side with another build.
+    /// Returns the difference between a run that was measured alone and a reference that was measured side by side with another build. Side by side,
+    /// samples are taken in another way.
     pub fn paired_reference() -> Self {
         Self {
             fact: Fact::Turns,
@@ -186,7 +186,7 @@ pub fn find_differences(candidate: &Comparability<'_>, base: &Comparability<'_>)
     found
 }
 
-/// Returns a fact that every measurement has. Imported runs have only the facts that their user stated.
+/// Returns the value of a fact that is never absent. It is unknown if an import did not state it.
 fn or_unknown(text: &str) -> String {
     if text.is_empty() { UNKNOWN } else { text }.to_owned()
 }

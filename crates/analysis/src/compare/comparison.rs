@@ -21,8 +21,8 @@ use perfcheck_stats::{Correction, normal};
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// The change, with the interval that decided: its lower bound lies beyond the noise threshold exactly when the verdict is `regressed`, its upper
-    /// bound exactly when it is `improved`. `None` if nothing was tested.
+    /// The change, with the interval that the verdict is based on. If all of it lies beyond the noise threshold, the verdict is `regressed` or
+    /// `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
     pub change: Option<Estimate>,
     /// The value of the base, and that value with the change applied (candidate / base - 1 is the estimate of the change). In nanoseconds per
     /// iteration, or in the unit of the metric that the verdict is about.
@@ -44,7 +44,7 @@ pub struct Comparison {
     pub allocations: Option<AllocationComparison>,
     /// How the instructions of an iteration differ, if both sides counted them.
     pub instructions: Option<InstructionComparison>,
-    /// How the time of an iteration differs by function, if both sides were sampled because instructions could not be counted.
+    /// How the time of an iteration differs by function, if both sides have samples of a profiler (taken because instructions could not be counted).
     #[serde(default)]
     pub sampled_time: Option<SampledTime>,
     /// How latencies of single operations differ, if both sides measured them.
@@ -157,8 +157,9 @@ impl Comparison {
         }
     }
 
-    /// Returns the standard error of ln(1 + change) of a side-by-side measurement: the distance to the farther bound over the normal quantile of its
-    /// level, and no less than the look's own standard error. `None` without bounds.
+    /// Returns the standard error of ln(1 + change) of a side-by-side measurement. Each bound gives one: its distance from the estimate divided by
+    /// the normal quantile of its level. The larger one is returned, or the look's own standard error if that is larger still. `None` without bounds,
+    /// or for stored runs.
     pub fn standard_error(&self) -> Option<f64> {
         let (change, look) = (self.change?, self.look()?);
         let middle = change.estimate.ln_1p();
@@ -209,7 +210,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the side that takes a slow path, if that is the finding; a plain change of speed is none.
+    /// Returns the side that takes a slow path. `None` if none was found, or if a plain change of speed explains the finding.
     pub fn slow_side(&self) -> Option<Side> {
         self.look()?.slow_path.side
     }
@@ -323,7 +324,7 @@ pub struct FamilyTest {
     pub family_level: f64,
     /// p before adjustment for the family; at a look, already divided by the look's share of the level.
     pub p: ByDirection,
-    /// The correction that keeps that level.
+    /// The correction that keeps the level of the family.
     pub rule: Correction,
     /// p adjusted for the family by that correction.
     pub adjusted: ByDirection,
@@ -383,7 +384,7 @@ pub struct StoredDecision {
     pub run_sd: f64,
     /// The test whose interval is that of the change.
     pub test: FamilyTest,
-    /// The prediction interval; `None` if the t-score alone decided.
+    /// The prediction interval; `None` if only the t-score decided.
     pub prediction: Option<Prediction>,
     /// The t-score; `None` if it could not be computed.
     pub t_score: Option<TScoreResult>,

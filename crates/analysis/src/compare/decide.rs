@@ -1,4 +1,4 @@
-//! The tests of each question on stored runs, and the decision about the family of them.
+//! The tests of each question on stored runs, and the decision about all questions as one family.
 //!
 //! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another
 //! [`Correction`](crate::model::Correction). Invariant: a question's bounds are taken at the level of the step at which it was decided, so verdict
@@ -36,7 +36,8 @@ pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison
     )
 }
 
-/// Like [`compare`], but reports progress to `told`: `parts` holds the index of the first question's part and the number of parts of the whole work.
+/// Like [`compare`], but reports progress to `told`. Each question is one part of the work. `parts` holds the number of parts that were done before,
+/// and the number of parts of the whole work.
 pub fn compare_with_progress(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -62,7 +63,7 @@ pub fn compare_with_progress(
     comparisons
 }
 
-/// Decides by the project's own procedure, or by its t-score alone (`Test::TScore`).
+/// Decides by the project's own procedure, or only by its t-score (`Test::TScore`).
 fn compare_by_project_test(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -132,7 +133,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Takes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement needs both to be faster.
+    /// Takes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement must show in both.
     fn from_t_score(tests: &QuestionTests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             base: tests.t_score_base,
@@ -147,7 +148,7 @@ impl Bounds {
     fn from_run_level(tests: &QuestionTests, test: &FamilyTest) -> Self {
         let level = &tests.run_level;
         if tests.identical {
-            // All values are equal to the clock step. Drift between runs would not cancel a change so exactly, so there is no margin.
+            // All process values of both sides are equal. Drift between runs would hardly leave them equal, so there is no margin.
             return Self {
                 base: level.base,
                 difference: 0.0,
@@ -310,7 +311,7 @@ fn decide_by_runs(
     }
 }
 
-/// Adds a note if p = 1 / (B + 1), the smallest possible value, would not be small enough for the family.
+/// Adds a note if the smallest possible p, 1 / (resamples + 1), would not be small enough for the family.
 fn note_resolution(
     tests: &QuestionTests,
     rules: &TestPolicy,
@@ -338,7 +339,7 @@ pub(super) struct QuestionTests {
     pub identical: bool,
     /// Whether each side has one process, timed by a clock, and no other run shows how much processes differ.
     pub is_of_lone_processes: bool,
-    /// By how much more than the threshold a change must be because the fastest processes of a side disagree, a logarithm.
+    /// How far beyond the threshold a change must lie to be called, a logarithm. It is above 0 only if the fastest processes of a side disagree.
     pub withheld_change: f64,
 }
 
@@ -611,7 +612,7 @@ impl Sides {
     }
 
     fn note_lengths(&self, notes: &mut Vec<Note>) {
-        // Without a clock, the length of a sample is only the numerator of its fraction, so lengths cannot be compared.
+        // Values that no clock timed are stored as fractions. The length of such a sample is only a numerator, so lengths cannot be compared.
         if self
             .compared_runs()
             .flat_map(|run| &run.processes)
@@ -632,7 +633,7 @@ impl Sides {
         }
     }
 
-    /// Returns the smallest relative difference that the clocks can show in a typical sample.
+    /// Returns the smallest relative difference that the coarsest clock can show in a typical sample.
     fn resolution(&self) -> f64 {
         self.compared_runs()
             .flat_map(|run| &run.processes)

@@ -16,7 +16,7 @@ use perfcheck_stats::{
 pub enum Diagnostic {
     /// Processes differ by more than their samples would explain.
     ProcessesDiffer {
-        /// Deviation of the processes' medians over their mean standard error.
+        /// The standard deviation of the processes' medians divided by their mean standard error.
         ratio: f64,
     },
     /// Samples depend on the one before.
@@ -46,7 +46,7 @@ pub enum Diagnostic {
         samples: usize,
         /// Their share of all.
         share: f64,
-        /// Their mean over the median of all samples.
+        /// Their mean divided by the median of all samples.
         times_median: f64,
     },
     /// The samples have several modes.
@@ -54,16 +54,16 @@ pub enum Diagnostic {
         /// Gregg's modal value.
         modal_value: f64,
     },
-    /// The mean is far from the median.
+    /// The mean is far above the median.
     Absurd {
-        /// Mean over median.
+        /// The mean divided by the median.
         ratio: f64,
     },
     /// A sample is implausibly long for so short an operation.
     AbsurdTime {
-        /// The longest sample.
+        /// The time of an iteration in the longest sample.
         seconds: f64,
-        /// The longest sample over the median.
+        /// The longest sample divided by the median.
         ratio: f64,
     },
 }
@@ -183,14 +183,14 @@ impl fmt::Display for Diagnostic {
         match self {
             Self::ProcessesDiffer { ratio } => write!(
                 f,
-                "processes differ {ratio:.0} times as much as their samples let expect: the precision within one says little of the next"
+                "processes differ {ratio:.0} times as much as their samples suggest: the precision within one says little about the next"
             ),
             Self::Dependent {
                 autocorrelation,
                 processes,
             } => write!(
                 f,
-                "samples resemble the one before (autocorrelation up to {autocorrelation:.2}, in {})",
+                "samples resemble the ones before them (autocorrelation up to {autocorrelation:.2}, in {})",
                 counted(processes)
             ),
             Self::HalvesDiffer { p_value, processes } => write!(

@@ -57,7 +57,7 @@ pub struct HostControls {
     pub control_ns: Option<f64>,
     /// How much longer a pass took in the slowest process than in the fastest, a fraction.
     pub control_range: Option<f64>,
-    /// The largest jitter of the control workload before a process, a fraction. A look at the control workload takes a few milliseconds.
+    /// The largest jitter (spread over median) that the control workload showed before a process, a fraction.
     pub jitter: Option<f64>,
 }
 
@@ -99,7 +99,7 @@ impl HostControls {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// The step of the clock over the iterations of a typical sample; null if the clock is unknown.
+    /// The step of the clock divided by the iterations of a typical sample; null if the clock is unknown.
     pub clock_step_ns: Option<f64>,
     /// Whether the interval of the median is narrower than one such step; it then reflects the clock's rounding.
     pub narrower_than_clock: bool,
@@ -208,7 +208,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Counts the processes whose second half differs from the first by more than both bounds of a drift.
+/// Counts the processes whose second half differs from the first by more than both thresholds of a drift (a fraction, and a number of standard
+/// errors).
 fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let processes = sample_times(measurement);
@@ -219,8 +220,8 @@ fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
         .count()
 }
 
-/// Estimates the largest share of interrupted samples: a context switch interrupts one sample, and no more samples of its length fit into the
-/// processor time than that time over their length.
+/// Estimates the largest share of samples that can have been interrupted. Each involuntary context switch interrupts at most one sample, so the share
+/// is at most the number of switches, times the typical length of a sample, divided by the CPU time.
 fn interrupted_share(measurement: &Measurement) -> Option<f64> {
     if !measurement.benchmark.metric.is_timed() {
         return None;

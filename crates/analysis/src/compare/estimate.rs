@@ -1,7 +1,7 @@
 //! An estimated value with its interval, in the one form that is used outside the statistics crate, and the uncertainty of a relative change.
 //!
 //! Limits, and verdicts about other metrics than the time, decide by the uncertainty. It is kept as standard errors of the logarithm, because the
-//! level of a bound is known only after all benchmarks that share it.
+//! level of a bound depends on how many benchmarks share it, which is known only at the end.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -211,7 +211,7 @@ impl Uncertainty {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
-        // All processes are equal to the clock step: drift between runs would not cancel a change so exactly.
+        // All process values are equal. Drift between runs would hardly leave them equal, so it is ignored.
         let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
         let between = self.between.filter(|_| !is_identical);
         let between = between.map_or(0.0, |found| found.margin(level));

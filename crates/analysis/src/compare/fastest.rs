@@ -12,7 +12,7 @@ words! {
     /// The rank of a contender relative to the fastest.
     Rank {
         Fastest = "fastest": "It has the smallest value of all.",
-        Open = "open": "It cannot be told from the fastest.",
+        Open = "open": "It cannot be told apart from the fastest.",
         Slower = "slower": "It is shown to be slower.",
     }
 }
@@ -23,7 +23,7 @@ words! {
 pub struct Contender {
     /// The geometric mean of the processes' medians, in nanoseconds per iteration or in the unit of the metric.
     pub value_ns: f64,
-    /// The value over that of the fastest.
+    /// The value divided by that of the fastest; at least 1.
     pub ratio: f64,
     /// The rank.
     pub rank: Rank,
@@ -57,9 +57,9 @@ impl ProcessMedians {
 /// Compares contenders, each given by its processes' medians, with the fastest of them. A contender without values gets `None`.
 ///
 /// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows that it is slower
-/// than the apparently fastest one, at `level` over the number of its rivals (Bonferroni). The truly fastest is excluded only if one of its rivals is
-/// wrongly shown to be faster. So it is among the fastest and the open ones with a probability of at least 1 - `level`, although the fastest was
-/// selected by the same data.
+/// than the apparently fastest one, at `level` divided by the number of its rivals (Bonferroni). The truly fastest is excluded only if one of its
+/// rivals is wrongly shown to be faster. So it is among the fastest and the open ones with a probability of at least 1 - `level`, although the
+/// fastest was selected by the same data.
 pub fn rank_against_fastest(contenders: &[ProcessMedians], level: f64) -> Vec<Option<Contender>> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
     let tested: Vec<Vec<f64>> = contenders

@@ -29,7 +29,7 @@ pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     to_outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
 }
 
-/// Sets the described samples of `measurements` (all of one run) to those that `filter` leaves. First repetitions that the import of `source` stored
+/// Sets the described samples of `measurements` (all of one run) to those that `filter` keeps. First repetitions that the import of `source` stored
 /// as warm-up are left out and counted even if the filter keeps them.
 pub fn apply_filter(
     measurements: &mut [Measurement],
@@ -170,7 +170,7 @@ pub struct ValueSummary {
     pub fences: Option<ValueBounds>,
     /// The mean of the values in the summary, per iteration: in nanoseconds, or in the unit of an amount.
     pub mean: f64,
-    /// The interval of the mean, of the kind that `interval` of the `source` names; null for fewer than five values.
+    /// The percentile bootstrap interval of the mean, with the parameters in `interval` of the `source`; null for fewer than five values.
     pub mean_interval: Option<ValueBounds>,
     /// The median of the values in the summary.
     pub median: f64,
@@ -201,7 +201,7 @@ impl From<Interval> for ValueBounds {
     }
 }
 
-/// Operations per second: 1e9 over a time in nanoseconds.
+/// Operations per second: 1e9 divided by a time in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PerSecond {

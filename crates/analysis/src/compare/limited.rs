@@ -1,4 +1,4 @@
-//! Statistics of one run with an interval at any level, for limits that users set and that many benchmarks share.
+//! Statistics of one run with an interval at any level, for the limits that users set. Many values may share a level.
 //!
 //! The estimates equal those of a summary. The intervals are Student's for any number of processes, like those that decide verdicts.
 

@@ -1,8 +1,8 @@
 //! From measurements to verdicts. Pure: no I/O and no clock; it uses only the model and the statistics.
 //!
 //! `compare` decides a family of questions about stored runs, `judge` decides side-by-side measurements, `summarize` describes one measurement, and
-//! `find_differences` lists the facts that make two measurements incomparable. A verdict and its printed interval come from one inversion of one
-//! test. docs/internals/src/statistics/ describes the procedure.
+//! `find_differences` lists the facts that make two measurements incomparable. A verdict and its printed interval come from the same test, so they
+//! agree. docs/internals/src/statistics/ describes the procedure.
 
 mod alternative;
 mod bounds;

@@ -73,7 +73,7 @@ pub enum Note {
     MedianOfRamp,
     /// The samples of the two sides differ much in length; short samples reach lower minimums.
     SampleLengthsDiffer {
-        /// The length of the typical sample of one side over that of the other; more than 1.
+        /// The length of the typical sample of one side divided by that of the other; more than 1.
         ratio: f64,
     },
     /// All process values of each side are equal.
@@ -90,11 +90,13 @@ pub enum Note {
         /// How many resamples were drawn.
         drawn: u64,
     },
-    /// Only few processes came near the fastest one of a side, so its time is uncertain; above 20 % no change up to the gap is called.
+    /// Few processes of a side came near its fastest one, so the time of that one is uncertain. If the gap exceeds 20 %, only a change that exceeds
+    /// the noise threshold by more than the gap is called.
     LoneFloor {
         /// The side that this is about.
         side: Side,
-        /// How much slower the next process is, or of many the slowest of the fastest tenth, a fraction.
+        /// How much slower the second fastest process is, a fraction. Among many processes, the slowest of the fastest tenth takes the place of the
+        /// second fastest.
         gap: f64,
     },
     /// The t-score shows a slowdown, but the fastest processes of both sides are alike.
@@ -433,7 +435,7 @@ impl fmt::Display for Note {
                 let percent = gap * 100.0;
                 write!(f, "the fastest processes of {side} differ by {percent:.1} %")?;
                 f.write_str(if self.withholds_changes() {
-                    ", so no smaller change is called: measure again when the host is quieter"
+                    ", so no smaller change is reported: measure again when the host is quieter"
                 } else {
                     ": a time that only one process reached is uncertain (more processes help)"
                 })
@@ -516,8 +518,9 @@ impl fmt::Display for HostNote {
     }
 }
 
-/// Returns a note if the floor of a side is too far below its other fast processes to call every change. The floor is compared with the slowest of the
-/// fastest tenth of the processes, or with the second fastest of few. `processes` holds one logarithm of the time of an iteration for each process.
+/// Returns a note if the floor of a side lies so far below its other fast processes that small changes cannot be called. The floor is compared with
+/// the slowest of the fastest tenth of the processes, or with the second fastest of few. `processes` holds one logarithm of the time of an iteration
+/// for each process.
 pub(super) fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
     let mut sorted = processes.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -199,7 +199,7 @@ pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
     )
 }
 
-/// A sample must last this long, and this many steps of the clock.
+/// A sample must last at least this long, and at least [`MIN_SAMPLE_QUANTA`] steps of the clock.
 const MIN_SAMPLE_NS: f64 = 100_000.0;
 const MIN_SAMPLE_QUANTA: f64 = 512.0;
 

@@ -10,12 +10,13 @@ use perfcheck_stats::{
     derived_seed, describe_cluster_means,
 };
 
-/// Nanoseconds per second: this over the time of one unit is the rate per second.
+/// Nanoseconds per second. Divided by the time of one unit, it gives the rate per second.
 const SECOND_NS: f64 = 1e9;
 /// Level of the intervals.
 const LEVEL: f64 = 0.95;
 
-/// The statistics that mmtests prints of a benchmark, with those it adds for skewed and for subselected ones.
+/// The statistics of a benchmark in one block of columns: those that mmtests prints (with its additions for skewed and for subselected benchmarks),
+/// and the deviation between processes.
 pub const BLOCK: [Statistic; 18] = [
     Statistic::Min,
     Statistic::Mean,
@@ -101,7 +102,7 @@ impl<'a> Readings<'a> {
         Self { quantile, ..self }
     }
 
-    /// Returns the quantile `p` of the values in order of preference: for rates, the rate that a share of `p` of the samples reaches.
+    /// Returns the quantile `p` of the values in order of preference: for rates, the rate that a share of `p` of the samples reaches or exceeds.
     fn quantile(&self, definition: Quantile, p: f64) -> Option<f64> {
         let sign = match self.preference() {
             Better::Lower => 1.0,

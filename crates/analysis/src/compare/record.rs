@@ -22,7 +22,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkRecord {
-    /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
+    /// Mean, median, MAD, slope, extremes and outliers, with intervals.
     #[serde(flatten)]
     pub summary: Summary,
     /// The standard error of the mean over processes, which are independent of each other; null for fewer than two processes.
@@ -34,12 +34,13 @@ pub struct BenchmarkRecord {
     pub mean_of_processes: Option<Estimate>,
     /// A description of all samples, each treated as an observation of its own.
     pub of_samples: SampleDescription,
-    /// Such a description for the samples of each process.
+    /// The same description for the samples of each process.
     pub within_processes: Vec<SampleDescription>,
     /// The median of the processes' means, with bounds that assume no distribution; null if there are too few processes to reach the level.
     #[serde(rename = "median_of_processes_ns")]
     pub median_of_processes: Option<Estimate>,
-    /// The lowest probability with which such bounds enclose that median, a fraction.
+    /// The least probability, for any distribution, with which the bounds of `median_of_processes` contain the true median, a fraction; null without
+    /// bounds.
     pub median_coverage: Option<f64>,
     /// The mean with its interval by the bias-corrected and accelerated bootstrap over processes; null below 50 processes, because it covers too
     /// rarely there.
@@ -47,15 +48,15 @@ pub struct BenchmarkRecord {
     pub mean_bca: Option<Estimate>,
     /// The coefficient of variation of the samples, a fraction; null for one sample.
     pub cv: Option<f64>,
-    /// The class of that coefficient by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
+    /// The class of the coefficient of variation by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
     pub variability: Option<Variability>,
     /// Percentiles by nearest rank: each is a measured sample.
     #[serde(rename = "percentiles_ns", serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles: [f64; 5],
-    /// The properties beyond a threshold.
+    /// Properties of the samples that exceed a threshold.
     pub diagnostics: Vec<Diagnostic>,
-    /// How the host and the clock disturbed it.
+    /// How the host and the clock disturbed the measurement.
     #[serde(flatten)]
     pub disturbance: Disturbance,
 }

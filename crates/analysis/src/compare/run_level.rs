@@ -77,10 +77,10 @@ pub(super) struct RunLevel {
 }
 
 impl RunLevel {
-    /// Computes `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1. The runs of each level in
-    /// `earlier` add their squares about the mean of that level, and one degree of freedom less than their number.
-    /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: for floors `u_new^2 + mean of u_base^2 / averaged` with
-    /// [`FloorGaps`], for means `s_new^2 / k_new + s_base^2 / k_base`.
+    /// Computes `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1, where s0 is the prior
+    /// standard deviation and nu0 its degrees of freedom. The runs of each level in `earlier` add their squares about the mean of that level, and one
+    /// degree of freedom less than their number. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: for floors
+    /// `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new + s_base^2 / k_base` over k processes.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(
@@ -160,7 +160,7 @@ pub(super) fn pool_run_variance(
 ///
 /// A floor lies above the true one by about as much as the next process lies above it: for exponential noise the first spacing of k values has mean b
 /// / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD. A single gap is a poor estimate and
-/// may be small by chance, so every gap counts at least as the usual one: u = max(g, usual).
+/// may be small by chance, so every gap counts at least as the usual one: the uncertainty of a floor is u = max(gap, usual gap).
 struct FloorGaps {
     candidate: f64,
     base: Vec<f64>,

@@ -89,7 +89,7 @@ pub(super) fn serialize_by_name<S: Serializer>(
 
 impl SampleDescription {
     /// Describes all deciding samples of `measurement` together, by the policy and at the level of `decision`. Without a policy, describes the
-    /// samples that the filter of an import leaves. `None` without samples.
+    /// samples that the filter of an import keeps. `None` without samples.
     pub fn from_measurement(
         measurement: &Measurement,
         decision: &DecisionSettings,
@@ -171,8 +171,8 @@ fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
     )
 }
 
-/// Returns the samples of each process that the policy of `decision` leaves, in nanoseconds per iteration; without a policy, those that the filter of
-/// an import leaves. Processes without samples are left out.
+/// Returns the samples of each process that the policy of `decision` keeps, in nanoseconds per iteration; without a policy, those that the filter of
+/// an import keeps. Processes without samples are left out.
 pub(super) fn used_processes(
     measurement: &Measurement,
     decision: &DecisionSettings,

@@ -1,7 +1,7 @@
-//! The data for drawing one measurement, in a picture or on a page of many: density curves, quantiles, processes, samples.
+//! The data for drawing one measurement, in a picture of its own or on a page of many: density curves, quantiles, processes, samples.
 //!
-//! Only numbers, which the output layers draw. Each side of a comparison has its own range, because the sides may be far apart and each has its
-//! details. Must not decide a verdict.
+//! This module computes only numbers, which the output layers draw. Each side of a comparison has its own range, because the sides may be far apart.
+//! Nothing here decides a verdict.
 
 use super::summary::{described_times, resampling_units, sample_times};
 use crate::model::{Measurement, ProcessSeries};
@@ -19,7 +19,7 @@ const MOSTLY_UNDISTURBED: f64 = 0.7;
 /// Share of the resamples at either end that may be outside of the picture.
 const TAIL: f64 = 0.001;
 
-/// The probabilities of [`Shape::quantiles`]: every fortieth, and the tails.
+/// The probabilities of [`Shape::quantiles`]: steps of 2.5 %, with further ones in the tails.
 pub const PROBABILITIES: [f64; 48] = {
     let mut p = [0.0; 48];
     p[1] = 0.01;
@@ -47,7 +47,7 @@ pub struct ShapeDetail {
     pub places: usize,
     /// Number of points of the curve of one process.
     pub process_places: usize,
-    /// Largest number of processes with curves; with more, they have quartiles only.
+    /// If there are more processes than this, none has a curve; they have quartiles only.
     pub most_curves: usize,
 }
 
@@ -152,7 +152,7 @@ pub struct Ramp {
     pub iterations: f64,
     /// The time of the longest sample, in nanoseconds.
     pub elapsed: f64,
-    /// The longest time that a sample with the most iterations takes if nothing interrupts it.
+    /// The longest time, in nanoseconds, that a sample with the most iterations takes if nothing interrupts it.
     undisturbed: f64,
 }
 

@@ -13,7 +13,7 @@ use perfcheck_stats::{
     r_squared_through_origin, sample_variance, student_t, two_groups,
 };
 
-/// With fewer processes, no interval of the median absolute deviation at 95 % covers even 93 %.
+/// Least number of processes for an interval of the median absolute deviation. With fewer, every method for a 95 % interval covers less than 93 %.
 const FEWEST_FOR_MAD: usize = 12;
 
 /// A mode has at least this share of the samples; a few disturbed ones are not a mode.
@@ -35,20 +35,20 @@ pub struct Summary {
     #[serde(rename = "mean_ns")]
     pub mean: Estimate,
     /// The median. Its interval is based on ranks of the processes' medians, or of the samples of a single process; for fewer than six of these it is
-    /// Student's.
+    /// Student's. From 300 processes on it is from the bootstrap.
     #[serde(rename = "median_ns")]
     pub median: Estimate,
-    /// How often the interval of the median covers, for any distribution; `None` if it is not based on ranks.
+    /// The least probability, for any distribution, with which the interval of the median contains the true median; null if it is not based on ranks.
     #[serde(skip)]
     pub median_coverage: Option<f64>,
-    /// The slope of the linear phases; null without one.
+    /// The slope of the linear phases; null without a linear phase.
     #[serde(rename = "slope_ns")]
     pub slope: Option<Estimate>,
     /// The standard deviation; null for one sample. It has no bounds if the intervals are Student's, because such bounds cover too rarely.
     #[serde(rename = "std_dev_ns")]
     pub sd: Option<Estimate>,
     /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data. It has no bounds below twelve
-    /// processes.
+    /// processes (or samples of a single process).
     #[serde(rename = "median_abs_dev_ns")]
     pub mad: Estimate,
     /// The fastest sample.
@@ -57,7 +57,7 @@ pub struct Summary {
     /// The slowest sample.
     #[serde(rename = "max_ns")]
     pub max: f64,
-    /// How well the slope fits (R^2); null without one.
+    /// How well the slope fits (R^2); null without a linear phase.
     pub r_squared: Option<f64>,
     /// The constant time that a sample takes besides its iterations; null if the linear phase shows none.
     pub overhead_ns: Option<f64>,
@@ -74,7 +74,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns how many samples have one of Tukey's labels. That includes outliers that a filter left out, but no warm-up repetitions.
+    /// Returns how many samples were compared with Tukey's fences. That includes outliers that a filter left out, but no warm-up repetitions.
     pub fn labeled_samples(&self) -> usize {
         self.left_out.map_or(self.samples, |left_out| {
             (left_out.counts.runs + left_out.counts.outliers_removed) as usize
@@ -285,8 +285,9 @@ impl Intervals<'_> {
 
     /// Returns the median of all samples, and the coverage of its interval if that is based on ranks.
     ///
-    /// The ranks are those of the processes' medians, or of the samples of a single process. Such intervals hold for any distribution. The
-    /// alternatives fail here: resampling does not move a median of whole nanoseconds, and the jackknife of a median is not consistent.
+    /// With many processes the interval is from the bootstrap. With fewer it is based on the ranks of the processes' medians, or of the samples of a
+    /// single process. Such an interval holds for any distribution. The alternatives fail there: resampling does not move a median of whole
+    /// nanoseconds, and the jackknife of a median is not consistent.
     fn median(&self, processes: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
         let values = match processes {
             [only] => only.clone(),
@@ -346,8 +347,8 @@ pub(super) fn resampling_units<T>(processes: &[Vec<T>]) -> Vec<&[T]> {
     }
 }
 
-/// Returns Student's interval of the mean of the logarithms of `values`, used as that of their median. If a value is 0, it is computed from the
-/// values themselves.
+/// Returns Student's interval of the mean of the logarithms of `values`, which serves as the interval of their median. If a value is 0, the interval
+/// is computed from the values themselves.
 fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let of_logarithms = TInterval::compute(&logarithms, level).map(|found| {

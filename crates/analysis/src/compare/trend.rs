@@ -14,7 +14,7 @@ use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean
 
 /// A band uses at most this many runs of a level, the newest ones.
 const MOST_RUNS: usize = 30;
-/// There is no band with fewer degrees of freedom: ten runs of one level.
+/// There is no band with fewer degrees of freedom. Ten runs of one level have this many.
 const FEWEST_DF: usize = 9;
 /// If a level has fewer values, none of them counts as an outlier.
 const FEWEST_FOR_FENCES: usize = 8;
@@ -30,14 +30,14 @@ pub struct TrendPoint {
     pub accepted: bool,
     /// Whether side-by-side measurements determine its place in the history. Such a value is ignored in the search for level changes.
     pub is_placed: bool,
-    /// Half the width of the interval of the change (logarithms) if side-by-side measurements show that a level begins here.
+    /// Half the width of the interval of the change, a logarithm, if side-by-side measurements show that a level begins here; otherwise `None`.
     pub shown: Option<f64>,
 }
 
 /// The rules for describing a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrendRules {
-    /// Steps up to this size do not count, a fraction.
+    /// Steps no larger than this do not count, a fraction.
     pub noise_threshold: f64,
     /// Level of the intervals of steps.
     pub confidence_level: f64,
@@ -69,7 +69,7 @@ pub struct Level {
     pub first: usize,
     /// Index of its last value.
     pub last: usize,
-    /// The geometric mean of its values.
+    /// The geometric mean of its values, without outliers.
     pub value: f64,
     /// The step with which it began; `None` for the first level.
     pub step: Option<Step>,
@@ -92,7 +92,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Band {
-    /// The middle of the range: the value of the level without the run in question.
+    /// The middle of the range: the value of the level, computed only from runs before the one that is judged.
     pub value: f64,
     /// Lower end.
     pub lower: f64,
@@ -438,8 +438,9 @@ mod trend_tests;
 pub struct RunSeries {
     /// The statistic of each process; `None` if no run has usable samples.
     pub location: Option<Location>,
-    /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, with only those of a ramp, or
-    /// with less than half as many per process as the newest run: a low quantile depends on the number of samples.
+    /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, and for a run that cannot be
+    /// compared with the newest: only one of the two was measured with a flat phase, or the run has less than half as many samples per process (a low
+    /// quantile depends on their number).
     pub values: Vec<Option<f64>>,
 }
 
@@ -489,7 +490,7 @@ enum RunEvidence {
 }
 
 impl RunEvidence {
-    /// Returns `None` if no samples count.
+    /// Returns `None` if there are no usable samples.
     fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {

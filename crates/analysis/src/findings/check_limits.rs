@@ -109,7 +109,7 @@ enum LimitedValue<'a> {
     Change(Uncertainty),
     /// A value of the run itself.
     Value(&'a Measurement, Statistic),
-    /// A change of counts that vary, tested by ranks.
+    /// A change of counts that vary, with the p of its test.
     CountsOfBenchmark(CountChange),
 }
 

@@ -1,4 +1,4 @@
-//! The conclusion of a comparison, made in this one place: from rows to limits, remarks on the whole run, and the exit code.
+//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. They are derived from the rows, and only here.
 //!
 //! When a conclusion moves to another store, the runs that it names get new numbers.
 
@@ -17,7 +17,7 @@ use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
 /// Changes below this fraction were seen between different layouts of the same code.
 const SMALL_CHANGE: f64 = 0.03;
 
-/// The part of a suite that the rows cover.
+/// How much of a suite the rows cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// The whole suite.
@@ -30,7 +30,7 @@ pub enum Coverage {
 
 /// The conditions under which a command fails.
 pub struct GatePolicy<'a> {
-    /// The part of the suite that the rows cover.
+    /// How much of the suite the rows cover.
     pub coverage: Coverage,
     /// The limits that benchmarks must keep.
     pub limits: Vec<&'a Limit>,
@@ -38,14 +38,14 @@ pub struct GatePolicy<'a> {
     pub fail_on: &'a [Verdict],
     /// Whether the user named the reference: then the command fails if nothing is comparable.
     pub is_named: bool,
-    /// Bench targets with unknown benchmarks.
+    /// Bench targets that failed before all of their benchmarks were known.
     pub failed_targets: Vec<FailedTarget>,
     /// Whether the run measured nothing at all.
     pub measured_nothing: bool,
 }
 
 impl<'a> GatePolicy<'a> {
-    /// Returns terms under which only these verdicts decide.
+    /// Returns a policy without limits: the verdicts in `fail_on` decide about the whole suite.
     pub fn verdicts_only(fail_on: &'a [Verdict]) -> Self {
         Self {
             coverage: Coverage::Whole,
@@ -90,7 +90,7 @@ pub fn conclude<'m>(
             })
         })
     });
-    // Without a reference, nobody misses the build of one.
+    // Drop the remark that the reference could not be run again if there is no reference.
     let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
     basis.remarks.retain(|remark| {
         !matches!(remark, RunNote::StoredAlone { .. }) || rows.iter().any(has_reference)
@@ -114,7 +114,7 @@ pub fn conclude<'m>(
     }
 }
 
-/// Lists those functions first whose cost changed, in instructions or sampled time.
+/// Moves the functions whose cost changed (instructions or sampled time) to the front of each list of changed functions.
 fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
     let named = compared.flat_map(Comparison::functions);
@@ -204,7 +204,8 @@ impl<'a> Findings<'a> {
 }
 
 impl Conclusion<'_> {
-    /// Replaces the number of each run that is named by the one that `number` returns. `None` marks a run that the other store does not have.
+    /// Replaces the number of each run that the conclusion names with the one that `number` returns. `None` marks a run that the other store does not
+    /// have.
     pub fn renumber(&mut self, number: &mut dyn FnMut(RunId) -> Option<RunId>) {
         let mut again = |run: &mut Option<RunId>| *run = run.and_then(&mut *number);
         for row in &mut self.rows {
@@ -215,7 +216,7 @@ impl Conclusion<'_> {
         remarks.retain_mut(|remark| renumber_remark(remark, &mut again).is_some());
     }
 
-    /// Returns the runs that finished sentences name. These sentences keep the old numbers: `run 3`.
+    /// Returns the runs that stored sentences name, such as `run 3`. Renumbering does not change these sentences.
     pub fn runs_in_sentences(&self) -> BTreeSet<RunId> {
         let of_run = self.verdicts.remarks.iter();
         let of_run = of_run.filter_map(|remark| match remark {
@@ -232,7 +233,7 @@ impl Conclusion<'_> {
             .collect()
     }
 
-    /// Adds a remark on the comparison as a whole, once.
+    /// Adds a remark on the comparison as a whole, unless it is there already.
     pub fn add_remark(&mut self, remark: RunNote) {
         if !self.verdicts.remarks.contains(&remark) {
             self.verdicts.remarks.push(remark);

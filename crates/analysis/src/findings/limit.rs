@@ -59,7 +59,7 @@ impl Limit {
     pub fn parse(text: &str, scope: Scope) -> Result<Self, String> {
         let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
             format!(
-                "`{text}` is no limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`"
+                "`{text}` is not a limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`"
             )
         })?;
         let (pattern, word) = match head.rsplit_once('=') {
@@ -76,7 +76,7 @@ impl Limit {
         let ceiling = if limit.ends_with('%') {
             if !statistic.has_change() {
                 return Err(format!(
-                    "a limit of `{word}` is a value such as `2ms`: its change has no interval to rely on (`mean` and `median` have one)"
+                    "a limit of `{word}` must be a value such as `2ms`: its change has no interval to rely on (`mean` and `median` have one)"
                 ));
             }
             Ceiling::Change(parse_fraction(limit)?)
@@ -141,7 +141,7 @@ pub struct ExceededLimit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitNote {
-    /// The limit is for no benchmark that was compared.
+    /// The limit applies to none of the benchmarks.
     ForNothing(String),
     /// These benchmarks do not have the statistic.
     WithoutStatistic(String, Statistic, Vec<BenchmarkKey>),
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_says_what_one_looks_like() {
         for (text, words) in [
-            ("median", "no limit such as `median:5%`"),
+            ("median", "is not a limit such as `median:5%`"),
             (
                 "meadian:5%",
                 "not a statistic for limits; choose one of time, mean, median",

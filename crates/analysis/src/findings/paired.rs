@@ -11,7 +11,7 @@ use crate::model::{
     Run, RunId, Sample, Side, Verdict,
 };
 
-/// A ratio of CPU time to elapsed time from here on cannot come from process startup alone.
+/// From this ratio of CPU time to elapsed time on, the startup of the process cannot be the only cause.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
 /// The input for the rows of two builds that were measured side by side.
@@ -28,7 +28,7 @@ pub struct PairedEvidence<'a, 'm> {
     pub plan: &'a Plan,
     /// The decision settings.
     pub decision: &'a DecisionSettings,
-    /// A noise threshold that the user set for all benchmarks, a fraction.
+    /// A noise threshold that the user set for all benchmarks, a fraction. With `None` each benchmark has its own.
     pub noise_threshold: Option<f64>,
     /// Rows of benchmarks whose verdict needed no measurement.
     pub settled: &'a [Row<'static>],
@@ -50,7 +50,7 @@ pub struct RoundsCost {
 }
 
 impl<'m> PairedEvidence<'_, 'm> {
-    /// Returns the basis of the verdicts. `reference` describes the base.
+    /// Returns the basis of the verdicts.
     pub(super) fn context(&self) -> ComparisonContext {
         ComparisonContext {
             family: self.plan.planned,
@@ -184,8 +184,8 @@ impl<'m> PairedEvidence<'_, 'm> {
     }
 }
 
-/// Reports whether a benchmark has enough complete rounds for a verdict. Without failures any number is enough; otherwise the fewest that decide
-/// anything.
+/// Reports whether a benchmark has enough complete rounds for a verdict. Without failures any number is enough; with failures,
+/// [`Plan::FEWEST_ROUNDS`] are needed.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty()
         || comparison.extent.processes_candidate() >= Plan::FEWEST_ROUNDS as usize
@@ -197,8 +197,8 @@ fn base_failed(candidate: &Measurement) -> bool {
     !candidate.failures.is_empty() && failures.all(|failure| failure.side == Side::Base)
 }
 
-/// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough, all processes but the first are
-/// pinned.
+/// Returns a note if the processes of a benchmark used several processors at once. A benchmark for which one processor is enough is pinned in all
+/// processes but the first. If most processes are pinned, there is no note.
 fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
@@ -244,7 +244,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs with the two sides of the verdict of `run`.
+    /// Returns the runs of both sides of this row, whose candidate was measured as `run`. The base is the newest run of the reference; `None` if
+    /// there is none, or if this store does not have it.
     pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
         BySide {
             base: self.compared_runs(run).first().copied().flatten(),
@@ -252,8 +253,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs that the candidate, measured as `run`, was compared with, newest first. If measured side by side, it is the other side of the
-    /// pair.
+    /// Returns the runs that the candidate, measured as `run`, was compared with, newest first. If both sides were measured side by side, the only
+    /// one is the other side of the pair.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
         let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_paired);
         match run.pair.filter(|_| in_turn) {

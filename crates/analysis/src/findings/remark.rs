@@ -165,7 +165,7 @@ pub enum RunNote {
         /// The parts measured on each machine, by its processor and kernel.
         hosts: Vec<(String, Vec<ShardId>)>,
     },
-    /// The conclusion comes from another store with other run numbers; finished sentences still contain those.
+    /// The conclusion comes from another store with other run numbers. Sentences that were stored with it still contain those numbers.
     ConcludedElsewhere,
 }
 
@@ -250,9 +250,9 @@ impl RunNote {
 pub enum Sameness {
     /// They are the same executable, byte for byte.
     Executable,
-    /// Their executables have no difference that they can reach when they run.
+    /// Their executables differ, but none of the differences can be reached when they run.
     Reachable,
-    /// No difference between their executables ran with the benchmark.
+    /// Their executables differ, but no code that differs ran with the benchmark.
     Run,
 }
 

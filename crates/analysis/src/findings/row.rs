@@ -32,13 +32,13 @@ pub struct Row<'a> {
     /// The description of the measurement; `None` without samples.
     #[serde(skip)]
     pub summary: Option<Summary>,
-    /// The verdict, if any.
+    /// The verdict; `None` if the benchmark was not judged.
     pub verdict: Option<Verdict>,
     /// The comparison, if two measurements were compared.
     pub comparison: Option<Comparison>,
     /// The runs that it was compared with, newest first; `None` for a run that this store does not have, after an import.
     pub reference: Vec<Option<RunId>>,
-    /// The runs from which drift was estimated, newest first; `None` as above.
+    /// The runs from which drift was estimated, newest first; `None` for a run that this store does not have.
     pub spread: Vec<Option<RunId>>,
     /// The differences that make the sides incomparable.
     pub blocking: Vec<Difference>,
@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns the kind of sameness, if nothing was measured because both sides are the same.
+    /// Returns in what way both sides are the same, if nothing was measured for that reason.
     pub fn sameness(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
             BenchmarkNote::Same(same) => Some(*same),

@@ -20,7 +20,7 @@ pub struct StoredEvidence<'a, 'm> {
     pub references: &'a References,
     /// The measurements of the reference runs, by run and key.
     pub past: &'a BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks of the expected run, which this run should have, too.
+    /// Benchmarks that this run should have, because the run [`References::expected`] has them.
     pub expected: &'a [BenchmarkKey],
     /// The rules by which the questions are decided.
     pub rules: &'a TestPolicy,
@@ -35,7 +35,7 @@ pub struct StoredEvidence<'a, 'm> {
 }
 
 impl<'m> StoredEvidence<'_, 'm> {
-    /// Returns the basis of the verdicts in `rows`. The facts in `allowed` may differ.
+    /// Returns the basis of the verdicts in `rows`.
     pub(super) fn context(&self, rows: &[Row<'_>]) -> ComparisonContext {
         let rules = self.rules;
         ComparisonContext {

@@ -73,7 +73,7 @@ fn leading_digits(text: &str) -> &str {
 }
 
 impl fmt::Display for BenchmarkKey {
-    /// `package/target: id`
+    /// Writes `package/target: id`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}: {}", self.package, self.target, self.id)
     }

@@ -1,7 +1,8 @@
 //! The origin of the numbers of an imported run, filters for its descriptions, and the data that Criterion writes about a benchmark.
 //!
-//! Only types: their users decide which file or message to read. All samples are stored, and tests use all of them unless `Observations::Filtered` is
-//! chosen. Criterion's types serve its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput of an unknown kind is kept as text.
+//! This module holds only types; their users decide which file or message to read. All samples are stored, and tests use all of them unless
+//! `Observations::Filtered` is chosen. Criterion's types serve its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput of an
+//! unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,7 @@ pub struct SampleFilter {
     pub outliers: Outliers,
     /// Distance of the fence from the quartile or median, in interquartile ranges or scaled MADs; null if `outliers` has no fence.
     pub fence: Option<f64>,
-    /// With fewer samples, no sample is beyond the fence of interquartile ranges.
+    /// With fewer samples than this, none is an outlier by interquartile ranges.
     pub min_samples: u32,
     /// Whether a row with an outlier in one value is left out for all its values.
     pub paired: bool,

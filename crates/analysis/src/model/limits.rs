@@ -34,7 +34,7 @@ pub const MOST_CHANGED_FUNCTIONS: usize = 100;
 pub const MOST_COUNTED_FUNCTIONS: usize = 40;
 /// Instruction counts of a benchmark in one run.
 pub const MOST_COUNTS: usize = 1_000;
-/// Entries of stored run lengths: without a limit, a few bytes could request all memory.
+/// Entries to which stored data in run-length encoding may expand. Without a limit, a few bytes could request all memory.
 pub const MOST_REPEATED: u64 = 1_000_000;
 
 /// Returns `value` if it is in `range`; the error names the range.

@@ -73,7 +73,7 @@ pub struct ProcessorState {
     pub allowed: Option<usize>,
     /// The largest number of processors that share a core.
     pub threads_per_core: Option<usize>,
-    /// The processors that the scheduler leaves alone.
+    /// The processors that the scheduler does not use by itself (`isolcpus`).
     pub isolated: Vec<u32>,
     /// Whether there are cores of different kinds.
     pub hybrid: Option<bool>,

@@ -1,4 +1,4 @@
-//! Parts of a suite: one of several jobs measures each part and records what it needs to know of the others.
+//! Parts of a suite. Each is measured by one of several jobs, which records the facts that all parts must have in common.
 
 use std::fmt;
 use std::str::FromStr;
@@ -50,7 +50,7 @@ impl FromStr for ShardId {
         });
         found.filter(|found| found.is_valid()).ok_or_else(|| {
             format!(
-                "a part is K/N, as 2/8 is the second of eight: K from 1 to N, N up to {}",
+                "a part is K/N, such as 2/8 for the second of eight, with K from 1 to N and N up to {}",
                 Self::MOST
             )
         })

@@ -108,7 +108,7 @@ pub enum Acceptance {
 pub enum Purpose {
     /// A comparison that the user asked for.
     Comparison,
-    /// A comparison of the same executable with itself, which shows how much the host differs from itself.
+    /// A comparison of an executable with itself, which shows how large a difference the host can cause.
     Control,
     /// A step of a search through the history.
     Search,
@@ -227,7 +227,8 @@ pub struct TargetFacts {
 pub struct ProcessUsage {
     /// Number of threads that were alive.
     pub threads: u32,
-    /// CPU time of the process and of the children that it waited for, in nanoseconds; that of the children in clock ticks of 10 ms.
+    /// CPU time of the process and of the children that it waited for, in nanoseconds. The time of the children is known only in clock ticks of 10
+    /// ms.
     pub cpu: Nanos,
     /// Time that the process spent on requests, in nanoseconds.
     pub asked: Nanos,

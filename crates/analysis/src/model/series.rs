@@ -106,7 +106,7 @@ impl Series {
     }
 
     /// Returns the samples that are comparable with each other: all of the flat phase, or those of a ramp with at least half as many iterations as
-    /// its longest, because short samples have floors of their own.
+    /// its longest, because shorter samples reach lower times.
     pub fn comparable_samples(&self) -> Vec<Sample> {
         let deciding = self.deciding_samples().iter().copied();
         if !self.flat.is_empty() {

@@ -19,10 +19,10 @@ words! {
     #[derive(Default)]
     SamplingMode {
         #[default]
-        Standard = "standard": "A linear ramp that ends near 1 ms, then samples near 1 ms",
-        Linear = "linear": "One linear schedule over the whole measurement time",
-        Flat = "flat": "One flat schedule over the whole measurement time",
-        Auto = "auto": "Linear, but flat where that would take more than twice the measurement time",
+        Standard = "standard": "A ramp up to samples of about 1 ms, then equal samples of about 1 ms",
+        Linear = "linear": "A ramp over the whole measurement time: d, 2d, 3d, ... iterations",
+        Flat = "flat": "Equal samples over the whole measurement time",
+        Auto = "auto": "Linear, or flat if linear would take more than twice the measurement time",
     }
 }
 
@@ -179,8 +179,8 @@ words! {
     /// The test that decides about stored runs.
     Test {
         BootstrapT = "bootstrap-t": "This tool's own: bootstrap t-score and prediction interval",
-        TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --ignore-drift)",
-        PooledT = "pooled-t": "The t-score of the means, against resamples of both sides pooled (Criterion)",
+        TScore = "t-score": "The bootstrap t-score alone, which ignores drift between runs (as --ignore-drift)",
+        PooledT = "pooled-t": "The t-score of the means, compared with resamples of both sides pooled (Criterion)",
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         MannWhitney = "mann-whitney": "Mann-Whitney rank test (NBenchmark, the serializer methodology)",
         Kruskal = "kruskal": "Kruskal-Wallis rank test (NBenchmark, for three or more runs)",
@@ -195,7 +195,7 @@ words! {
         Processes = "processes": "One value per process: processes are independent of each other",
         Samples = "samples": "Every sample, as NBenchmark and Criterion do: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
-        Filtered = "filtered": "Every sample that `--outliers`, or the filter of an import, leaves (serializers)",
+        Filtered = "filtered": "Every sample that `--outliers`, or the filter of an import, keeps (serializers)",
     }
 }
 
@@ -209,7 +209,7 @@ words! {
         /// The fence is that of `NBenchmark`; thresholds do not change it.
         IqrUnguarded = "iqr-unguarded": "The same with nearest-rank quartiles, for any number of samples and any spread (NBenchmark)",
         Mad = "mad": "Drop samples beyond 3 scaled MAD from the median (NBenchmark)",
-        Winsorized = "winsorized": "Replace values beyond the 5 and 95 % quantiles by these (serializers)",
+        Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (serializers)",
     }
 }
 
@@ -225,7 +225,7 @@ pub struct Analysis {
     pub outliers: Outliers,
     /// Whether the summary leaves out the first sample of each process, before anything else.
     pub drop_first: bool,
-    /// The standard error of a mean after outliers were removed.
+    /// How the standard error of a mean is computed after outliers were removed.
     pub trimmed_error: TrimmedError,
     /// The value that represents a process, and a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -323,7 +323,7 @@ words! {
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
         Mmtests = "mmtests": "mmtests: Welch's test at 5 %, of one median of subselections per process; harmonic means for rates",
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05",
-        Serializer = "serializer": "The serializer methodology: rank test with Holm and change of the means, both without first samples and outliers (IQR)",
+        Serializer = "serializer": "The serializer methodology: rank test with Holm's correction, and change of the means, both without first samples and outliers (IQR)",
     }
 }
 
@@ -450,7 +450,7 @@ mod tests {
         }
         let error = "anova".parse::<Test>().expect_err("unknown");
         assert!(
-            error.contains("`anova` is none of bootstrap-t, t-score, pooled-t, welch,"),
+            error.contains("`anova` is not one of bootstrap-t, t-score, pooled-t, welch,"),
             "{error}"
         );
     }

@@ -27,7 +27,7 @@ pub enum Statistic {
     StdDev,
     /// Standard deviation of the means of the processes.
     ProcessStdDev,
-    /// Standard deviation over mean, of all samples.
+    /// Standard deviation divided by mean, of all samples.
     Variation,
     /// Median absolute deviation of the samples, scaled.
     Mad,
@@ -180,10 +180,10 @@ impl Statistic {
             Self::Mad => "The median absolute deviation, scaled",
             Self::MadUnscaled => "The median absolute deviation, not scaled (serializers)",
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
-            Self::BestMean(75) => "... of the best 75 %",
-            Self::BestMean(90) => "... of the best 90 %",
-            Self::BestMean(95) => "... of the best 95 %",
-            Self::BestMean(99) => "... of the best 99 %",
+            Self::BestMean(75) => "The mean of the best 75 %",
+            Self::BestMean(90) => "The mean of the best 90 %",
+            Self::BestMean(95) => "The mean of the best 95 %",
+            Self::BestMean(99) => "The mean of the best 99 %",
             Self::BestMean(_) => "The mean of the best N percent",
             Self::Percentile(_) => "A percentile of the samples",
             Self::LinearPercentile(_) => "The same, interpolated (serializers)",
@@ -194,13 +194,13 @@ impl Statistic {
             Self::SubselectionMargin => "Half the width of the subselection's interval",
             Self::Allocations => "Allocations per iteration",
             Self::Bytes => "Allocated bytes per iteration",
-            Self::Peak => "Bytes in use at once, at most",
+            Self::Peak => "Largest number of bytes in use at once",
             Self::Instructions => "Instructions per iteration (counted with valgrind)",
-            Self::P50 => "The median of single operations (latency benchmarks)",
-            Self::P95 => "Their 95th percentile",
-            Self::P99 => "Their 99th percentile",
-            Self::P999 => "Their 99.9th percentile",
-            Self::LONGEST => "The longest operation",
+            Self::P50 => "Median of single operations (latency benchmarks)",
+            Self::P95 => "95th percentile of single operations",
+            Self::P99 => "99th percentile of single operations",
+            Self::P999 => "99.9th percentile of single operations",
+            Self::LONGEST => "Longest single operation",
             Self::Latency(_) => "A percentile of single operations",
         }
     }

@@ -65,13 +65,13 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// Two-sided level of the tests of `--test` if no `--significance-level` is set: `NBenchmark`, Criterion, mmtests.
+    /// Two-sided level of the tests of `--test` if no `--significance-level` is set (from `NBenchmark`, Criterion, mmtests).
     test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
-    /// Values that each side needs for a rank test: `NBenchmark` (its later versions: 2).
+    /// Values that each side needs for a rank test (from `NBenchmark`; its later versions need 2).
     min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
-    /// A ratio of 95th percentiles up to this is faster: `BenchForge`.
+    /// A ratio of 95th percentiles up to this is faster (from `BenchForge`).
     p95_faster "p95-faster" = 0.95 in 1e-6 to 1.0;
-    /// A ratio of 95th percentiles from this on is slower: `BenchForge`.
+    /// A ratio of 95th percentiles from this on is slower (from `BenchForge`).
     p95_slower "p95-slower" = 1.05 in 1.0 to 1e6;
     /// Cliff's delta below this is negligible (Romano et al. 2006).
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
@@ -79,54 +79,55 @@ thresholds! {
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
     /// Cliff's delta below this is medium, from this on large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
-    /// A rank test reports no change if Cliff's delta is below this: `NBenchmark`.
+    /// A rank test reports no change if Cliff's delta is below this (from `NBenchmark`).
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
     /// Distance from a quartile to the fence of mild outliers, in interquartile ranges (Tukey 1977).
     outlier_mild "outlier-mild" = 1.5 in 0.0 to 1e6;
     /// Distance from a quartile to the fence of severe outliers, in interquartile ranges (Tukey 1977).
     outlier_severe "outlier-severe" = 3.0 in 0.0 to 1e6;
-    /// Distance from a quartile to the fence of `--outliers iqr`, in interquartile ranges: `NBenchmark`, the serializer methodology.
+    /// Distance from a quartile to the fence of `--outliers iqr`, in interquartile ranges (from `NBenchmark`, the serializer methodology).
     iqr_fence "iqr-fence" = 1.5 in 0.0 to 1e6;
-    /// Samples needed for the fence of `--outliers iqr`: the serializer methodology.
+    /// Samples needed for the fence of `--outliers iqr` (from the serializer methodology).
     iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
-    /// Distance from the median to the fence of `--outliers mad`, in scaled MADs: `NBenchmark`.
+    /// Distance from the median to the fence of `--outliers mad`, in scaled MADs (from `NBenchmark`).
     mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
-    /// A coefficient of variation up to this is stable: `NBenchmark`.
+    /// A coefficient of variation up to this is stable (from `NBenchmark`).
     cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
-    /// A coefficient of variation from this on causes a warning: `NBenchmark`.
+    /// A coefficient of variation from this on causes a warning (from `NBenchmark`).
     cv_high "cv-high" = 0.5 in 0.0 to 1e6;
-    /// Warn if processes differ by more than this many times what the spread within one process predicts: `NBenchmark`.
+    /// Warn if processes differ by more than this many times what the spread within one process predicts (from `NBenchmark`).
     process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
-    /// Samples needed to check their order: `NBenchmark`.
+    /// Samples needed to check their order (from `NBenchmark`).
     series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
-    /// Autocorrelation above this causes a warning: `NBenchmark`.
+    /// Autocorrelation above this causes a warning (from `NBenchmark`).
     autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
-    /// Warn if the two halves of the samples differ at this level: `NBenchmark`.
+    /// Warn if the two halves of the samples differ at this level (from `NBenchmark`).
     halves_level "halves-level" = 0.001 in 0.0 to 1.0;
-    /// The samples drift if the means of their halves differ by more than this fraction: `NBenchmark`.
+    /// The samples drift if the means of their halves differ by more than this fraction (from `NBenchmark`).
     drift_change "drift-change" = 0.1 in 0.0 to 1e6;
-    /// For a drift, the means must also differ by this many standard errors: `NBenchmark`.
+    /// For a drift, the means must also differ by this many standard errors (from `NBenchmark`).
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
     /// A modal value from this on means several modes (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
-    /// Processes (samples, if there is one process) from which on intervals come from the bootstrap, because it then covers as often as Student's t.
-    /// Intervals of Criterion's method always come from the bootstrap.
+    /// With at least this many processes (or samples of a single process), intervals come from the bootstrap, because it then covers as often as
+    /// Student's t. Criterion's method sets this to 2.
     bootstrap_min_processes "bootstrap-min-processes" = 300.0 in 2.0 to 1e6 whole;
-    /// The smallest number of samples in a slow cluster: `NBenchmark`.
+    /// The smallest number of samples in a slow cluster (from `NBenchmark`).
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
-    /// The smallest share of all samples in a slow cluster: `NBenchmark`.
+    /// The smallest share of all samples in a slow cluster (from `NBenchmark`).
     slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
-    /// The largest coefficient of variation of a slow cluster: `NBenchmark`.
+    /// The largest coefficient of variation of a slow cluster (from `NBenchmark`).
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
-    /// Warn if the mean is more than this many times the median: the serializer methodology.
+    /// Warn if the mean is more than this many times the median (from the serializer methodology).
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
-    /// Warn about a sample of more seconds than this, if it also exceeds the median by the factor above: the serializer methodology.
+    /// Warn about a sample that takes more seconds than this and also exceeds the median by the factor `mean-over-median` (from the serializer
+    /// methodology).
     absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
-    /// Level of the intervals of means that `import` prints: the serializer methodology.
+    /// Level of the intervals of means that `import` prints (from the serializer methodology).
     import_level "import-level" = 0.95 in 0.5 to 0.999_999;
-    /// Resamples of those intervals.
+    /// Resamples of the intervals of means that `import` prints (from the serializer methodology).
     import_resamples "import-resamples" = 2000.0 in 100.0 to 1e7 whole;
-    /// Seed of those intervals.
+    /// Seed of the intervals of means that `import` prints (from the serializer methodology).
     import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 

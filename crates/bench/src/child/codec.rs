@@ -30,12 +30,12 @@ pub enum Capability {
 pub enum RequestKind {
     /// Samples of the time.
     Time,
-    /// Samples, and the latencies of single operations.
+    /// Samples of the time, and the latencies of single operations.
     Latency,
 }
 
 impl RequestKind {
-    /// Parses the word; unknown kinds give samples.
+    /// Parses the kind of a benchmark. If it is absent or unknown, the benchmark gives samples of the time.
     pub(super) fn parse(word: Option<&str>) -> Self {
         match word {
             Some("latency") => Self::Latency,
@@ -84,7 +84,7 @@ impl Hello {
             .any(|capability| capability == word)
     }
 
-    /// Returns the capability to use: addressable if available.
+    /// Returns the capability to use: addressable if available; `None` if the harness has neither.
     pub fn capability(&self) -> Option<Capability> {
         if self.has("addressable") {
             Some(Capability::Addressable)
@@ -107,7 +107,7 @@ pub struct Announcement {
     /// Amount that one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
-    /// Meaning of the samples: times by default.
+    /// What the samples measure; time by default.
     #[serde(default, deserialize_with = "null_is_default")]
     pub metric: Metric,
     /// Settings that the author made in code.
@@ -218,7 +218,7 @@ pub struct Listing {
 /// The result of a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUp {
-    /// Iterations and time of the body, over all rounds.
+    /// Iterations of all rounds, and the time of their bodies.
     pub body: Sample,
     /// Elapsed time, including set-up and drops.
     pub total: Nanos,
@@ -260,9 +260,9 @@ pub(super) enum ChildRequest<'a> {
     Next,
     WarmUp(Nanos),
     Sample(&'a [SampleSpec]),
-    /// Largest number of iterations.
+    /// Largest number of iterations to count.
     Count(u64),
-    /// Largest number of values of the reservoir.
+    /// Largest number of single latencies in the answer.
     Latencies(u64),
     Finish,
     Bye,
@@ -320,7 +320,8 @@ pub(super) struct AllocationsAnswer {
 }
 
 impl AllocationsAnswer {
-    /// Converts the columns to one entry per iteration, after checking that they can answer `count requested`.
+    /// Converts the columns to one entry per iteration. Fails if they contradict each other, or do not answer a request to count `requested`
+    /// iterations.
     pub(super) fn to_allocations(&self, requested: u64) -> Result<Vec<Allocations>, String> {
         let columns = [
             ("allocations", &self.allocations),
@@ -400,7 +401,8 @@ struct LatencyWindowAnswer {
 }
 
 impl LatenciesAnswer {
-    /// Converts the answer, after checking that it can answer `latencies requested` for this number of operations.
+    /// Converts the answer. Fails if it contradicts itself, or does not answer a request for at most `requested` single latencies after samples of so
+    /// many `operations`.
     pub(super) fn into_latencies(
         self,
         requested: u64,
@@ -417,7 +419,7 @@ impl LatenciesAnswer {
         }
         if self.messages.len() > MOST_MESSAGES || self.messages.len() as u64 > self.errors {
             return Err(format!(
-                "has {} messages of {} errors, of which the first {MOST_MESSAGES} are told",
+                "has {} messages of {} errors, of which only the first {MOST_MESSAGES} have one",
                 self.messages.len(),
                 self.errors
             ));
@@ -444,7 +446,7 @@ impl LatenciesAnswer {
         let in_windows = (sum(|window| window.operations), sum(|window| window.errors));
         if in_windows != (Some(total), Some(self.errors)) {
             return Err(format!(
-                "has other numbers of operations and errors in its windows than the {total} and {} in all",
+                "has windows whose operations and errors do not add up to the {total} and {} in all",
                 self.errors
             ));
         }
@@ -466,7 +468,7 @@ impl LatenciesAnswer {
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
             HdrPrecision::from_digits(digits)
-                .ok_or_else(|| format!("has a histogram of {digits} digits; 1 to 5 there are"))
+                .ok_or_else(|| format!("has a histogram of {digits} digits, not of 1 to 5"))
         })
     }
 
@@ -481,11 +483,11 @@ impl LatenciesAnswer {
         let last = precision.last_index();
         if let Some((index, _)) = self.counts.iter().find(|(index, _)| *index > last) {
             return Err(format!(
-                "has the counter {index}, and the last one is {last}"
+                "has the counter {index}, but the last one is {last}"
             ));
         }
         if let Some((index, _)) = self.counts.iter().find(|(_, count)| *count == 0) {
-            return Err(format!("tells the counter {index}, which is 0"));
+            return Err(format!("lists the counter {index}, which is 0"));
         }
         let in_last = match self.counts.last() {
             Some((index, count)) if *index == last => *count,
@@ -505,7 +507,7 @@ impl LatenciesAnswer {
             .ok_or_else(|| "has counters whose sum is not below 2^63".to_owned())
     }
 
-    /// Returns a single time that has no counter, if there is one.
+    /// Returns a latency of the reservoir that no counter of the histogram includes, if there is one.
     fn find_uncounted_time(&self, precision: HdrPrecision) -> Option<u64> {
         let has_counter = |time: u64| {
             let index = precision.index_of(time);
@@ -759,12 +761,12 @@ mod tests {
             (
                 "[2048,1]]",
                 "[33421,1]]",
-                "counter 33421, and the last one is 33420",
+                "counter 33421, but the last one is 33420",
             ),
             (
                 "[2048,1]]",
                 "[2048,1],[2050,0]]",
-                "tells the counter 2050, which is 0",
+                "lists the counter 2050, which is 0",
             ),
             ("[100,3]", "[100,9223372036854775807]", "not below 2^63"),
             (
@@ -791,7 +793,7 @@ mod tests {
             (
                 "\"operations\":1",
                 "\"operations\":2",
-                "in its windows than the 4 and 1",
+                "do not add up to the 4 and 1",
             ),
             (
                 "\"p95_ns\":2048",

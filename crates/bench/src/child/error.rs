@@ -36,7 +36,7 @@ pub enum ChildError {
     /// The child speaks no version that the parent supports.
     #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the crate that the bench is written against" })]
     Version {
-        /// Its version of the protocol.
+        /// Version of the protocol that the child speaks.
         theirs: u64,
         /// Name of the harness.
         harness: String,
@@ -44,7 +44,7 @@ pub enum ChildError {
         harness_version: String,
     },
     /// The child lacks a required capability.
-    #[error("its harness offers none of the capabilities `addressable` and `sequential`")]
+    #[error("its harness has neither the capability `addressable` nor `sequential`")]
     Capability,
     /// A line is not a frame, or a frame came at the wrong time.
     #[error("it broke the bench protocol: {0}")]

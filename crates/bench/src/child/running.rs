@@ -1,4 +1,4 @@
-//! A running bench process, common to all ways of driving a bench. Waits for its messages with a deadline while its output is passed on, and ends it.
+//! A running bench process, common to all kinds of harness. Waits for its messages with a deadline, passes its output on meanwhile, and ends it.
 //!
 //! Invariants: each pipe is read at all times on its own thread, into bounded channels; dropping the value kills the process.
 
@@ -191,7 +191,7 @@ impl<'a> RunningBench<'a> {
         }
     }
 
-    /// Lets the process end by itself, and returns its status.
+    /// Waits a while for the process to end by itself, otherwise kills it, and returns its status.
     pub(super) fn end(&mut self) -> std::io::Result<ExitStatus> {
         self.group.end(END_GRACE)
     }
@@ -282,7 +282,7 @@ const WAITING_LINES: usize = 4;
 /// Largest piece of bench output that is passed on, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// A line from the pipe of the protocol.
+/// A line of a child's standard output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum IncomingLine {
     /// A complete line, without its line feed.

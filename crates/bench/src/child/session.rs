@@ -81,7 +81,7 @@ pub struct Session<'a> {
     sampled: u64,
     /// Time of the last request.
     sent: Instant,
-    /// Bytes of its answer so far.
+    /// Bytes of the answer to that request so far.
     answered: usize,
     /// Number of benchmarks announced so far.
     announced: usize,
@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
                 Self::from_hello(stranger, hello, context.timeout, spec.skipping)
             }
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
-                what: "it is a bench of another kind by now".to_owned(),
+                what: "it is now a bench of another kind".to_owned(),
                 first_line: Some(line),
             }),
             Greeting::Runner(nobody) => match nobody {},
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
                     if count == announced {
                         return Ok(found);
                     }
-                    let what = format!("it announced {announced} benchmarks and counts {count}");
+                    let what = format!("it announced {announced} benchmarks, but counted {count}");
                     return Err(ChildError::protocol(what));
                 }
                 _ => return Err(self.unexpected_frame(&request)),
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
         self.request_start(&ChildRequest::Start(id), id)
     }
 
-    /// Returns the next benchmark of a sequential child: the first one, or the one after a benchmark that has ended.
+    /// Returns the next benchmark of a sequential child: the first one, or the one after a benchmark that has ended. `None` if there are no more.
     pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
         match self.walk {
             SequentialWalk::NotBegun => self.request_announcement(&ChildRequest::Begin),
@@ -261,8 +261,8 @@ impl<'a> Session<'a> {
 
     /// Warms up until `goal` is reached, and returns the totals.
     ///
-    /// A warm-up for no time ends after its first iteration, so a number of iterations is reached by a series of such
-    /// warm-ups. If the iteration takes no time by the bench's clock, such a warm-up runs two more.
+    /// A warm-up with a time of zero ends after its first iteration, so a series of such warm-ups reaches a number of iterations. If the iteration
+    /// takes no time by the bench's clock, such a warm-up runs two more.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
         let fewest = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
@@ -327,7 +327,7 @@ impl<'a> Session<'a> {
                 if !requested.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len()
                 {
                     let what = format!(
-                        "its answer to `{request}` has {} counts and {} times that are not those asked for",
+                        "its answer to `{request}` has {} counts and {} times, which differ from those asked for",
                         iterations.len(),
                         elapsed_ns.len()
                     );
@@ -348,8 +348,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the allocations of each of at most `iterations` iterations, in the order run; `expected` is their
-    /// expected duration. Only for children that count allocations.
+    /// Returns the allocations of each of at most `iterations` iterations, in the order of execution; `expected` is their expected duration. Only for
+    /// children that count allocations.
     pub fn count(
         &mut self,
         iterations: u64,
@@ -365,8 +365,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the latencies of the operations of all samples since the start, with at most `reservoir` single times.
-    /// Only for benchmarks of that kind.
+    /// Returns the latencies of the operations of all samples since the benchmark was started, with at most `reservoir` single times. Only for
+    /// benchmarks of the kind [`RequestKind::Latency`].
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
@@ -521,7 +521,7 @@ impl<'a> Session<'a> {
                 }
             }
             Err(error) => Err(ChildError::protocol(format!(
-                "`{}` in answer to `{request}` is no frame ({error})",
+                "`{}` in answer to `{request}` is not a frame ({error})",
                 quote(&line)
             ))),
         }
@@ -529,7 +529,10 @@ impl<'a> Session<'a> {
 
     /// Creates the error for a last frame that does not fit the request.
     fn unexpected_frame(&self, request: &ChildRequest<'_>) -> ChildError {
-        ChildError::protocol(format!("`{}` is no answer to `{request}`", self.last_frame))
+        ChildError::protocol(format!(
+            "`{}` is not an answer to `{request}`",
+            self.last_frame
+        ))
     }
 }
 
@@ -550,7 +553,7 @@ fn command(spec: &ProcessSpec) -> Command {
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// The beginning of the first line that Criterion prints about a benchmark.
 const OF_CRITERION: &[u8] = b"Benchmarking ";
-/// The beginning of a message about plots that old versions of Criterion print first; of no interest here.
+/// Beginning of a message about plots that old versions of Criterion print first. It is ignored.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
 
 /// The first sign by which an executable identifies itself. `T` is an event on the port of a Criterion runner.
@@ -621,7 +624,7 @@ impl<'a> UnidentifiedChild<'a> {
                         }
                         Err(error) if Frame::resembles_hello(&line) => {
                             let what =
-                                format!("its hello `{}` is no frame ({error})", quote(&line));
+                                format!("its hello `{}` is not a frame ({error})", quote(&line));
                             return Err(ChildError::protocol(what));
                         }
                         _ => {}
@@ -646,7 +649,7 @@ impl<'a> UnidentifiedChild<'a> {
                     self.running.drain_output();
                     self.refuse_unconnected_criterion()?;
                     return Err(ChildError::NoHello {
-                        what: format!("it ended ({status}) without a word of it"),
+                        what: format!("it ended ({status}) without a hello"),
                         first_line: first_line.or_else(|| self.running.final_message()),
                     });
                 }

@@ -1,5 +1,5 @@
-//! The specification of a bench process, common to all ways of driving a bench, and the context for starting and stopping such processes and for
-//! reporting their events.
+//! The specification of a bench process, and the context in which it runs: what starts it, what interrupts it, and what receives its events. Both are
+//! common to all kinds of harness.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,11 +29,11 @@ pub struct ProcessSpec {
     pub directory: PathBuf,
     /// Environment variables to set, or (`None`) to remove from the inherited environment.
     pub variables: BTreeMap<String, Option<OsString>>,
-    /// Number of the process within the run.
+    /// Number of the process within the run, from 0.
     pub ordinal: u32,
-    /// Bytes by which the environment is enlarged.
+    /// Bytes by which the environment is enlarged, which moves the start of the stack.
     pub padding: u32,
-    /// Whether the process may skip benchmarks.
+    /// Whether the bench still works if this process skips some of its benchmarks.
     pub skipping: SkipSupport,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
         .current_dir(&spec.directory)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // Slow a bench down only if the specification asks for it, not if the user's environment has the variable.
+    // Only the specification sets these variables, not the user's environment.
     command.env_remove(SLOWDOWN);
     command.env_remove(LATENCY_DIGITS);
     for (name, value) in &spec.variables {

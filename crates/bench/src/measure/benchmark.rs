@@ -21,7 +21,7 @@ const MOST_FAILURES: u32 = 2;
 /// The time limit for the rounds of one benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// No round begins that would end later.
+    /// No round begins that would raise the total time of the rounds above this.
     pub time: Duration,
     /// Number of rounds that a benchmark gets regardless of their duration.
     pub fewest_rounds: u32,
@@ -68,7 +68,7 @@ pub(super) struct CampaignBenchmark {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// The result of the last evaluation. A benchmark that lacks only the search for slow paths lets those in doubt go first.
+    /// The result of the last evaluation. While it is [`LookStatus::Searching`], benchmarks in doubt go first.
     pub(super) standing: LookStatus,
     /// Number of rounds that passed without it.
     pub(super) waited: u32,
@@ -76,7 +76,7 @@ pub(super) struct CampaignBenchmark {
     pub(super) skipped: Option<String>,
     /// Time of its visits so far, including its share of starting processes.
     pub(super) time: Duration,
-    /// Duration of a visit: first as expected, then as measured.
+    /// Duration of a visit: first as expected, then the mean of those measured.
     pub(super) visit: Duration,
     /// Whether the time of an iteration is known. If it is not, a visit may take much longer than expected.
     pub(super) paced: bool,
@@ -133,7 +133,7 @@ impl CampaignBenchmark {
             Interleaving::None => {
                 warm_up + in_force(SamplingPhase::Samples, sampling.measurement.into())
             }
-            // The measurement of each side, and something for the start of its process.
+            // A warm-up and samples of each side, and the time of another warm-up for starting the processes.
             Interleaving::Samples | Interleaving::Processes => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
                 warm_up * 2 + requested + in_force(SamplingPhase::Samples, of_a_side) * 2
@@ -206,7 +206,8 @@ impl CampaignBenchmark {
         !self.done && self.failures < MOST_FAILURES
     }
 
-    /// Returns its total number of processes. One side repeats each process whose samples were too short, up to twice the number in the settings.
+    /// Returns its total number of processes. With one side, a process whose samples were too short is repeated; the total is at most twice the
+    /// number in the settings.
     pub(super) fn processes(&self) -> u32 {
         let planned = self.resolved.sampling.processes;
         match self.resolved.sampling.turns {
@@ -282,8 +283,8 @@ impl CampaignBenchmark {
         self.paced = true;
     }
 
-    /// Takes over settings that a glance at the benchmark has shown, and the time of a visit if iterations take `iteration_ns`. Each visit runs at
-    /// least so many iterations.
+    /// Takes over what a short process has shown: the settings, and the time of an iteration if it is known. Each visit runs at least `iterations`
+    /// iterations.
     pub(super) fn apply_glance(
         &mut self,
         resolved: ResolvedSettings,
@@ -329,7 +330,7 @@ pub(super) struct BenchmarkIndex(pub(super) usize);
 pub(super) struct PerBenchmark<T>(Vec<T>);
 
 impl<T> PerBenchmark<T> {
-    /// Creates the same value for so many benchmarks.
+    /// Creates the same value for each of a number of `benchmarks`.
     pub(super) fn repeat(value: T, benchmarks: usize) -> Self
     where
         T: Clone,
@@ -384,7 +385,8 @@ impl<T> IndexMut<BenchmarkIndex> for PerBenchmark<T> {
     }
 }
 
-/// Target length after samples came out too short, in nanoseconds. Samples shorter than 100 us are not tested.
+/// Target length of a sample in nanoseconds, after samples came out too short. It leaves a margin, because samples shorter than 100 us are not
+/// tested.
 pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
 /// Maximum factor by which a process samples longer than its settings say.
 const MOST_STRETCH: u32 = 16;

@@ -70,7 +70,8 @@ pub struct CampaignResult {
     pub costs: Vec<BenchmarkCost>,
 }
 
-/// How often a target, by package and name, was started in the round. Two pairs may share a target, whose benchmarks may have different bases.
+/// Number of times that a target, by package and name, was started in the round. Two pairs may share a target, if its benchmarks have different
+/// bases; they then share the number.
 type Attempts = BTreeMap<(String, String), u32>;
 
 /// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
@@ -82,7 +83,7 @@ pub struct CampaignSink<'s, E> {
     pub standing: &'s mut StandingFn<'s>,
 }
 
-/// Everything that one run measures, or a pair of runs.
+/// Everything that a run or a pair of runs measures.
 ///
 /// In each round it lets the driver of every target run as many processes as it takes to visit each open benchmark once, passes the records to its
 /// sink, and asks the sink whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side measurement one of two. They
@@ -208,7 +209,7 @@ impl<'a> Campaign<'a> {
         self
     }
 
-    /// Returns the expected duration before anything but the plan is known, and how to read it.
+    /// Returns the expected duration, estimated from the plan before anything is measured, and how to read it.
     pub fn expected_duration(&self) -> (Duration, EstimateKind) {
         let work = self.remaining_work();
         let settings = &self.settings;

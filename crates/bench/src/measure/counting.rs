@@ -66,7 +66,7 @@ impl CountRequest {
         }
     }
 
-    /// Returns the approximate maximum time of a sample of so many iterations under callgrind.
+    /// Returns the approximate maximum time of a sample of `iterations` iterations under callgrind.
     fn expected(&self, iterations: u64) -> Duration {
         Duration::from_nanos((self.iteration_ns * iterations as f64) as u64) * SLOWER
     }
@@ -234,7 +234,8 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
-    /// Returns the approximate maximum time of a sample, in addition to the timeout for each answer.
+    /// Returns the time that a sample may take in addition to the timeout of an answer. With a limit it is zero, because the timeout is at most the
+    /// limit.
     fn expected(&self, one: &CountRequest, iterations: u64) -> Duration {
         self.limit
             .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
@@ -266,7 +267,7 @@ impl<'c> CountingProcesses<'c> {
                 Ok(session) => session,
                 Err(error) => {
                     let error = failed_count(error, &recording)?;
-                    // The other benchmarks would wait for the same reason.
+                    // The other benchmarks would time out in the same way.
                     let limit = self.limit.filter(|_| error.is_timeout());
                     counts.push(Err(error));
                     report();
@@ -391,8 +392,8 @@ impl<'c> CountingProcesses<'c> {
         let more = windows.pop().ok_or(CountError::Nothing)?;
         match (windows.pop(), windows.len()) {
             (None, _) => pair_samples(Profile::default(), more, 1),
-            // The first iteration may include one-time work, so it is not subtracted from the second and third. These take so long that nothing else
-            // matters.
+            // The first iteration may include one-time work, so it is not subtracted from the second and third. These iterations take so long that
+            // the instructions of the harness do not matter.
             (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
                 CountBy::Function => pair_samples(less, more, 1 << before),
@@ -405,7 +406,7 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
-    /// Counts in two processes of divan. One-time work happens in both.
+    /// Counts in two processes of divan. One-time work happens in both, so their difference does not contain it.
     fn count_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -420,7 +421,7 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
-    /// Takes one sample of so many iterations. Returns its profile and its number of iterations: several threads run that many each.
+    /// Takes one sample, for which each thread runs `iterations` iterations. Returns its profile and the total number of iterations.
     fn sample_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -542,7 +543,7 @@ impl Stacks {
             *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
         }
         self.0.retain(|_, count| *count > 0);
-        // Stacks of the harness alone are gone, so the others may have more callers in common.
+        // Stacks that contain only the harness are gone now, so the others may have more callers in common.
         self.without_common_callers().0
     }
 
@@ -593,7 +594,7 @@ pub enum CountError {
     #[error(transparent)]
     Windows(#[from] TimedWindowsError),
     /// The harness does not report how often it iterates.
-    #[error("benches of {harness} do not tell how often they iterate")]
+    #[error("benches of {harness} do not report how often they iterate")]
     Iterations {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
@@ -601,7 +602,7 @@ pub enum CountError {
     /// A runner starts the bench.
     #[error("its bench is started by a runner, which would be counted in its place")]
     Runner,
-    /// No process can be told to run this benchmark alone.
+    /// No process can be told to run only this benchmark.
     #[error("it shares its name with another benchmark")]
     Name,
     /// The bench does not announce the benchmark any more.
@@ -619,7 +620,7 @@ pub enum CountError {
         complaint: Option<String>,
     },
     /// The process ended too early.
-    #[error("it did not run to its end{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
+    #[error("it ended too early{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
     Died {
         /// Valgrind's message, if there was one.
         complaint: Option<String>,
@@ -634,13 +635,13 @@ pub enum CountError {
     #[error(transparent)]
     NoTime(#[from] TimeSamplingError),
     /// The functions have no names.
-    #[error("its executable does not name its functions (`strip = true` takes names away)")]
+    #[error("its executable does not name its functions (`strip = true` removes names)")]
     NoNames,
     /// No sample found the benchmark at work.
     #[error("no sample found it running")]
     Unseen,
     /// More iterations did not execute more instructions.
-    #[error("more iterations had no more instructions")]
+    #[error("more iterations did not execute more instructions")]
     Nothing,
     /// Counting takes longer than the limit.
     #[error("counting takes longer than {} s", .0.as_secs_f64())]
@@ -667,7 +668,7 @@ impl CountError {
         )
     }
 
-    /// Reports whether the process may have failed only because of the process next to it, so that another one may succeed alone.
+    /// Reports whether the process may have failed only because of the process next to it, so that a process that runs alone may succeed.
     pub fn may_pass_alone(&self) -> bool {
         match self {
             Self::Child { error, .. } => !matches!(

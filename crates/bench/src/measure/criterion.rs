@@ -35,16 +35,17 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_build::cargo::BenchTarget;
 
-/// Time passed to a version that takes whole seconds, unless its author's time is shorter. Samples take a little more or less than their time.
+/// Time passed to a version that accepts only whole seconds, unless the author's time is shorter.
 const WHOLE: Duration = Duration::from_secs(1);
+/// [`WHOLE`] with a margin, because samples take a little more or less than their time.
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
-/// Time that samples of such a version take if its author has set none.
+/// Time that the samples of such a version take if neither the command line nor the author has set it.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 
 /// If less than this share of an iteration is measured, the rest is setup. Iterations of a warm-up may take twice as long even without setup.
 const MOSTLY_SET_UP: f64 = 0.5;
-/// Minimum number of iterations of a warm-up that shows this: the first iterations are slow.
+/// A warm-up with fewer iterations does not show the share of setup, because the first iterations are slow.
 const WARM: u64 = 8;
 
 impl IterationPace {
@@ -140,7 +141,7 @@ fn measure_paces(
                 Err(error) => break Err(error),
             }
         };
-        // The benchmarks after one that panics must be seen, too. Waiting for a deadline is not repeated without need.
+        // After a panic, another process shows the benchmarks that follow. After a timeout there is no other process, which might wait as long again.
         let culprit = session.current_benchmark().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
@@ -181,7 +182,7 @@ fn request_whole_seconds(left: &mut [PaceRequest<'_>], culprit: &str, too_long: 
 }
 
 impl CampaignBenchmark {
-    /// Returns the record of what a process reported: the settings in force and the meaning of its samples. Returns `None` without samples.
+    /// Returns the record of what a process reported, with the settings of its samples and what they measure. Returns `None` without samples.
     pub(super) fn record_report(&self, reported: CriterionReport) -> Option<BenchmarkInProcess> {
         let measured = reported.measured?;
         let mut record = self.record(ProcessOutcome::Measured(measured.series));
@@ -246,7 +247,7 @@ impl BenchDriver for CriterionDriver {
     fn explain_rounding(&self) -> Option<String> {
         let version = self.versions.candidate;
         (version.takes_whole_seconds())
-            .then(|| format!("Criterion {version} takes times in whole seconds alone"))
+            .then(|| format!("Criterion {version} accepts only times in whole seconds"))
     }
 
     /// Finds out how long the benchmarks take, on the side of the candidate.
@@ -326,8 +327,8 @@ impl CriterionDriver {
         }
     }
 
-    /// Collects the reports of the benches, side by side, until everything `chosen` is measured or they end. Removes each measured benchmark from
-    /// `chosen`.
+    /// Collects the reports of the benches, side by side, until all `chosen` benchmarks are measured or the processes end. Removes each measured
+    /// benchmark from `chosen`.
     fn step_through(
         &mut self,
         round: &mut TargetRound<'_, '_>,
@@ -392,7 +393,7 @@ impl CriterionDriver {
         }
     }
 
-    /// Starts all sides, in this order. Each then waits before its first benchmark.
+    /// Starts all sides, in the given order. Each then waits before its first benchmark.
     fn start_all<'c>(
         &self,
         round: &mut TargetRound<'_, 'c>,
@@ -446,9 +447,10 @@ impl CriterionDriver {
             };
             let pace = IterationPace::from_report(&reported);
             if let Some(result) = target.benchmarks[index].record_report(reported) {
-                // After the first process of a run, all are laid out alike.
+                // The first process of a run that shows the pace decides it, so that all processes are laid out alike.
                 let known = self.paces[index].pace.get_or_insert(pace);
-                // Rounds give both sides the time that the side with the smaller measured share needs. The glance has seen only one of them.
+                // In rounds, both sides get the time that the side with the smaller measured share needs. So far only the candidate's share was
+                // known.
                 if round.settings.plan.is_some()
                     && round.processes.is_first()
                     && pace.measured < known.measured
@@ -549,7 +551,7 @@ fn completes(
     both_complete(pair, id, RehearsalMode::ForAWhile { set_up }, context)
 }
 
-/// Reports whether both sides complete this at the same time.
+/// Reports whether both sides complete the benchmark in this mode, each while the other one runs.
 fn both_complete(
     pair: &PairedTarget,
     id: &str,

@@ -11,7 +11,7 @@ use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use crate::child::{ChildError, CriterionSettings, CriterionVersion, FEWEST_SAMPLES};
 use perfcheck_build::cargo::BenchTarget;
 
-/// Numbers of samples to choose from: fewer choices need fewer processes.
+/// Numbers of samples to choose from. They are few, so that many benchmarks have the same settings and share a process.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
 /// Number of samples if the time of an iteration is unknown.
 const DEFAULT_SAMPLES: u32 = 100;
@@ -23,7 +23,7 @@ const SHARE_OF_SET_UP: f64 = 0.25;
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// Maximum factor by which the setup of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
-/// Minimum measured part of a sample. Half of a ramp's samples are shorter than its middle.
+/// Minimum measured part of a sample of average length. In a ramp, half of the samples are shorter.
 const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
 /// Factor by which samples are longer in a round that takes longer than necessary.
 const LONGER: f64 = 2.0;
@@ -104,7 +104,7 @@ pub(super) struct SampledAlike {
 }
 
 impl SampledAlike {
-    /// Takes the benchmarks with the settings of the first one out of `unvisited`. Returns `None` if none is left.
+    /// Takes the benchmarks with the settings of the first one, in program order, out of `unvisited`. Returns `None` if none is left.
     pub(super) fn take(
         unvisited: &mut Vec<BenchmarkIndex>,
         settings_of: impl Fn(BenchmarkIndex) -> CriterionSettings,

@@ -30,7 +30,7 @@ pub struct DiscoveredTarget {
     pub capabilities: Vec<String>,
     /// Resolution of its clock, if its harness reports it.
     pub clock_step: Option<Nanos>,
-    /// The way in which it is driven.
+    /// The kind of its harness, which decides how it is driven.
     pub harness: HarnessKind,
 }
 
@@ -271,7 +271,7 @@ fn list_by_running(
             let last = announced.target.benchmarks.last();
             let last = last.map_or("", |last| last.key.id.as_str());
             announced.broken.push(format!(
-                "its benchmarks after `{last}` are not known: {error}\n  help: a process that lists benchmarks skips all of them, as with a filter (`cargo bench --bench {} -- nothing`), and the code around them fails then; it fails, too, if all of them run",
+                "its benchmarks after `{last}` are not known: {error}\n  help: make the code around the benchmarks work if they are skipped: a process that lists them skips all, as with a filter (`cargo bench --bench {} -- nothing`); the code fails, too, if all of them run",
                 target.target
             ));
             Ok(announced)

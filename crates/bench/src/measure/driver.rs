@@ -4,14 +4,14 @@ use super::benchmark::TimePrecision;
 use super::process::Interrupted;
 use super::round::TargetRound;
 
-/// Drives the processes of a bench target. It keeps what only its kind of harness needs.
+/// Drives the processes of a bench target. Holds the state that only its kind of harness needs.
 pub(super) trait BenchDriver {
     /// Returns how exactly the harness accepts times.
     fn time_precision(&self) -> TimePrecision {
         TimePrecision::Exactly
     }
 
-    /// Explains why its times are longer than requested. Returns `None` if they are not.
+    /// Explains why the harness measures for longer than requested; `None` if it does not.
     fn explain_rounding(&self) -> Option<String> {
         None
     }

@@ -17,7 +17,7 @@ pub enum HarnessKind {
     Own,
     /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
     Criterion(CriterionVersion),
-    /// The bench prints its results or writes them to files: one process for each benchmark.
+    /// The bench only prints its results: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
 }
 

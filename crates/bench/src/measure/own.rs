@@ -209,7 +209,7 @@ impl OwnDriver {
                     round.unvisited.pop();
                     round.record_skip(index, &reason);
                 }
-                // The program of a side may have another order by now. Benchmarks that it has passed are reached by another process.
+                // One side's program may have another order and have passed this benchmark already. Another process will reach it.
                 Ok(PinnedVisit {
                     outcome: VisitOutcome::Absent(_),
                     ..
@@ -286,7 +286,7 @@ impl OwnDriver {
         Ok(())
     }
 
-    /// Notes that a benchmark succeeded in processes that ran one after the other. Returns how its samples count.
+    /// Notes that a benchmark succeeded in processes that ran one after the other. Returns the interleaving that is recorded for its samples.
     fn note_success_apart(
         &mut self,
         round: &TargetRound<'_, '_>,
@@ -390,7 +390,7 @@ impl OwnDriver {
 }
 
 /// Handles a visit that failed while all sides were alive. With one side the failure is recorded at once, and the child may go on. Returns `Err` if
-/// the child is of no more use, or if the benchmark is to be tried without the other side first.
+/// the child cannot be used any further, or if the benchmark is to be tried without the other side first.
 fn visit_failed(
     round: &mut TargetRound<'_, '_>,
     index: BenchmarkIndex,

@@ -1,4 +1,4 @@
-//! The layout of rounds of two sides: alternating samples in quads, of which two belong together (pure).
+//! The layout of rounds of two sides, whose samples alternate in quads (ABBA). Two quads belong together. (Pure.)
 
 use crate::measure::FlatSchedule;
 use crate::measure::schedule::{SampleLayout, compute_ramp};
@@ -82,7 +82,7 @@ impl Default for RoundSettings {
 }
 
 impl RoundSettings {
-    /// Returns the time of a round's samples after so many rounds.
+    /// Returns the time of a round's samples, in nanoseconds, if the benchmark has had this number of `rounds`.
     fn time_after(&self, rounds: usize) -> f64 {
         // This number of rounds decides most benchmarks.
         let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
@@ -123,8 +123,8 @@ pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2])
     }
 }
 
-/// Returns the number of quads in a round after so many rounds. A quad has two samples of each side. `total_ns` is the time of one iteration of both
-/// sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
+/// Returns the number of quads in a round, if the benchmark has had this number of `rounds`. A quad has two samples of each side. `total_ns` is the
+/// time of one iteration of both sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
 pub(super) fn compute_quads(
     settings: &RoundSettings,
     layout: &SampleLayout,

@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
     BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, Sample, Series, Side,
 };
 
-/// Minimum time of a process in a round. It gives one value however long it takes, so it must be worth its start.
+/// Minimum time of a process in a round. A process gives one value however short it is, so a very short one is not worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 /// Drives a target whose harness only prints.
@@ -66,7 +66,7 @@ impl PrintedDriver {
         Self { harnesses }
     }
 
-    /// Returns the facts known about the harness of a side. Nothing is known about the clock of harnesses that only print, so every value counts.
+    /// Returns the facts known about the harness of a side. The resolution of its clock is not known; 0 lets every value count.
     fn harness(&self, side: Side) -> Harness {
         Harness {
             name: self.harnesses.get(side).printer().word().to_owned(),

@@ -13,7 +13,7 @@ use perfcheck_host::process::{ThreadPinning, UsageSnapshot, private_memory, stol
 /// The current process of each side.
 pub(super) struct ActiveProcesses {
     pub(super) records: CampaignSides<ProcessRecord>,
-    /// Identifies this process to the random number generators.
+    /// The block of random numbers that these processes draw from.
     pub(super) block: u64,
 }
 
@@ -21,12 +21,12 @@ pub(super) struct ActiveProcesses {
 pub(super) struct Interrupted;
 
 impl ActiveProcesses {
-    /// Returns the round that it belongs to.
+    /// Returns the round that they belong to.
     pub(super) fn round(&self) -> u32 {
         self.records.candidate.head.ordinal
     }
 
-    /// Reports whether it is the first process of its target.
+    /// Reports whether they are the first processes of their target.
     pub(super) fn is_first(&self) -> bool {
         self.round() == 0 && self.records.candidate.head.attempt == 0
     }
@@ -70,7 +70,7 @@ pub(super) struct ProcessNumber {
 }
 
 impl ProcessNumber {
-    /// Identifies the process to the random number generators.
+    /// Returns the block of random numbers that the process draws from.
     pub(super) fn block(self) -> u64 {
         u64::from(self.round) << 32 | u64::from(self.attempt)
     }
@@ -162,11 +162,11 @@ impl ProcessObserver {
     }
 }
 
-/// CPU time outside the main thread that may be the kernel's, as a share of all and as an absolute time.
+/// CPU time outside the main thread is attributed to the kernel if it is at most this share of all CPU time, plus `SLACK`.
 const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
 
-/// A child that can be bound and that has usage statistics.
+/// A child that can be bound to a processor, and whose use of resources can be read.
 pub(super) trait PinnableChild {
     /// Returns the id of its process.
     fn id(&mut self) -> u32;
@@ -200,7 +200,8 @@ pub(super) enum CpuPinning {
 }
 
 impl CpuPinning {
-    /// Binds the children and this thread before the benchmark. `choose` picks one of so many processors; without it nothing is bound.
+    /// Binds the children and this thread before the benchmark. `choose` gets the number of processors and returns the index of one; without it
+    /// nothing is bound.
     pub(super) fn bind(
         children: &mut [SideChild<impl PinnableChild>],
         choose: Option<impl FnOnce(u32) -> usize>,
@@ -266,11 +267,11 @@ fn kept_to_one(before: &UsageSnapshot, after: &UsageSnapshot) -> bool {
 
 /// The data of both sides are large if they take more than this share of the cache, which other programs use too.
 const LARGE_SHARE: f64 = 0.75;
-/// Number of times that the memory is written, because a cache does not replace its oldest line first.
+/// Number of times that the filling memory is written, because a cache does not always replace its oldest line first.
 const PASSES: usize = 4;
-/// Ratio of the memory to the size of the cache, because pages do not spread evenly over it.
+/// The filling memory is this many times as large as the cache, because pages do not spread evenly over the cache.
 const OVER_SIZE: u64 = 2;
-/// Maximum size of the memory, in bytes.
+/// Maximum size of the filling memory, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 /// Size of a cache line, in bytes.
 const LINE: usize = 64;

@@ -19,7 +19,7 @@ const ROUNDS_UNTIL_KNOWN: u32 = 2;
 pub(super) struct RemainingWork {
     /// Maximum number of visits.
     pub(super) visits: usize,
-    /// How long they take, by those so far, without regard to the time budget.
+    /// Expected duration of these visits, estimated from earlier ones. The time budget does not shorten it.
     time: Duration,
     /// Number of benchmarks that need no more visits.
     pub(super) settled: usize,
@@ -71,7 +71,7 @@ impl RemainingWork {
             target.round_time.saturating_sub(visits)
         };
         let is_time_known = |benchmark: &CampaignBenchmark| match settings.plan {
-            // An author's time may turn out to be shorter than a whole second.
+            // With whole seconds, the estimate is no lower bound: the author's time may turn out to be shorter.
             None => benchmark.paced || benchmark.time_precision != TimePrecision::Exactly,
             Some(_) => benchmark.measured >= ROUNDS_UNTIL_KNOWN,
         };

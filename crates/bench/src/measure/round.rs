@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_stats::Draws;
 
-/// Saved time that is worth a hint at an update.
+/// An update of Criterion is suggested if it would save at least this time.
 const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
 /// A round of a target, with one process of each side.
@@ -91,7 +91,7 @@ impl TargetRound<'_, '_> {
         });
     }
 
-    /// Reports the cost of rounding up to whole seconds, which `reason` explains, if it justifies an update.
+    /// Warns of the time that rounding up to whole seconds costs, if that justifies an update. `reason` explains the rounding.
     pub(super) fn report_rounding(&self, reason: &str) {
         let (round, limit) = (self.processes.round(), self.settings.time_per_benchmark());
         let sum = |time: fn(&CampaignBenchmark) -> Duration| -> Duration {

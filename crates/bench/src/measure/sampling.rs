@@ -249,8 +249,8 @@ impl<'n> ObservedProcess<'n> {
     }
 }
 
-/// Interval between samples, in CPU time. It is no multiple of a usual duration: in step with the iterations, samples would always hit the same
-/// place.
+/// Interval between samples, in CPU time. It is not a multiple of a usual duration, because samples in step with the iterations would always hit the
+/// same place.
 const PERIOD: Duration = Duration::from_nanos(201_731);
 /// Name of code without a name.
 const UNNAMED: &str = "(unnamed)";

@@ -38,7 +38,8 @@ pub struct FlatSchedule {
 /// The schedule of a process after its warm-up: the same for all processes of a run. With two sides it is the same for both in each round.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SampleLayout {
-    /// Time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or twice that of a single side.
+    /// Time of an iteration that it was laid out for, in nanoseconds: that of the quicker side and that of the slower one. A single side has the same
+    /// value twice.
     pub(super) iteration_ns: [f64; 2],
     /// Iterations of the linear phase: d, 2d, ..., Nd; may be empty.
     pub(super) linear: Vec<u64>,
@@ -198,10 +199,10 @@ fn follow_pinned(
     }
 }
 
-/// Upper bound of the padding, in bytes: a page, so that every alignment of the stack within a page can occur.
+/// The padding is smaller than this, in bytes. It is a page, so that every alignment of the stack within a page can occur.
 const LARGEST_PADDING: u32 = 4096;
 
-/// Returns the random numbers for `purpose` in `block` of a target.
+/// Returns the random numbers for `purpose` in this block of a target.
 pub(super) fn stream(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
     let name = format!("{purpose}/{}/{}", target.package, target.target);
     Draws::new(Stream { seed, name: &name }, block)

@@ -16,10 +16,10 @@ use perfcheck_host::ControlProbe;
 /// The settings of a campaign, which no round changes.
 pub(super) struct CampaignSettings<'c> {
     pub(super) seed: u64,
-    /// The plan of the rounds of two sides. With one side, each benchmark has its own number of processes.
+    /// The plan of the rounds of two sides; `None` with one side, where each benchmark has its own number of processes.
     pub(super) plan: Option<PairedPlan>,
     pub(super) context: ProcessContext<'c>,
-    /// Resolves the settings of a benchmark. Called again when a process reports its author's settings.
+    /// Resolves the settings of a benchmark. Called again when a process reports the author's settings.
     pub(super) resolve: Box<dyn Fn(&Benchmark) -> ResolvedSettings + 'c>,
     pub(super) control: Option<ControlProbe>,
     /// Time limit for all processes together.

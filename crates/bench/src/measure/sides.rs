@@ -1,4 +1,4 @@
-//! Values of one side or of both: one side if a build is measured alone, two if builds are measured side by side.
+//! Values of one side or of both: one side if one build is measured, two if builds are measured side by side.
 
 use crate::child::ChildError;
 use perfcheck_analysis::model::{BySide, Side};
@@ -36,7 +36,7 @@ pub(super) struct CampaignSides<T> {
 }
 
 impl<T> CampaignSides<T> {
-    /// Creates the value of a candidate alone.
+    /// Creates the value of a single side, which is the candidate.
     pub(super) fn single(candidate: T) -> Self {
         Self {
             base: None,
@@ -49,7 +49,7 @@ impl<T> CampaignSides<T> {
         self.base.is_some()
     }
 
-    /// Returns the sides that exist, in this order.
+    /// Returns the sides that exist, in the given order.
     pub(super) fn sides_in(&self, order: [Side; 2]) -> impl Iterator<Item = Side> + use<T> {
         let is_pair = self.is_pair();
         let sides = order.into_iter();

@@ -29,7 +29,7 @@ pub struct PairedTarget {
     pub benchmarks: Vec<Benchmark>,
     /// The kind of harness of each side. Both have the same driver.
     pub harnesses: BySide<HarnessKind>,
-    /// Links both executables again, if that is possible.
+    /// Links both executables again with other code layouts; `None` if that is not possible.
     pub layouts: Option<CodeLayouts>,
 }
 
@@ -58,7 +58,7 @@ pub(super) type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RoundScope {
     AllOpen,
-    /// Benchmarks that can wait do so.
+    /// Only the open benchmarks that cannot wait.
     InDoubt,
 }
 
@@ -166,7 +166,7 @@ impl Target {
         }
     }
 
-    /// Keeps the last of `chosen` whose visits fit into `left` together. Gives up benchmarks that do not even fit alone.
+    /// Keeps the last of `chosen` whose visits fit into `left` together. Gives up each benchmark that would not fit even without the others.
     fn retain_fitting(&mut self, left: Duration, chosen: &mut Vec<BenchmarkIndex>) {
         let mut free = left;
         let mut fitting = Vec::new();

@@ -26,10 +26,11 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_stats::Draws;
 
-/// Number of samples by which the first round finds the time of an iteration, and the factor by which they are shorter than those of the rounds.
+/// Number of samples by which the first round finds the time of an iteration.
 const CALIBRATION_SAMPLES: u64 = 20;
+/// Factor by which these samples are shorter than those of the rounds.
 const CALIBRATION_SHARE: f64 = 5.0;
-/// A first warm-up that took this many times as long as the ramp was disturbed: all samples of the run would be too short.
+/// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. Samples laid out by it would be too short.
 const HIT_WARM_UP: f64 = 2.0;
 /// The first round was disturbed if the layout assumes iterations this many times as long as the quickest sample.
 const HIT_ROUND: f64 = 1.5;
@@ -37,7 +38,7 @@ const HIT_ROUND: f64 = 1.5;
 const ROUNDS_LAID_OUT_AGAIN: usize = 10;
 /// Number of rounds in which allocations are counted: enough for a test over processes, without losing time in the others.
 const COUNTED_ROUNDS: usize = 5;
-/// A suspension of the machine during a visit makes it invalid if it was longer than this.
+/// A visit is invalid if the machine was suspended for longer than this in the meantime.
 const SUSPENDED: Duration = Duration::from_millis(100);
 
 /// The results of one side in a visit.
@@ -83,7 +84,7 @@ pub(super) struct RoundSampling {
     pub(super) start_time: Duration,
     /// Number of rounds that it has had.
     pub(super) had: usize,
-    /// Decides which side goes first, in general and in every two quads.
+    /// Decides which side goes first, in the round and in every two quads.
     pub(super) coin: Draws,
 }
 
@@ -362,8 +363,8 @@ impl RoundSampling {
     }
 }
 
-/// Returns a new layout for the next rounds if the results of these `sides` show that `layout` makes samples too short or too few, for example because noise
-/// disturbed the first round. Returns `None` to keep the layout.
+/// Returns a new layout for the next rounds if the results of these `sides` show that `layout` makes samples too short or too few, for example
+/// because noise disturbed the first round. Returns `None` to keep the layout.
 pub(super) fn lay_out_again(
     settings: &RoundSettings,
     layout: &SampleLayout,
@@ -394,7 +395,8 @@ fn per_side(of_sides: &[f64]) -> [f64; 2] {
     [first, last].map(|ns| if ns.is_finite() { ns } else { known })
 }
 
-/// Returns the quickest time of an iteration in a few short samples. A disturbed warm-up alone would make all samples of the run too short.
+/// Returns the quickest time of an iteration in a few short samples. If only the warm-up decided, a disturbance of it would make all samples of the
+/// run too short.
 fn calibrate(
     session: &mut Session<'_>,
     settings: &RoundSettings,

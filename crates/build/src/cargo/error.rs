@@ -56,7 +56,7 @@ pub enum CargoError {
         unstable: Vec<String>,
     },
     /// A program answered in an unexpected format.
-    #[error("unexpected answer of `{program}`: {what}")]
+    #[error("unexpected answer from `{program}`: {what}")]
     Answer {
         /// The program and its arguments.
         program: String,

@@ -163,7 +163,7 @@ impl Workspace {
 
     /// Removes from `options` the packages and bench targets that the workspace does not have. Returns `None` if nothing is left to build.
     ///
-    /// Cargo refuses unknown names, but an older revision may merely not have had them yet.
+    /// Cargo refuses unknown names, but an older revision may not have had them yet.
     pub fn retain_existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
         let mut existing = options.clone();
         existing.packages.retain(|name| self.has_package(name));

@@ -13,49 +13,49 @@ use super::package_spec::is_glob;
     reason = "cargo's flags are what they are"
 )]
 pub struct CargoOptions {
-    /// `--manifest-path`
+    /// `--manifest-path`.
     pub manifest_path: Option<PathBuf>,
-    /// `--package`
+    /// `--package`, repeatable.
     pub packages: Vec<String>,
-    /// `--workspace`
+    /// Whether `--workspace` was given.
     pub workspace: bool,
-    /// `--exclude`
+    /// `--exclude`, repeatable.
     pub exclude: Vec<String>,
-    /// `--bench`
+    /// `--bench`, repeatable.
     pub benches: Vec<String>,
-    /// `--benches`: everything that `cargo bench` would run, as without any target flag
+    /// Whether `--benches` was given: it selects everything that `cargo bench` would run, as without any target flag.
     pub all_benches: bool,
-    /// `--lib`
+    /// Whether `--lib` was given.
     pub lib: bool,
-    /// `--bins`
+    /// Whether `--bins` was given.
     pub bins: bool,
-    /// `--features`
+    /// `--features`, repeatable.
     pub features: Vec<String>,
-    /// `--all-features`
+    /// Whether `--all-features` was given.
     pub all_features: bool,
-    /// `--no-default-features`
+    /// Whether `--no-default-features` was given.
     pub no_default_features: bool,
-    /// `--profile`; cargo's `bench` if `None`
+    /// `--profile`; `None` for cargo's profile `bench`.
     pub profile: Option<String>,
-    /// `--target`
+    /// `--target`.
     pub target: Option<String>,
-    /// `--target-dir`
+    /// `--target-dir`.
     pub target_dir: Option<PathBuf>,
-    /// `--locked`
+    /// Whether `--locked` was given.
     pub locked: bool,
-    /// `--offline`
+    /// Whether `--offline` was given.
     pub offline: bool,
-    /// `--frozen`
+    /// Whether `--frozen` was given.
     pub frozen: bool,
-    /// `--jobs`
+    /// `--jobs`.
     pub jobs: Option<String>,
-    /// `--config`, repeatable
+    /// `--config`, repeatable.
     pub config: Vec<String>,
-    /// `--verbose`: number of times it was given
+    /// Number of times that `--verbose` was given.
     pub verbose: u8,
-    /// `--quiet`
+    /// Whether `--quiet` was given.
     pub quiet: bool,
-    /// `--color`
+    /// `--color`.
     pub color: Option<String>,
 }
 

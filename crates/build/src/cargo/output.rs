@@ -128,7 +128,7 @@ impl BuildOutput {
         directories
     }
 
-    /// Replaces every path for which `moved` returns a new one, because a file was copied or a directory moved.
+    /// Returns the output with new paths: each path for which `moved` returns another one is replaced by it.
     pub fn relocate(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
         let unreadable = |error: serde_json::Error| CargoError::Answer {
             program: "cargo bench".to_owned(),
@@ -447,7 +447,8 @@ fn library_directories(surroundings: &BenchEnvironment<'_>, executable: &Path) -
     prepend_paths(directories, env::split_paths(&before).collect())
 }
 
-/// Appends `before` to `ours`, duplicates included. Returns `before` alone if it already begins with `ours`: then a cargo process started this one.
+/// Appends `before` to `ours`, duplicates included. Returns only `before` if it already begins with `ours`, because then a cargo process has started
+/// this one.
 fn prepend_paths(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
     if before.starts_with(&ours) {
         return before;

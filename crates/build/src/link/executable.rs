@@ -57,7 +57,7 @@ pub(super) fn parse_functions(executable: &[u8]) -> Result<ExecutableCode, Strin
     found.dedup_by_key(|function| function.address);
     found.retain(|function| uses.get(&*function.symbol) == Some(&1));
     if found.is_empty() {
-        return Err("it tells no names of functions".to_owned());
+        return Err("it contains no function names".to_owned());
     }
     let mut by_name = Functions::new();
     for function in found {

@@ -49,7 +49,7 @@ pub struct KeptLink {
 }
 
 impl KeptLink {
-    /// Keeps a link that has just succeeded, if it wrote an executable in cargo's `deps`.
+    /// Keeps a link that has just succeeded, if it wrote an executable in cargo's directory `deps`.
     pub(super) fn keep(links: &Path, linker: &Path, arguments: &[OsString]) -> io::Result<()> {
         let Some((output, executable)) = find_output(arguments) else {
             return Ok(());
@@ -194,7 +194,7 @@ impl KeptLink {
                 .trim()
                 .lines()
                 .next_back()
-                .unwrap_or("it said nothing")
+                .unwrap_or("it printed nothing")
                 .to_owned(),
         })
     }
@@ -282,14 +282,14 @@ pub fn run_as_linker(arguments: &[OsString]) -> Option<Result<ExitCode, LinkErro
         Err(error) => return Some(Err(file_error("cannot start the linker", &linker)(error))),
     };
     if status.success() {
-        // Ignore a failure to keep the link: the executable is then merely not linked again.
+        // Ignore a failure to keep the link. The only consequence is that the executable cannot be linked again.
         let _ = KeptLink::keep(&folder, &linker, rest);
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Some(Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)))
 }
 
-/// The stand-in, ready to be passed to cargo.
+/// The installed stand-in of the linker, and what it needs to know.
 pub(crate) struct LinkRecorder {
     folder: PathBuf,
     linker: PathBuf,
@@ -370,7 +370,7 @@ pub enum LinkError {
         said: String,
     },
     /// The link gives a different executable each time, or its inputs were not kept.
-    #[error("its link cannot be repeated")]
+    #[error("it cannot be linked again with the same result")]
     Unrepeatable,
     /// The functions of the executable cannot be determined.
     #[error("{}: {why}", path.display())]

@@ -118,7 +118,7 @@ impl Relinkable {
     /// Rewrites the paths in an executable as in the one that was built.
     fn rewrite_paths(&self, executable: &Path) -> Result<(), LinkError> {
         executable::apply_all(&self.leads, executable)
-            .map_err(file_error("cannot lead paths in", executable))
+            .map_err(file_error("cannot rewrite paths in", executable))
     }
 }
 
@@ -168,7 +168,7 @@ impl LinkedSide {
 const PAGE: u64 = 4096;
 /// Compilers align functions to this many bytes. Any larger alignment is left to chance.
 const STEP: u64 = 16;
-/// The gap before a function is a random number of steps less than this: a cache line has four.
+/// Number of possible gaps before a function: 0 to 3 steps. A cache line has four steps.
 const GAPS: u32 = 4;
 
 /// The room before a function that has to be filled.
@@ -231,7 +231,7 @@ pub(super) fn draw_map(
     }
 }
 
-/// The functions of one name: one of each side that has it.
+/// Functions that get the same position: one of each side that has a function of their name.
 type Slot<'f> = BySide<Option<&'f Function>>;
 
 fn pair_functions<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
@@ -274,7 +274,7 @@ struct SideLayout {
 }
 
 impl SideLayout {
-    /// Adds filler up to `start`: from the current end, or from the beginning of a new page.
+    /// Adds filler up to `start`: from the current end if `from_here`, otherwise from the beginning of a new page.
     fn fill_to(&mut self, start: u64, from_here: bool) {
         let filler = if from_here {
             FillerSpec {

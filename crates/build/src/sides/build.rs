@@ -55,7 +55,7 @@ pub fn build_sides(
     Ok(PreparedSides::from_builds(base, candidate, facts))
 }
 
-/// Builds the work tree alone.
+/// Builds only the work tree. Returns the facts about the compiler, too.
 pub fn build_work_tree(
     request: &SidesRequest<'_>,
     events: &mut dyn FnMut(BuildEvent<'_>),
@@ -130,7 +130,7 @@ pub fn read_kept_executables(
     })
 }
 
-/// Builds one commit alone.
+/// Builds only one commit.
 pub fn build_commit(
     request: &SidesRequest<'_>,
     revision: &Revision,

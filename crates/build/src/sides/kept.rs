@@ -209,7 +209,7 @@ impl BuildCopy<'_> {
         Ok((output.relocate(&moved)?, leads))
     }
 
-    /// Copies a file to the same relative path as in the target directory.
+    /// Copies a file to the same relative path as in the target directory. Returns `None` if the file is outside the target directory.
     fn copy_file(&self, path: &Path) -> Result<Option<PathBuf>, SidesError> {
         let Ok(relative) = path.strip_prefix(self.target) else {
             return Ok(None);

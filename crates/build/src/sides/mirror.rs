@@ -258,6 +258,7 @@ impl Mirror {
 struct Changes {
     /// Files whose changes cargo may not notice.
     unseen: Vec<PathBuf>,
+    /// Whether cargo may have missed changes in every package.
     everything: bool,
 }
 
@@ -344,7 +345,7 @@ fn remove_unwanted(
     Ok(())
 }
 
-/// Makes `copy` equal to `origin`, unless it already is.
+/// Makes `copy` equal to `origin`, unless it already is. Returns what had to be written.
 fn update_copy(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<CopiedEntry> {
     let from = fs::symlink_metadata(origin)?;
     let to = fs::symlink_metadata(copy).ok();
@@ -478,7 +479,7 @@ fn outside_error(root: &Path, path: &Path) -> io::Error {
     let path = path.strip_prefix(root).unwrap_or(path);
     io::Error::new(
         io::ErrorKind::NotADirectory,
-        format!("`{}` leads out of the directory", path.display()),
+        format!("`{}` points outside the directory", path.display()),
     )
 }
 

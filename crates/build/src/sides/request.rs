@@ -73,7 +73,7 @@ pub enum BuildEvent<'a> {
     Waiting(&'a Path),
     /// The sources of a state are being prepared.
     CheckingOut(&'a Revision),
-    /// A kept build of the state is used: there is nothing to build.
+    /// A kept build of this revision, or of the work tree (`None`), is used: there is nothing to build.
     Found(Option<&'a Revision>),
     /// Builds that had not been used for a long time were removed.
     Removed {
@@ -84,7 +84,7 @@ pub enum BuildEvent<'a> {
     },
     /// These files were not copied. The build did without them, or failed.
     LeftOut(&'a [UncopiedFile]),
-    /// Cargo starts to build; its own output follows.
+    /// Cargo starts to build this revision, or the work tree (`None`). Cargo's own output follows.
     Building(Option<&'a Revision>),
     /// Cargo skipped these bench targets of the requested state.
     TargetsSkipped(&'a [SkippedTarget]),
@@ -101,7 +101,7 @@ pub enum SidesError {
     Cargo(#[from] CargoError),
     /// The old state does not build, or cargo cannot read it; the message is cargo's.
     #[error(
-        "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may do"
+        "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may build"
     )]
     Revision {
         /// The revision that was to be built.
@@ -110,7 +110,7 @@ pub enum SidesError {
         source: CargoError,
     },
     /// The workspace is in no git repository, so it has no revisions.
-    #[error("the workspace lies in no git repository")]
+    #[error("the workspace is not in a git repository")]
     NoRepository,
     /// The revision does not contain the workspace yet.
     #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
@@ -121,7 +121,7 @@ pub enum SidesError {
         manifest: PathBuf,
     },
     /// The manifest to build is outside the repository.
-    #[error("`{}` does not lie in the repository at `{}`", manifest.display(), top.display())]
+    #[error("`{}` is not in the repository at `{}`", manifest.display(), top.display())]
     Elsewhere {
         /// The manifest.
         manifest: PathBuf,
@@ -130,7 +130,7 @@ pub enum SidesError {
     },
     /// A manifest names a dependency whose directory contains the repository.
     #[error(
-        "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
+        "cargo cannot read a copy of the repository `{}`, because a manifest in it names a directory above it, `{}`\n{said}\n  help: put both in one repository, or name the dependency by `git` or version",
         top.display(),
         path.display()
     )]
@@ -143,7 +143,7 @@ pub enum SidesError {
         said: String,
     },
     /// The old state has none of the packages whose current benchmarks were to be added to it.
-    #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]
+    #[error("revision {revision} has no package {}: there is nothing to add the current benchmarks to", packages.join(", "))]
     NoPackage {
         /// The revision that was to be built.
         revision: Revision,
@@ -159,7 +159,7 @@ pub enum SidesError {
         source: toml_edit::TomlError,
     },
     /// A file of the user is needed and cannot be read.
-    #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
+    #[error("{doing} `{}`: {source}\n  help: check its permissions; builds use a copy of the files that git tracks and of those beside them", path.display())]
     Source {
         /// The failed action, as "cannot ...".
         doing: &'static str,
@@ -169,7 +169,7 @@ pub enum SidesError {
         source: io::Error,
     },
     /// A file of the cache cannot be read or written.
-    #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
+    #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; set PERFCHECK_CACHE to use another place", path.display())]
     File {
         /// The failed action, as "cannot ...".
         doing: &'static str,
@@ -179,7 +179,7 @@ pub enum SidesError {
         source: io::Error,
     },
     /// The user has no cache directory.
-    #[error("there is no directory for caches\n  help: PERFCHECK_CACHE names one")]
+    #[error("there is no directory for caches\n  help: name one with PERFCHECK_CACHE")]
     NoCacheDirectory,
     /// The user asked to stop.
     #[error("interrupted")]

@@ -16,8 +16,9 @@ use crate::cargo::BenchExecutable;
 use perfcheck_host::Checkout;
 use perfcheck_host::process::Supervisor;
 
-/// Maximum size of an ignored file or directory that is copied, in bytes. A directory is also limited to a number of files.
+/// Maximum size of an ignored file or directory that is copied, in bytes.
 const LARGEST_IGNORED: u64 = 32 << 20;
+/// Maximum number of entries of an ignored directory that is copied.
 const MOST_IGNORED_FILES: usize = 2_000;
 /// The first bytes of `CACHEDIR.TAG` (<https://bford.info/cachedir/>).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
@@ -56,12 +57,12 @@ impl Caches {
         }
     }
 
-    /// Reports whether `path` is such a directory.
+    /// Reports whether `path` is a directory that is known or tagged to hold only files that can be made again.
     fn is_cache(&self, path: &Path) -> bool {
         self.known.iter().any(|known| known == path) || is_tagged_as_cache(path)
     }
 
-    /// Reports whether `path`, relative to `top`, is such a directory or is in one.
+    /// Reports whether `path`, relative to `top`, is a directory of files that can be made again, or is in one.
     fn contains(&self, top: &Path, path: &Path) -> bool {
         if path.as_os_str().is_empty() {
             return false;

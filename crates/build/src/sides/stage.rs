@@ -55,7 +55,7 @@ impl StagedExecutables {
         }
     }
 
-    /// Returns the directory for the `ordinal`-th executable of the reference. It does not exist yet.
+    /// Returns the directory for the `ordinal`-th executable of the reference. It need not exist.
     pub fn base_directory(&self, ordinal: usize) -> PathBuf {
         self.root.join("base").join(ordinal.to_string())
     }
@@ -108,14 +108,14 @@ impl Drop for StagedExecutables {
 
 /// Fails if others can write to the directory: they could exchange an executable after it was checked.
 fn require_private(directory: &Path) -> Result<(), SidesError> {
-    let metadata = fs::metadata(directory).map_err(file_error("cannot look at", directory))?;
+    let metadata = fs::metadata(directory).map_err(file_error("cannot inspect", directory))?;
     let own = metadata.uid() == rustix::process::geteuid().as_raw();
     if own && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
     let error = std::io::Error::new(
         std::io::ErrorKind::PermissionDenied,
-        "others own it or can write to it",
+        "other users own it or can write to it",
     );
     Err(file_error("cannot run executables in", directory)(error))
 }

@@ -99,7 +99,7 @@ impl CurrentCheckout {
         if place.alone {
             layout.make_links(&highest)?;
             make_link(&root, &directory)?;
-            // Executables that are kept elsewhere contain this path.
+            // Executables that are kept elsewhere contain this path, so the folder must stay.
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(file_error("cannot write", &notes))?;
         }
@@ -297,7 +297,7 @@ fn package_name(manifest: &Path) -> Option<String> {
     Some(document.get("package")?.get("name")?.as_str()?.to_owned())
 }
 
-/// Returns the names of files with hashes of their content.
+/// Returns the names of the files for which `which` holds, with hashes of their content.
 pub(super) fn hash_files(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
@@ -402,7 +402,7 @@ impl OutsidePaths {
 /// The imitated directories above the repository, and the links in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DirectoryLayout {
-    /// Path from the highest of them to the repository's top.
+    /// Path from the highest imitated directory to the repository's top.
     below: PathBuf,
     links: BTreeMap<PathBuf, PathBuf>,
 }

@@ -9,11 +9,12 @@ use super::limits::quota_waits;
 use super::processors::online;
 use perfcheck_analysis::model::{BusyProgram, HostActivity};
 
-/// Largest number of programs in the list, and the smallest number of processors that a listed program keeps busy.
+/// Largest number of programs in the list.
 const MOST_NAMED: usize = 3;
+/// A listed program keeps at least this many processors busy.
 const WORTH_A_NAME: f64 = 0.05;
 
-/// A snapshot of counters since the machine was started.
+/// The values of the system's counters at one time. They count from the start of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ActivitySnapshot {
     /// Clock ticks of all processors together.

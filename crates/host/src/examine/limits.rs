@@ -118,7 +118,7 @@ impl<'f> ControlGroups<'f> {
             || of_one.any(|group| has(group, "cpu.cfs_quota_us"))
     }
 
-    /// Returns the smallest quota of all groups in processors, and its period in microseconds.
+    /// Returns the smallest quota of all groups, as a number of processors, and its period in microseconds.
     fn quota(&self) -> Option<(f64, u64)> {
         let files = self.files;
         let of_two = self.unified.iter().filter_map(|group| {

@@ -1,7 +1,7 @@
 //! Examines the machine: settings that affect how stable measurements are, and its activity during a measurement.
 //!
-//! Must not judge. Each concern has its own file, with parsers that are pure functions of the texts from
-//! [`SystemFiles`]. A value that cannot be read is `None`.
+//! Must not judge the values. Each concern has its own file, with parsers that are pure functions of the texts from [`SystemFiles`]. A value that
+//! cannot be read is `None`.
 
 mod activity;
 mod files;

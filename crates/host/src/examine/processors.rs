@@ -14,8 +14,7 @@ use super::files::{SystemFiles, field, parse_number_list};
 use perfcheck_analysis::model::{FrequencyState, Nanos, ProcessorState, TimerState};
 
 const CPU: &str = "/sys/devices/system/cpu";
-/// Factor between the highest frequencies or capacities of cores from which on they are considered different kinds.
-/// Favored cores of one kind differ by less.
+/// Cores are of different kinds if their highest frequencies or capacities differ by more than this factor. Favored cores of one kind differ by less.
 const ALIKE: f64 = 1.2;
 
 /// Returns the numbers of the online processors.
@@ -92,7 +91,7 @@ fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 
-/// Reads the settings of the processors in `online`.
+/// Reads the frequency settings of the processors in `online`.
 pub(super) fn frequency(files: &dyn SystemFiles, online: &[u32]) -> FrequencyState {
     let of = |processor: &u32, name: &str| {
         files.line(&format!(
@@ -119,7 +118,7 @@ pub(super) fn frequency(files: &dyn SystemFiles, online: &[u32]) -> FrequencySta
     }
 }
 
-/// Intel's driver has a switch that disables boost; the others have one that enables it.
+/// Returns whether boost is on, and the file that switches it. Intel's driver has a switch that disables boost; the others have one that enables it.
 fn boost(files: &dyn SystemFiles) -> (Option<bool>, Option<&'static str>) {
     if let Some(forbidden) = files.number(NO_TURBO) {
         return (Some(forbidden == 0), Some(NO_TURBO));
@@ -135,8 +134,9 @@ const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 const DIFFERENCES: usize = 32;
 /// Number of readings after which the search for differences ends.
 const MOST_READINGS: usize = 1_000_000;
-/// Readings in a batch, and the number of batches. The fastest batch counts.
+/// Number of readings in a batch.
 const BATCH: u32 = 2_000;
+/// Number of batches, of which the fastest counts.
 const BATCHES: usize = 10;
 
 /// Reads the names of clock sources, and runs two short measurements.

@@ -180,8 +180,8 @@ impl ProcessGroup {
         let _ = self.end(Duration::ZERO);
     }
 
-    /// Waits up to `grace` for the leader to end by itself, and otherwise kills the group. Treats [`LeftoverPolicy`] as
-    /// chosen at the start. Returns the status of the leader.
+    /// Waits up to `grace` for the leader to end by itself, and otherwise kills the group. Processes that the leader leaves behind are treated by the
+    /// [`LeftoverPolicy`] chosen at the start. Returns the status of the leader.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -304,7 +304,7 @@ impl Supervisor {
     }
 }
 
-/// A pipe until its end, and the bytes read from it.
+/// A pipe (`None` once it has ended), and the bytes read from it.
 struct DrainedPipe<R> {
     pipe: Option<R>,
     bytes: Vec<u8>,

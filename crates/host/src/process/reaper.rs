@@ -49,7 +49,7 @@ impl Reaper {
         self.process.id()
     }
 
-    /// Announces a group whose processes have `mark`, until it is watched.
+    /// Announces a group that is being started and whose processes have `mark`. The announcement ends when the next group is watched.
     pub(super) fn announce(&mut self, mark: &Mark) {
         self.send_line('?', mark.word());
     }

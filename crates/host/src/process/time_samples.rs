@@ -1,8 +1,8 @@
 //! Samples the program counter of a process in regular intervals of CPU time. Supported on Linux only.
 //!
-//! `perf_event_open(2)` with a software clock needs no hardware counters, so it works in virtual machines, too.
-//! Kernel code is not sampled, therefore no privileges are needed. Threads and processes that the sampled one starts
-//! later are included. For these, the system shares a buffer only if there is one for each processor.
+//! `perf_event_open(2)` with a software clock needs no hardware counters, so it works in virtual machines, too. Kernel code is not sampled, therefore
+//! no privileges are needed. Threads and processes that the sampled one starts later are included. The kernel gives them a shared buffer only if an
+//! event is bound to one processor, so there is an event for each processor.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ pub enum TimeSamplingError {
     /// The system is not Linux.
     #[error("only Linux samples the time of a process")]
     System,
-    /// The kernel was built without it.
+    /// The kernel was built without `perf_event_open`.
     #[error("this kernel has no `perf_event_open`")]
     Missing,
-    /// The system's settings forbid it.
+    /// The setting `kernel.perf_event_paranoid`, whose value this is, forbids it.
     #[error("`kernel.perf_event_paranoid` is {0}, which leaves `perf_event_open` to root")]
     Paranoid(i64),
-    /// It is forbidden otherwise, for example by a container.
+    /// It is forbidden in another way, for example by a container.
     #[error("`perf_event_open` is not permitted, as in many containers")]
     Refused,
     /// Another error.
@@ -286,14 +286,14 @@ mod linux {
             Ok(Self { start, page, ring })
         }
 
-        /// Returns a number in the first page.
+        /// Returns the number at the offset `at` of the first page.
         fn number(&self, at: usize) -> &AtomicU64 {
             // SAFETY: the page is longer than `at`, which is a multiple of 8, and mapped as long as `self` lives;
             // both sides access the number atomically.
             unsafe { AtomicU64::from_ptr(self.start.as_ptr().byte_add(at).cast()) }
         }
 
-        /// Returns a word of the ring.
+        /// Returns the word of the ring at the position `at`, which counts on beyond the ring's size.
         fn word(&self, at: u64) -> u64 {
             let place = self.page + (at as usize & (self.ring - 1));
             // SAFETY: the place is within the ring and a multiple of 8, because all records have such lengths. The

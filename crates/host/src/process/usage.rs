@@ -30,7 +30,7 @@ mod linux {
 
     use super::UsageSnapshot;
 
-    /// Positions after the name of the program, which is in parentheses and can contain any character.
+    /// Positions in `/proc/PID/stat`, counted after the name of the program, which is in parentheses and can contain any character.
     const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
     const THREADS: usize = 17;
     /// Position of the time taken by a hypervisor, in the line for all processors.
@@ -53,7 +53,7 @@ mod linux {
         }
     }
 
-    /// Reads the CPU-time clock of the process, in nanoseconds.
+    /// Returns the CPU time by the CPU-time clock of the process, which counts nanoseconds.
     fn own_time(pid: u32) -> Option<Duration> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?);
         Some(clock_getcpuclockid(pid).ok()?.now().ok()?.into())

@@ -1,7 +1,7 @@
 //! Parses the address of a team's store, adds settings from the environment and the password file, and decides about encryption.
 //!
-//! Invariant: connections to other machines are encrypted, and the server's certificate is verified, unless the address has `sslmode=disable`.
-//! `tokio-postgres` has no verifying modes, so `sslmode` and `sslrootcert` are handled here.
+//! Invariant: connections to other machines are encrypted, and the server's certificate is verified, unless the address has `sslmode=disable`, or has
+//! no `sslmode` and `PGSSLMODE` is `disable`. `tokio-postgres` has no verifying modes, so `sslmode` and `sslrootcert` are handled here.
 
 #![expect(
     clippy::disallowed_methods,
@@ -46,7 +46,7 @@ impl TeamAddress {
                 "it names no host, and neither does PGHOST".into(),
             ));
         }
-        // Modes of the environment that do not require encryption are ignored in favor of the default here.
+        // `allow` and `prefer` in the environment are ignored, because the default below is stricter.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
         let said_roots = said.roots.is_some();
@@ -58,8 +58,7 @@ impl TeamAddress {
             Some("disable") => false,
             // A socket of the file system cannot be intercepted.
             Some("require" | "verify-ca" | "verify-full") if is_socket(&config) => false,
-            // Every mode that requires encryption also verifies the server, because encryption alone does not protect
-            // against another server in its place.
+            // Every mode that requires encryption also verifies the server, because encryption does not protect against an impostor of the server.
             Some("require" | "verify-ca" | "verify-full") => true,
             None => said_roots || !is_local(&config),
             Some(other) => {
@@ -171,30 +170,30 @@ const USUAL_SOCKETS: [&str; 2] = ["/tmp", "/var/run/postgresql"];
 /// Environment variables for PostgreSQL.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServerVariables {
-    /// `PGHOST`
+    /// `PGHOST`.
     pub(super) host: Option<String>,
-    /// `PGPORT`
+    /// `PGPORT`.
     pub(super) port: Option<String>,
-    /// `PGUSER`
+    /// `PGUSER`.
     pub(super) user: Option<String>,
-    /// Login name, the default of the database user.
+    /// `USER`: the login name, which is the default of the database user.
     pub(super) login: Option<String>,
-    /// `PGPASSWORD`
+    /// `PGPASSWORD`.
     pub(super) password: Option<String>,
     /// `PGPASSFILE`, or `.pgpass` in the home directory.
     pub(super) password_file: Option<PathBuf>,
-    /// `PGDATABASE`
+    /// `PGDATABASE`.
     pub(super) database: Option<String>,
-    /// `PGCONNECT_TIMEOUT`, in seconds
+    /// `PGCONNECT_TIMEOUT`, in seconds.
     pub(super) connect_timeout: Option<String>,
-    /// `PGSSLMODE`
+    /// `PGSSLMODE`.
     pub(super) ssl_mode: Option<String>,
-    /// `PGSSLROOTCERT`
+    /// `PGSSLROOTCERT`.
     pub(super) ssl_roots: Option<PathBuf>,
 }
 
 impl ServerVariables {
-    /// Reads the variables.
+    /// Reads the environment. An empty variable counts as not set.
     pub(super) fn read() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let home = || Some(dirs::home_dir()?.join(".pgpass"));
@@ -225,7 +224,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
         }
         if let Some(port) = &variables.port {
             let number = port.parse();
-            config.port(number.map_err(|_| format!("`PGPORT={port}` is no port"))?);
+            config.port(number.map_err(|_| format!("`PGPORT={port}` is not a port"))?);
         }
     }
     if let (None, Some(user)) = (config.get_user(), &variables.user) {
@@ -236,8 +235,8 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
     }
     if let (None, Some(seconds)) = (config.get_connect_timeout(), &variables.connect_timeout) {
         let number: Result<i64, _> = seconds.parse();
-        let number =
-            number.map_err(|_| format!("`PGCONNECT_TIMEOUT={seconds}` is no number of seconds"))?;
+        let number = number
+            .map_err(|_| format!("`PGCONNECT_TIMEOUT={seconds}` is not a number of seconds"))?;
         // Zero means that the user wants no limit.
         if let Some(seconds) = u64::try_from(number).ok().filter(|seconds| *seconds > 0) {
             config.connect_timeout(Duration::from_secs(seconds));

@@ -39,14 +39,14 @@ impl<T: Clone + Eq + Hash> Interned<T> {
     }
 }
 
-/// The rows that the transferred runs share, by index.
+/// The distinct rows that the transferred runs refer to. Until the server assigns row ids, an index identifies a row.
 struct TransferRows {
     environments: Interned<String>,
     conditions: Interned<String>,
     benchmarks: Interned<BenchmarkKey>,
     /// Pairs of the index of a run and the index of a benchmark in it.
     run_benchmarks: Interned<(usize, usize)>,
-    /// Index of the conditions of each of these pairs.
+    /// For each of `run_benchmarks`, the index of its conditions.
     measured_under: Vec<usize>,
     processes: usize,
 }
@@ -72,7 +72,7 @@ impl TransferRows {
                     let at = shared.run_benchmarks.intern(&(place, benchmark));
                     match shared.measured_under.get_mut(at) {
                         None => shared.measured_under.push(conditions),
-                        // The last process that measured the benchmark determines the conditions, as in a file.
+                        // The last process that measured the benchmark determines the conditions, as in a store that is a file.
                         Some(under) if matches!(launched.outcome, ProcessOutcome::Measured(_)) => {
                             *under = conditions;
                         }
@@ -85,7 +85,7 @@ impl TransferRows {
     }
 }
 
-/// The row ids that the server assigned.
+/// The row ids that the server assigned, one list for each kind of row. The kinds are in the order of the methods.
 struct AssignedIds([Vec<i64>; 6]);
 
 impl AssignedIds {
@@ -218,7 +218,7 @@ impl TeamSession {
         shared: &mut TransferRows,
         runs: &[TransferredRun],
     ) -> Attempt<AssignedIds> {
-        // Benchmarks with a verdict may have no measurement.
+        // A run may have a verdict for a benchmark that it did not measure.
         for run in runs {
             for found in (run.end)(&[]).verdicts {
                 shared.benchmarks.intern(&found.key);
@@ -263,7 +263,7 @@ impl TeamSession {
                 .ok()
                 .and_then(|kind| numbers.get_mut(kind));
             of_kind
-                .ok_or_else(|| Fault::Content("it gave a number of no kind".into()))?
+                .ok_or_else(|| Fault::Content("it gave a number of an unknown kind".into()))?
                 .push(number);
         }
         let expected = [
@@ -611,7 +611,7 @@ fn blob(value: &dyn rusqlite::ToSql) -> Attempt<Option<Vec<u8>>> {
 }
 
 impl TeamSession {
-    /// Stores the summary values of a run.
+    /// Stores the summary values that replace the samples of a run.
     pub(crate) fn insert_points(
         &self,
         run: RunId,

@@ -36,7 +36,7 @@ const WRITE: &str = "BEGIN; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT vers
 pub(super) const SETTINGS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'";
 const SETTINGS_OF_READERS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'; SET default_transaction_read_only TO on";
 
-/// Longest wait of a statement for locks, as in the settings.
+/// Longest wait of a statement for locks, the same as `lock_timeout` in the settings.
 const LOCKED_FOR: Duration = Duration::from_secs(10);
 /// Longest wait for an answer of the server.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -51,7 +51,7 @@ pub(crate) struct TeamSession {
     place: PathBuf,
     /// Longest wait for an answer of the server.
     pub(super) patience: Duration,
-    /// Statement to send together with the next one, which saves a round trip.
+    /// A statement that is sent together with the next one, which saves a round trip; `None` if none is waiting.
     unsaid: Cell<Option<&'static str>>,
 }
 
@@ -160,7 +160,7 @@ impl TeamSession {
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {
             Some(Value::Integer(version)) => Ok(u32::try_from(*version).ok()),
-            _ => Err(Fault::Content("it does not say its version".into())),
+            _ => Err(Fault::Content("it does not report its version".into())),
         }
     }
 
@@ -185,7 +185,7 @@ impl TeamSession {
         self.in_transaction(WRITE, statements, |session| session.batch("COMMIT"))
     }
 
-    /// Like [`Self::write`], for statements that create a store or change its version.
+    /// Like [`Self::write`], for statements that create a store or change its version. It does not check the version.
     pub(super) fn change_schema<T>(
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
@@ -265,8 +265,8 @@ impl TeamSession {
         self.wait(self.client.batch_execute(statements))
     }
 
-    /// Sends a statement without waiting for its answer. If the statement fails, the connection and its transaction
-    /// are lost anyway.
+    /// Sends a statement without waiting for its answer. A failure needs no handling: `COMMIT` after reading and `ROLLBACK` fail only if the
+    /// connection is lost, and the transaction with it.
     fn send_without_waiting(&self, statement: &'static str) {
         let client = Arc::clone(&self.client);
         self.runtime

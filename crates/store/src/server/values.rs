@@ -25,7 +25,7 @@ impl SqlValue {
             },
             ToSqlOutput::Owned(value) => Ok(Self(value)),
             _ => Err(rusqlite::Error::ToSqlConversionFailure(
-                "no plain value".into(),
+                "not a plain value".into(),
             )),
         }
     }
@@ -61,7 +61,9 @@ impl ToSql for SqlValue {
             }
             (Value::Text(text), &Type::TEXT) => text.to_sql(r#type, out),
             (Value::Blob(bytes), &Type::BYTEA) => bytes.to_sql(r#type, out),
-            (value, other) => Err(format!("a {} is no {other}", value.data_type()).into()),
+            (value, other) => {
+                Err(format!("a {} cannot be stored as {other}", value.data_type()).into())
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The decision about a family of questions by one of the published tests.
 //!
-//! For several runs of one benchmark at once, the Kruskal-Wallis test of all of them is a gate. Behind it each run is compared by the Mann-Whitney
-//! test.
+//! Several runs of one benchmark can be compared at once. Then the Kruskal-Wallis test of all of them is a gate: only if it is significant do the
+//! comparisons of the single runs, by the Mann-Whitney test, count.
 
 use serde::Serialize;
 
@@ -114,7 +114,7 @@ fn find_refusal(
     None
 }
 
-/// Returns the answer to `question`. `adjusted` is its p in the family.
+/// Returns the answer to `question`. `adjusted` is its p, adjusted for the family.
 pub(super) fn build_comparison(
     evidence: TestedBenchmark,
     question: &Question<'_>,
@@ -175,8 +175,9 @@ pub(super) fn build_comparison(
     comparison
 }
 
-/// Regressed or improved: significant, and the whole interval strictly beyond the threshold; for ranks without a threshold, significant alone.
-/// Unchanged: the whole interval within the threshold. A ratio that has bounds of its own is judged by these alone.
+/// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold; a
+/// rank test with a threshold of 0 needs no interval. A benchmark is unchanged if the whole interval lies within the threshold. A ratio that has
+/// bounds of its own is judged only by these.
 fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
@@ -189,7 +190,7 @@ fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Ve
         return Verdict::Inconclusive;
     }
     let significant = said == Significance::Significant;
-    // Without a threshold p alone decides, in the direction of the ranks: the interval of another statistic must not contradict it.
+    // With a threshold of 0 only p decides, in the direction of the ranks: the interval of another statistic must not contradict it.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -301,7 +302,7 @@ pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Op
     })
 }
 
-/// Tests all runs that have enough observations.
+/// Tests all runs that have enough observations; `None` if the reference has too few, or fewer than two candidates are left.
 fn test_gate(
     questions: &[Question<'_>],
     rules: &TestPolicy,

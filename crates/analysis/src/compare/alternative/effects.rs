@@ -1,7 +1,7 @@
 //! The size of a difference, independent of its p: Cliff's delta, Hedges' g, and the shift with its interval. Also the requested summary: a center of
 //! each side after an outlier policy, with the numbers of samples that the policy left out.
 //!
-//! Describes and decides nothing: tests never use the samples that a policy leaves.
+//! Describes and decides nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct Effects {
     pub paired_change: Option<Estimate>,
 }
 
-/// The shift's interval is exact up to this number of pairs.
+/// With more pairs than this, the ranks of the shift's interval come from the normal distribution.
 const MOST_EXACT_PAIRS: usize = 10_000;
 
 /// Computes the effect sizes of one question; `None` if a side has no observations.

@@ -1,5 +1,5 @@
-//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval. The observations of a test are the
-//! values of the processes, one each, or every sample.
+//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval. The observations of a test are
+//! either one value per process, or all samples.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct PublishedDecision {
     pub test: Test,
     /// The unit of observation.
     pub observations: Observations,
-    /// The statistic of a process. With samples as observations, only the rule of intervals needs it.
+    /// The statistic that gives the value of a process. The test uses it only if the observations are processes.
     pub center: Statistic,
     /// Number of observations of the new side.
     pub candidate: usize,
@@ -46,7 +46,7 @@ pub struct PublishedDecision {
     /// The significance by p and the practical bounds together.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub significance: Significance,
-    /// The two-sided level of the test; the interval has one minus this level.
+    /// The two-sided level of the test. The confidence level of the interval is one minus this.
     pub level: f64,
 }
 
@@ -55,7 +55,7 @@ pub struct PublishedDecision {
 pub(super) enum TestDecision {
     /// By its p, which is adjusted for the family.
     ByP(Option<f64>),
-    /// By the rule alone, which found a difference or none.
+    /// By a rule without p. True means that the rule found a difference.
     Difference(bool),
     /// By bounds of a ratio, independent of the noise threshold.
     Bounds(RatioVerdict),
@@ -389,8 +389,8 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Judges by the distance of two intervals. The interval of the change reaches from the nearest to the farthest values that both allow, relative
-    /// to the center of the reference; so it excludes 0 exactly if they do not overlap.
+    /// Judges by the distance of two intervals. The interval of the change contains all differences between a value in one interval and a value in
+    /// the other, relative to the center of the reference. So it excludes 0 exactly if the two intervals do not overlap.
     fn judge_intervals(
         &self,
         (candidate, candidate_observed): (&SideSamples, &[f64]),
@@ -511,7 +511,7 @@ const FLOOR: f64 = 0.01;
 
 /// The samples of a side, process by process; a reference of several runs is one side.
 pub(super) struct SideSamples {
-    /// Nanoseconds per iteration of the deciding samples, or of those that a filter leaves.
+    /// Nanoseconds per iteration of the deciding samples, or of those that a filter keeps.
     pub processes: Vec<Vec<f64>>,
     /// Iterations and nanoseconds of the linear phases.
     ramps: Vec<(Vec<f64>, Vec<f64>)>,

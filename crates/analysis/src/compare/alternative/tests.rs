@@ -356,6 +356,12 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
     assert_eq!(verdict(0.951), Verdict::Unchanged);
     assert_eq!(verdict(1.049), Verdict::Unchanged);
     assert_eq!(verdict(1.05), Verdict::Regressed);
+    let of_one = compared(&[100.0], &[106.0], by(Test::P95Ratio));
+    assert_eq!(
+        of_one.verdict,
+        Verdict::Regressed,
+        "one process has a percentile"
+    );
     let mut wide = Thresholds::default();
     wide.set("p95-slower", 1.2).unwrap();
     let rules = rules(by(Test::P95Ratio), wide);

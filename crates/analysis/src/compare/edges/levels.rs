@@ -1,24 +1,24 @@
 //! The search for the places where levels begin in a component, and the removal of those that do not count.
 //!
-//! A place is added while the best candidate lowers the weighted squares by more than chance does anywhere in the history. After each addition, the
-//! places move to where they explain most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao
-//! 1948).
+//! The search minimizes the weighted sum of squared residuals, here called the weighted squares. It adds a place while the best candidate lowers them
+//! by more than chance does anywhere in the history. After each addition, places move to where they lower them most. All places of a level are tried
+//! in one sweep over its edges (the score test of one more parameter: Rao 1948).
 
 use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::normal;
 
-/// p of a level that begins somewhere in a history without changes, equal to that of a change point. Trends and disagreements of machines use it,
-/// too.
+/// The probability that a level is found to begin somewhere in a history without changes. It is the same for change points. Trends and disagreements
+/// of machines use it, too.
 pub(super) const LEVEL_P: f64 = 0.001;
-/// Most levels of a component. More would mean that the stated errors are far too small.
+/// Largest number of levels of a component. More would mean that the stated errors are far too small.
 const MOST_LEVELS: usize = 100;
-/// A search takes at most this many steps. It ends by itself long before, unless errors of rounding move a place to and fro.
+/// A search takes at most this many steps. It ends long before, unless rounding errors move a place back and forth.
 const MOST_STEPS: usize = 200;
 /// Relative increase of the gain that is needed to move a place.
 const BETTER: f64 = 1e-6;
 
-/// The levels of a component, solved.
+/// The levels of a component, with the fit of their values.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
     /// Whether a level begins at each place.
@@ -134,8 +134,8 @@ impl<'c> Search<'c> {
         found: &mut Vec<Candidate>,
     ) {
         let mut is_new = vec![false; self.component.nodes];
-        // For the column c of the new parameter: `score` is c'We, `information` is c'Wc, `projected` is the covariance times X'Wc, and `explained` is
-        // X'Wc times `projected`.
+        // W holds the weights, e the residuals and X the columns of the present parameters. For the column c of the new parameter, `score` is c'We,
+        // `information` is c'Wc, `projected` is the covariance times X'Wc, and `explained` is X'Wc times `projected`.
         let (mut score, mut information, mut explained) = (0.0, 0.0, 0.0);
         let mut projected = vec![0.0; fit.values.len()];
         for place in level.clone().skip(1).rev() {
@@ -192,7 +192,8 @@ impl<'c> Search<'c> {
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    /// Moves each of `places` to where it explains most between its neighbors, except those that stay. Reports whether any moved.
+    /// Moves each of `places` to where it lowers the weighted squares most between its neighbors, except those that stay. Reports whether any moved;
+    /// `None` if a fit cannot be computed.
     fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
         let mut has_moved = false;
         for place in places.iter().copied() {
@@ -214,7 +215,8 @@ impl<'c> Search<'c> {
         Some(has_moved)
     }
 
-    /// Removes steps that are too small to count, the smallest first, then those that chance explains.
+    /// Removes steps that are too small to count, the smallest first. Then it removes steps that chance explains, unless a comparison called their
+    /// change.
     fn remove_insignificant(&self, begins: &mut [bool], needed: f64) -> Option<()> {
         loop {
             let (groups, fit) = self.fit(begins)?;

@@ -1,4 +1,5 @@
-//! Nodes and edges, split into connected components and reduced to the nodes that matter, and the weighted least squares over groups of nodes.
+//! The network of side-by-side measurements. It is split into connected components, reduced to the nodes that matter, and solved by weighted least
+//! squares over groups of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ pub struct Edge {
 /// All side-by-side measurements of a benchmark.
 ///
 /// Nodes without a place in the history (a tag that runs were measured against, commits of other branches) have values of their own. Those with few
-/// neighbors are eliminated first: a star of edges becomes the mesh of its ends, which has the same sum of squares.
+/// neighbors are eliminated first: the edges to such a node are replaced with edges between its neighbors, which have the same sum of squares.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
     /// Number of nodes that are places of the history; they come first, oldest first.
@@ -47,12 +48,12 @@ pub(super) struct Weighted {
 pub(super) struct Component {
     /// The places, ascending.
     pub places: Vec<usize>,
-    /// All nodes.
+    /// Number of all nodes, places included.
     pub nodes: usize,
     pub edges: Vec<Weighted>,
     /// Changes between two places that a comparison called: (earlier, later, whether the later one is slower).
     pub called: Vec<(usize, usize, bool)>,
-    /// Weighted squares between parallel edges, which no values of the nodes can reduce.
+    /// Weighted sum of the squared differences between parallel edges, which no values of the nodes can reduce.
     pub squares: f64,
     /// Number of independent observations: each measured edge gives one, each eliminated node uses one up.
     pub observations: usize,
@@ -142,10 +143,10 @@ fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     before
 }
 
-/// The neighbors of each node, with the difference to each and its weight.
+/// The network while nodes are eliminated: the neighbors of each node, with the difference to each and its weight.
 struct Reduced {
     neighbours: Vec<BTreeMap<usize, (f64, f64)>>,
-    /// Sums that are settled already, by node: squares, and the number of eliminated nodes.
+    /// Sums of a component, spread over its nodes: the weighted squares between parallel edges, and the number of eliminated nodes.
     settled: Vec<(f64, usize)>,
 }
 
@@ -267,9 +268,9 @@ pub(super) struct NodeGroups {
 
 /// The values of the groups, followed by the trends, with their covariance.
 ///
-/// All nodes of a group have one value, or an even trend. x minimizes `sum w (y - (x_b - x_a))^2` with the first group at 0 (the adjustment of a
-/// leveling network: Gauss 1823; for ratios of several treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted
-/// Laplacian of the groups.
+/// All nodes of a group have one value, or an even trend. The values x minimize the sum of `w (y - (x_b - x_a))^2` over all edges, each from a to b
+/// with difference y and weight w. The first group has the value 0 (the adjustment of a leveling network: Gauss 1823; for ratios of several
+/// treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted Laplacian of the groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
     /// Logarithms relative to the first group, which is 0.
@@ -455,4 +456,33 @@ fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
         }
     }
     Some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::invert_without_first;
+
+    /// A matrix whose first row and column do not count, with these four numbers beside them.
+    fn inverted([a, b, c, d]: [f64; 4]) -> Option<Vec<Vec<f64>>> {
+        invert_without_first(vec![vec![9.0; 3], vec![9.0, a, b], vec![9.0, c, d]])
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_positive_definite_has_no_inverse() {
+        let inverse = inverted([4.0, 2.0, 2.0, 3.0]).unwrap();
+        for (found, expected) in inverse[1..].iter().zip([[0.375, -0.25], [-0.25, 0.5]]) {
+            assert!((found[1] - expected[0]).abs() < 1e-12, "{inverse:?}");
+            assert!((found[2] - expected[1]).abs() < 1e-12, "{inverse:?}");
+        }
+        assert_eq!(inverse[0], [0.0; 3]);
+        for singular in [
+            [0.0, 0.0, 0.0, 1.0],
+            [-1.0, 0.0, 0.0, 1.0],
+            [4.0, 2.0, 2.0, 1.0],
+            [f64::INFINITY, 0.0, 0.0, 1.0],
+            [f64::NAN, 0.0, 0.0, 1.0],
+        ] {
+            assert_eq!(inverted(singular), None, "{singular:?}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! The positions of the places of a history: the levels of every component, solved, with the change between any two connected places. Also tests
-//! whether classes of machines agree, because the true effect of a change differs between processors.
+//! The values of the places of a history: the levels of every component, and the change between any two connected places. Also tests whether classes
+//! of machines agree, because the true effect of a change differs between processors.
 //!
 //! The test is Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). The difference between the weighted
 //! squares with one value of each level for all classes and those with separate values for each class is chi-square distributed if the classes agree.
@@ -227,7 +227,7 @@ pub(super) fn find_disagreement(
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|(_, levels)| of(levels)).sum::<usize>();
-    // Nodes without a place have values of their own, which the ranks do not count.
+    // Use observations as well as ranks: each class has its own values of eliminated nodes, and only the observations account for these.
     let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
     let left_together = all.observations.saturating_sub(all.rank);
     let df = left_together.checked_sub(left).filter(|df| *df > 0)?;

@@ -1,7 +1,7 @@
 //! Allocations, instructions and sampled time of two sides, and the costs of functions that differ.
 //!
-//! Numbers that do not vary are compared exactly, others are tested over processes. The noise threshold applies in both cases: another compiler or
-//! library shifts a few instructions that are of no interest.
+//! Numbers that do not vary are compared exactly, others are tested over processes. The noise threshold applies to all numbers except allocations
+//! that do not vary. It applies to instructions that do not vary, because another compiler or library shifts a few of them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct CountChange {
     pub base: f64,
     /// The number of the run.
     pub candidate: f64,
-    /// Whether all iterations of a side agree, on both sides. Then every difference is real, however small.
+    /// Whether the number does not vary on either side. Then every difference is real, however small.
     pub exact: bool,
     /// p of the two-sided test over processes: by permutation for allocations, Welch's for instructions; `None` if the numbers are exact.
     pub p_value: Option<f64>,
@@ -44,8 +44,8 @@ pub struct CountChange {
 pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
-    /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be of other code. `None` if a side
-    /// counted nothing.
+    /// Compares with the newest of the runs in `base` that counted. Older runs are of no use: counts do not drift, and the code may have changed
+    /// since. `None` if a side counted nothing.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -323,7 +323,7 @@ fn is_constant(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Standard errors that a difference must exceed. By the normal distribution, chance alone exceeds them 27 times in 10,000.
+/// The number of standard errors that a difference must exceed. By the normal distribution, chance exceeds it 27 times in 10,000.
 const BEYOND_CHANCE: f64 = 3.0;
 
 /// How the time of an iteration differs by function.
@@ -367,8 +367,8 @@ impl SampledTime {
     }
 }
 
-/// Returns the samples of each function. A side that left functions out may have run a missing one: it then counts with the samples of the side's
-/// smallest function, or with those of the other side if these are fewer.
+/// Returns the number of samples of each function on both sides. A side keeps only its largest functions, so a function that it lacks may have run.
+/// Such a function gets as many samples as the smallest function that the side keeps, but no more than the other side has.
 ///
 /// A function's share of the samples is its share of the measured time.
 fn function_counts<'m>(

@@ -64,12 +64,13 @@ impl AllocationSummary {
 pub struct OverProcesses {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation (k - 1); null for one process.
+    /// The standard deviation, with k - 1 in the denominator; null for one process.
     #[serde(rename = "std_dev")]
     pub sd: Option<f64>,
-    /// The standard deviation over the mean; null for one process.
+    /// The coefficient of variation (standard deviation divided by mean); null for one process.
     pub cv: Option<f64>,
-    /// The mean with its interval, which is Student's unless another one is named; null if there is none, such as Student's for one process.
+    /// The mean with its interval, which is Student's unless the member that contains it names another one; null if there is none, such as Student's
+    /// for one process.
     pub interval: Option<Estimate>,
 }
 
@@ -95,16 +96,16 @@ pub struct PercentileSummary {
     pub quantile: f64,
     /// The percentile of all operations in one histogram, in nanoseconds.
     pub merged_ns: u64,
-    /// The percentile of a process over the processes, in nanoseconds.
+    /// The percentiles of the single processes, summarized, in nanoseconds.
     #[serde(flatten)]
     pub ns: OverProcesses,
 }
 
-/// The operations that ended within one second, over processes.
+/// The operations of all processes that ended within one second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {
-    /// How many processes lasted that long.
+    /// How many processes had operations that ended within this second.
     pub processes: usize,
     /// How many operations succeeded.
     pub operations: u64,
@@ -122,7 +123,7 @@ pub struct WindowSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyOverTime {
-    /// The operations that ended within each second, over processes.
+    /// The operations of all processes that ended within each second.
     pub windows: Vec<WindowSummary>,
     /// The change of the median from the first to the last whole second, a fraction with Student's interval; null for fewer than two whole seconds.
     pub drift: Option<Estimate>,
@@ -158,11 +159,11 @@ pub struct LatencySummary {
     pub messages: Vec<String>,
     /// How many operations took more than an hour.
     pub clamped: u64,
-    /// How many processes there were.
+    /// How many processes had operations that succeeded.
     pub processes: usize,
     /// The number of operations of a process.
     pub operations_per_process: OverProcesses,
-    /// The operations per second of a process.
+    /// The operations per second of a process: a second divided by the mean latency.
     pub operations_per_second: OverProcesses,
     /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
     pub percentiles: Vec<PercentileSummary>,

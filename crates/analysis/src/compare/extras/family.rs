@@ -1,8 +1,8 @@
 //! Adds the extras to a comparison of times (allocations, instructions, sampled time and latencies), and decides verdicts about other metrics than
 //! the time.
 //!
-//! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni, rank tests by Holm's procedure.
-//! Counts that do not vary are certain and take no share.
+//! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni's correction, tests of counts by
+//! Holm's procedure. Counts that do not vary are certain and take no share.
 
 use crate::compare::extras::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::{LevelShare, SharedLevel};

@@ -1,4 +1,4 @@
-//! Latencies of two sides, compared by percentile over the percentiles of the single processes.
+//! Latencies of two sides. To compare a percentile, it is computed for each process, and the values of the processes are compared.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct PercentileChange {
     pub change: Estimate,
     /// The uncertainty of the change, for bounds at any level.
     pub uncertainty: Uncertainty,
-    /// The step of the clock over the time of the reference.
+    /// The step of the clock as a fraction of the reference's time.
     pub clock_step: f64,
     /// Relative error by which the percentile of a side may be too low, because its histogram rounds down.
     pub rounding: f64,

@@ -1,4 +1,5 @@
-//! Comparisons of numbers besides the time: allocations and instructions by an exact rule, latencies by percentile, sampled time by function.
+//! Comparisons of numbers besides the time: allocations and instructions exactly if they do not vary, latencies by percentile, sampled time by
+//! function.
 //!
 //! Pure, like the rest of `compare`. They do not affect the verdict about the time of an iteration: a comparison holds them with verdicts of their
 //! own. If the user asks for a verdict about one of them instead of the time, all benchmarks form one family. The unit of replication is the process;

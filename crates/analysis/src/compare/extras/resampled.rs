@@ -15,8 +15,8 @@ use perfcheck_stats::{
     percentile_interval_with,
 };
 
-/// Statistics of processes over all processes, with percentile bootstrap intervals: of the sorted resamples those with the indices int(a / 2 B) and
-/// int((1 - a / 2) B) - 1.
+/// Statistics of the single processes, summarized over all processes. The intervals are percentile bootstrap intervals: their bounds are the sorted
+/// resamples with the indices int(a / 2 B) and int((1 - a / 2) B) - 1, where a is one minus the confidence level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessStatistics {
@@ -55,7 +55,7 @@ pub enum ObservationKind {
 pub struct ProcessPercentile {
     /// The quantile, a fraction; 1 is the longest time.
     pub quantile: f64,
-    /// The percentile of a process, by nearest rank, over the processes.
+    /// The percentiles of the single processes, by nearest rank, summarized.
     #[serde(flatten)]
     pub ns: OverProcesses,
 }

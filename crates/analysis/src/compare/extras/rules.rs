@@ -1,5 +1,5 @@
-//! The rules for comparing allocations and latencies, taken from those of the comparison that holds them, and the level of one verdict of a family:
-//! that of its interval, or that of all rank tests together.
+//! The rules for comparing extras, which follow from those of the comparison of times, and the level of a verdict about another metric than the time:
+//! that of its interval, or that of all tests of counts together.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ pub(super) enum ProcessPairing {
 pub(super) struct ExtrasPolicy {
     /// Relative change that counts as noise, a fraction.
     pub(super) noise_threshold: f64,
-    /// Level of the permutation test, two-sided, for each number separately.
+    /// Two-sided level of the tests of counts, for each number separately.
     pub(super) significance_level: f64,
     /// Level of the intervals, for each percentile separately.
     pub(super) confidence_level: f64,

@@ -19,7 +19,7 @@ const DRIFT: f64 = 3.5;
 /// An effect of positions must exceed this many of its standard errors.
 const POSITION: f64 = 4.0;
 
-/// Rounds farther apart than this belong to different modes.
+/// A gap between rounds (a difference of logarithms) must exceed this to separate two modes.
 const MODE_GAP: f64 = 0.03;
 
 /// An iteration longer than this is long: a round of 20 ms has at most ten samples per side.
@@ -133,7 +133,8 @@ fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     })
 }
 
-/// Returns the median over the quads of a round. The speed difference of the sides cancels: each quad holds it with both signs.
+/// Returns the effect of positions in a round, a logarithm: the median over its quads. The speed difference of the sides cancels, because each quad
+/// holds it with both signs.
 fn position_in_round(round: &Round) -> Option<f64> {
     let quads = round
         .base

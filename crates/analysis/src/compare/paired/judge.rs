@@ -248,7 +248,7 @@ impl BenchmarkJudge<'_> {
         }
     }
 
-    /// Turns the bounds into a verdict. No other code of this module decides a comparison.
+    /// Turns the bounds and the slow-path test into the verdict of a benchmark that could be tested.
     fn verdict(&self, lower: f64, upper: f64, notes: &mut Vec<Note>) -> Verdict {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let change = ChangeBounds { lower, upper };

@@ -1,4 +1,4 @@
-//! The times at which a benchmark is looked at, and the share of the level that each look may spend.
+//! The numbers of rounds after which a benchmark is looked at, and the share of the level that each look may spend.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::BenchmarkKey;
 use perfcheck_stats::{BootstrapSpread, Quantile};
 
-/// The floor test's share of the level; the slow-path test has the rest.
+/// The speed test's share of the level; the slow-path test has the rest.
 const FLOOR_SHARE: f64 = 0.8;
 
 /// Numbers of rounds after which a benchmark may be settled.
@@ -66,7 +66,7 @@ impl HostNoise {
 /// The method that compares speeds. The default was chosen by measurement: docs/internals/src/statistics/side-by-side.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedMethod {
-    /// The floor test's share of the level; the rank test has the rest. 1 means the floor test alone.
+    /// The floor test's share of the level of the speed test; the rank test has the rest. With 1 there is no rank test.
     pub floor_share: f64,
     /// The quantile of the pooled samples that is compared.
     pub quantile: f64,
@@ -87,7 +87,7 @@ pub struct PairedMethod {
 /// The claims that need enough rounds with the lower floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloorGuard {
-    /// No claim: Student's t alone.
+    /// No claim: the floor test uses only Student's t.
     Nowhere,
     /// Only a change beyond the threshold.
     Changes,
@@ -120,7 +120,7 @@ impl Plan {
     /// With fewer rounds a benchmark is called unchanged only if the measurement ends: they would not show a slow path.
     pub const ROUNDS_OF_UNCHANGED: usize = 30;
 
-    /// Quads that belong together: ABBA and BAAB. In both together each side comes first, and follows itself, equally often.
+    /// Number of quads that are compared together: ABBA and BAAB. In both together each side comes first, and follows itself, equally often.
     pub const QUADS_TOGETHER: u64 = 2;
 
     /// Returns the looks of a measurement of at most `rounds` rounds.
@@ -176,7 +176,7 @@ impl Plan {
         (taken as f64 / looks.len().max(1) as f64).powf(method.spending)
     }
 
-    /// Returns the family-wise, one-sided level of the floor test.
+    /// Returns the family-wise, one-sided level of the speed test.
     pub(super) fn floor_level(&self) -> f64 {
         self.significance_level * FLOOR_SHARE
     }

@@ -21,8 +21,8 @@ pub struct HostResolution {
     pub rounds: usize,
     /// The difference between the two sides, with its interval.
     pub difference: Estimate,
-    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of floors; the standard error is this over the square root
-    /// of the number of rounds.
+    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of floors; the standard error is this divided by the
+    /// square root of the number of rounds.
     floor: f64,
     /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of ranks.
     ranks: f64,
@@ -116,7 +116,7 @@ impl HostResolution {
         let t = |tail| student_t::upper_quantile(tail, df).unwrap_or(f64::INFINITY);
         let error = (self.floor / root).max(self.least_error);
         let by_floor = (t(of_floor) + t(1.0 - power)) * error;
-        // If all signs agree, p is 2^-n.
+        // The smallest p of the rank test is 2^-n, if all n signs agree.
         let by_ranks = if 0.5_f64.powf(f64::from(rounds)) > of_ranks {
             f64::INFINITY
         } else {

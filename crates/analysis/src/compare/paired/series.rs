@@ -74,8 +74,8 @@ impl UsableRounds {
         notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
     }
 
-    /// Selects the usable ones of the first `count` rounds. A round counts as a whole if the samples of both sides are long enough, at the typical
-    /// time of all processes of their side.
+    /// Selects the usable ones of the first `count` rounds. A round is used or left out as a whole. It is used if the samples of both sides are long
+    /// enough at the typical time of all processes of their side.
     pub(super) fn select(series: &PairedSeries<'_>, count: usize) -> Self {
         let rounds = &series.rounds[..count.min(series.rounds.len())];
         let typical_ns = |side| {

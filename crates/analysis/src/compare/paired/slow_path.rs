@@ -37,7 +37,7 @@ impl SlowPathTest {
     }
 }
 
-/// Returns p at the better of the two excesses, doubled.
+/// Returns twice the smaller p of the two excesses (Bonferroni).
 fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
     let p = EXCESSES.map(|excess| p_at_excess(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)

@@ -1,6 +1,6 @@
 //! The speed test: the floor test and the rank test, each at its share of the level.
 //!
-//! They have different weaknesses: a moment of higher CPU frequency on one side alone misleads the floor test, bursts that cover whole rounds mislead
+//! They have different weaknesses: a moment of higher CPU frequency on only one side misleads the floor test, bursts that cover whole rounds mislead
 //! the rank test. A finding of one test at its share of the level counts. If the tests contradict each other at that level, only a finding of both
 //! counts.
 
@@ -100,7 +100,7 @@ impl SpeedTest {
     }
 
     /// Reports whether the two intervals are disjoint, at `level` or at the level of the look. Both are checked because the intervals are narrower at
-    /// a larger level; so bounds never cross.
+    /// a larger level. So the two bounds of one level never cross.
     pub(super) fn contradicts(&self, level: f64) -> bool {
         let (floor, ranks) = self.levels(level);
         self.contradiction
@@ -168,8 +168,8 @@ const ENOUGH_FOR_QUANTILE: usize = 100;
 /// The difference of the floors, with its uncertainty.
 ///
 /// The floor test asks whether the low quantiles of the pooled samples differ by more than the threshold. Noise makes samples longer, so the fastest
-/// of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from one inversion:
-/// `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
+/// of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from the same test: its p
+/// is monotone in the assumed difference, and a bound is the difference at which p reaches the level.
 #[derive(Debug, Clone)]
 pub(super) struct FloorTest {
     pub location: Location,
@@ -310,8 +310,8 @@ impl FloorTest {
         student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns the p of Fisher's test that no more rounds of the `fast` side than of the `slow` one fall below a cut, at the best of all cuts, after
-    /// `slow` was made faster by `shift`.
+    /// Returns p of the guard against an accident of processes. `shift` is first subtracted from the `slow` side. For each cut, Fisher's exact test
+    /// asks whether more rounds of the `fast` side than of the `slow` side lie below it. The smallest p of all cuts is returned.
     ///
     /// A process can have a memory layout that makes it faster for its whole life. If few processes have it, they may all be on one side, and
     /// resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
@@ -381,7 +381,7 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     step.unwrap_or(0.0) / 2.0
 }
 
-/// The number of samples of a side in quads that belong together.
+/// Number of samples that one side has in the quads that are compared together.
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
 /// The differences of all rounds.

@@ -154,6 +154,7 @@ fn n_x15_jitter_has_a_word() {
     made.processes[0].conduct = Some(conduct(70_000, 14_000));
     let signs = HostControls::from_measurements([&made].into_iter());
     assert_eq!(signs.jitter, Some(0.2), "the largest");
+    assert_eq!(signs.steadiness(), Some(Steadiness::Shared));
     assert_eq!(
         (signs.control_ns, signs.control_range),
         (Some(70_000.0), Some(0.0))

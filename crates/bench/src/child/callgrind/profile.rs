@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Instructions by function, excluding those of its callees. A function can occur several times, with different
-/// callers.
+/// Number of instructions by function, without those of the functions that it calls. If counts are separated by stack, a function has an entry for
+/// each chain of callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     functions: BTreeMap<String, u64>,
@@ -46,7 +46,7 @@ impl Profile {
         }
     }
 
-    /// Subtracts `other` and leaves out functions that have no more instructions than there.
+    /// Subtracts the counts of `other`, and drops the functions that are left without instructions.
     #[must_use]
     pub fn subtract(mut self, other: &Self) -> Self {
         for (name, count) in &mut self.functions {

@@ -42,8 +42,8 @@ pub enum CountBy {
     Stack,
 }
 
-/// Number of callers by which the counts of a function are separated. About a dozen of them belong to the harness,
-/// the rest to the benchmark. The number is limited because mutual recursion has a different stack at every depth.
+/// Largest number of callers that are recorded for a function. About a dozen of them belong to the harness, the rest to the benchmark. The number is
+/// limited because mutual recursion has a different stack at every depth.
 pub const MOST_CALLERS: usize = 64;
 
 impl Valgrind {
@@ -112,7 +112,7 @@ impl Valgrind {
     }
 }
 
-/// The files of one process, each read once and in the order in which they were written.
+/// The files that callgrind writes for one process. Each is read once, in the order in which they were written.
 #[derive(Debug)]
 pub struct Recording {
     windows: TimedWindows,
@@ -122,7 +122,7 @@ pub struct Recording {
     next: u32,
     /// Parts of a window that is not complete yet.
     open: Vec<ProfilePart>,
-    /// Whether the benchmark itself reads the clock, as found in the first window.
+    /// Who reads the clock in Criterion's methods. The first window decides it; `None` before that window, and for other harnesses.
     readings: Option<ClockReadings>,
     is_damaged: bool,
 }
@@ -177,7 +177,7 @@ impl Recording {
                 Some(part) => self.open.push(part),
                 None => self.is_damaged = true,
             }
-            // A long bench writes many files.
+            // A long bench writes many files, so remove each that was read.
             let _ = fs::remove_file(&part);
         }
     }

@@ -38,7 +38,7 @@ pub enum TimedWindowsError {
     Unreadable(String),
     /// The functions have no symbols, or were optimized away.
     #[error(
-        "its executable does not name the functions that time it (`strip = true` takes names away)"
+        "its executable does not name the functions that time it (`strip = true` removes names)"
     )]
     NoNames,
 }
@@ -115,8 +115,8 @@ impl TimedWindows {
         }
     }
 
-    /// Removes the complete windows from `parts` and returns the timed code of each, in the order run. Later parts
-    /// stay. `readings` is set by the first window.
+    /// Removes the complete windows from `parts`, and returns the timed code of each in the order of execution. Parts of an incomplete window stay.
+    /// The first window of a Criterion bench sets `readings`.
     pub(super) fn take_timed(
         &self,
         parts: &mut Vec<ProfilePart>,
@@ -192,8 +192,8 @@ fn timed_by_criterion(
         is_batched && readings == ClockReadings::OfCriterion && !count.is_multiple_of(2);
     let mut timed = Profile::default();
     for (place, part) in inside.into_iter().enumerate() {
-        // The order is [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]. The
-        // timed parts have even places, from the third part on.
+        // The parts are: begin | inputs | timed | drop, inputs | timed | ... | drop | end. Each `|` is a reading of the clock. The timed parts have
+        // the even indices from 2 on, without the last one.
         let is_between = place >= 2 && place.is_multiple_of(2) && place + 2 < count;
         if !in_batches || is_between {
             timed.add(part.profile);
@@ -204,8 +204,8 @@ fn timed_by_criterion(
 
 /// Removes the first complete sample from `parts` and returns its timed code; `None` if no sample is complete.
 ///
-/// All threads enter the first synchronization before any leaves it, and the same holds for the second. The timed
-/// code of all threads is therefore between the first exit and the last entry.
+/// All threads enter the first synchronization before any leaves it, and the same holds for the second. The timed code of all threads is therefore
+/// between the first exit from the first one and the last entry into the second one.
 fn take_divan_sample(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
     let is_at = |part: &ProfilePart, when: &str| {
         bounding_function(part, when).is_some_and(|name| meetings.contains(name))
@@ -236,13 +236,14 @@ fn is_divan_sync(readable: &str) -> bool {
         && readable.ends_with("::sync_impl")
 }
 
-/// Returns the function whose entry or exit caused the part to be written.
+/// Returns the function that caused the part to be written, when it was entered (`when` is "before") or left ("after"); `None` if the cause was
+/// another.
 fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')
 }
 
-/// Returns a pattern that matches only this symbol.
+/// Returns the symbol as a pattern, with `?` in place of the first character. No other symbol is expected to have the same rest.
 fn pattern(symbol: &str) -> String {
     let mut rest = symbol.chars();
     rest.next();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::message::{CriterionVersion, RawConfig};
 use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
-/// Older versions accept only whole seconds.
+/// First version that accepts fractions of seconds. Older ones accept only whole seconds.
 const FRACTIONS_OF_SECONDS: CriterionVersion = CriterionVersion(0, 4, 0);
 /// Criterion's default warm-up, in all versions.
 pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
@@ -37,7 +37,7 @@ pub struct CriterionSettings {
     /// Warm-up of each benchmark. `None` leaves it to the author, whose settings for the whole bench the command line
     /// would override.
     pub warm_up: Option<Duration>,
-    /// Measurement time of each benchmark. `None`: as for `warm_up`.
+    /// Measurement time of each benchmark. `None` leaves it to the author, as for `warm_up`.
     pub measurement: Option<Duration>,
     /// Number of samples of each benchmark.
     pub samples: u32,
@@ -112,7 +112,7 @@ fn at_least_fewest_samples(samples: u32) -> u32 {
 }
 
 impl CriterionSettings {
-    /// Returns the settings as rounded for a Criterion of `version`.
+    /// Returns the settings as `version` accepts them: in whole seconds if it is old or unknown, and with enough samples.
     #[must_use]
     pub(super) fn for_version(self, version: Option<CriterionVersion>) -> Self {
         let whole = version.is_none_or(CriterionVersion::takes_whole_seconds);

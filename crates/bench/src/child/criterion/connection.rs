@@ -26,7 +26,7 @@ pub(super) const HOME: &str = "CRITERION_HOME";
 pub(super) const NOWHERE: &str = "/dev/null/criterion";
 
 /// Name of the request in errors if the bench is only asked for its version.
-const GREET: &str = "greet its runner";
+const GREET: &str = "report its version";
 
 /// Number of messages that are buffered before the bench has to wait.
 const WAITING: usize = 64;

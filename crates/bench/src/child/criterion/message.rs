@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{DeclaredThroughput, Metric, Nanos, Sample, Throu
 
 /// The runner's greeting: its name, and the version of the cargo-criterion that uses this protocol.
 const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
-/// The beginning of the bench's answer. Its version and two numbers follow.
+/// Beginning of the bench's answer. Criterion's version, the version of the protocol and the number of the format follow.
 const BENCH_NAME: &[u8; 9] = b"Criterion";
 /// The version of the protocol, and the number that stands for CBOR.
 const PROTOCOL: u16 = 1;
@@ -210,7 +210,7 @@ pub(in crate::child) enum SamplingMethod {
     Flat,
 }
 
-/// The settings in force.
+/// The settings with which a benchmark was sampled, as Criterion sends them.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub(in crate::child) struct RawConfig {
     pub(super) measurement_time: RawDuration,
@@ -265,7 +265,7 @@ impl RawId {
     }
 }
 
-/// A float represents all smaller whole numbers exactly.
+/// 2^53. A float represents every smaller whole number exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// If values are not whole, both values and iterations are multiplied by this number.
 const PARTS: f64 = 1000.0;
@@ -277,14 +277,13 @@ const SMALLEST_PART: u32 = 18;
 pub(super) struct UnitScale {
     /// Stored units per measured unit.
     factor: f64,
-    /// Meaning of the stored values.
+    /// What the stored values measure.
     pub(super) metric: Metric,
 }
 
 impl UnitScale {
-    /// Creates the scale for a measured unit that is `size` of `unit`. Times are stored in nanoseconds. Other values
-    /// are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least
-    /// 1.
+    /// Creates the scale for a measured unit that is `size` of `unit`; `None` if `size` is not a positive number. Times are stored in nanoseconds.
+    /// Other values are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least 1.
     pub(super) fn from_unit(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
@@ -339,7 +338,7 @@ impl UnitScale {
     }
 }
 
-/// Returns the number if it is whole and fits.
+/// Returns the number if it is whole, not negative and below 2^53.
 pub(super) fn to_whole(number: f64) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
 }

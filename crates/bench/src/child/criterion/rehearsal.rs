@@ -246,8 +246,8 @@ const LEFT_OUT: [&[u8]; 2] = [
     b"Gnuplot not found, using plotters backend",
 ];
 
-/// A reader without these lines. All other output passes unchanged; the beginning of a possible match is held back
-/// until it is known not to match.
+/// A reader that removes the lines of `LEFT_OUT`. All other output passes unchanged; the beginning of a possible match is held back until it is known
+/// not to match.
 pub(in crate::child) struct OutputFilter<R> {
     pipe: R,
     /// The matched part of the line in `of`. Once all of `of` is matched, the rest of the line is dropped.

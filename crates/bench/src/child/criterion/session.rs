@@ -31,7 +31,7 @@ pub struct CriterionReport {
     pub id: String,
     /// Amount that one iteration processes.
     pub throughput: Throughput,
-    /// Description of that amount, if it has no number.
+    /// Description of that amount, if it cannot be expressed as a number.
     pub throughput_words: Option<String>,
     /// Time from the permission to continue until the benchmark began: the set-up of the bench.
     pub set_up: Duration,
@@ -44,7 +44,7 @@ pub struct CriterionReport {
 pub struct CriterionMeasurement {
     /// The samples.
     pub series: Series,
-    /// Meaning of the samples.
+    /// What the samples measure.
     pub metric: Metric,
     /// Settings that the author fixed in code.
     pub settings: AuthorSettings,
@@ -59,7 +59,7 @@ pub struct CriterionMeasurement {
 pub struct ExcessiveDuration {
     /// Duration of its warm-up.
     pub warm_up: Duration,
-    /// Expected duration of its samples, if it got that far.
+    /// Expected duration of its samples; `None` if the warm-up was already too long.
     pub samples: Option<Duration>,
 }
 
@@ -77,11 +77,12 @@ pub struct CriterionSession<'a> {
     under_way: Option<String>,
     /// Number of benchmarks seen so far for each full id.
     seen: BTreeMap<String, usize>,
-    /// Whether the bench waits for permission to continue, and whether it has been greeted.
+    /// Whether the bench waits for permission to continue.
     waits: bool,
     greeted: bool,
-    /// Time of the last permission to continue, and the delay from there to the start of a benchmark.
+    /// Time of the last permission to continue.
     leave: Instant,
+    /// Delay from that permission to the start of the current benchmark.
     set_up: Duration,
     /// Warm-up of the current benchmark.
     warm_up: Sample,
@@ -184,7 +185,9 @@ impl<'a> CriterionSession<'a> {
             }
             Some(PortEvent::Closed) | None => Err(self.running.exit_error(CONNECT)),
             Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),
-            Some(_) => Err(ChildError::protocol("it spoke before it was greeted")),
+            Some(_) => Err(ChildError::protocol(
+                "it sent a message before it was greeted",
+            )),
         }
     }
 
@@ -259,7 +262,9 @@ impl<'a> CriterionSession<'a> {
                     }
                     Message::BeginningBenchmarkGroup {} => {}
                     Message::FormattedValue {} | Message::ScaledValues { .. } => {
-                        return Err(ChildError::protocol("it answers what it was not asked"));
+                        return Err(ChildError::protocol(
+                            "it answers a question that was not asked",
+                        ));
                     }
                 },
                 PortEvent::Closed => return self.finish(),
@@ -339,8 +344,8 @@ impl<'a> CriterionSession<'a> {
             .saturating_add(duration_from_ns(expected_ns).saturating_mul(PATIENCE))
     }
 
-    /// Reports whether a duration chosen by the author is too long. Settings of a group override the command line for
-    /// the benchmarks of the group.
+    /// Reports whether a duration is too long, provided that it was left to the author. A duration that the command line sets is never too long, even
+    /// if a group of the bench overrides it.
     fn exceeds_longest(
         &self,
         time: Duration,
@@ -397,7 +402,9 @@ impl<'a> CriterionSession<'a> {
         }
         let scale = self.request_scale()?;
         let samples = scale.samples(iters, times).ok_or_else(|| {
-            ChildError::bench("it reports numbers that no measurement has: negative, infinite, or of no iterations")
+            ChildError::bench(
+                "it reports impossible numbers: negative, infinite, or of zero iterations",
+            )
         })?;
         let (linear, flat, mode) = match method {
             SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
@@ -430,9 +437,9 @@ impl<'a> CriterionSession<'a> {
                     [size] => UnitScale::from_unit(size, &unit),
                     _ => None,
                 }
-                .ok_or_else(|| ChildError::protocol("it cannot say in which unit its values are")),
+                .ok_or_else(|| ChildError::protocol("it cannot name the unit of its values")),
                 _ => Err(ChildError::protocol(
-                    "it does not answer in which unit its values are",
+                    "it does not answer what unit its values have",
                 )),
             },
             Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),

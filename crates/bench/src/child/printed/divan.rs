@@ -6,8 +6,9 @@ use super::value::PrintedTime;
 const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 /// The separator of columns.
 const BETWEEN: &str = " │ ";
-/// Precision of printed numbers: four significant digits, but at most three decimals of a nanosecond.
+/// Smallest number of steps of a time in microseconds or a longer unit, because divan prints four significant digits.
 const DIGITS: f64 = 1000.0;
+/// Largest number of decimals of a time in nanoseconds.
 const DECIMALS: u32 = 3;
 
 /// Reports whether this is the first line of divan's standard output: the name of a crate, then the heads of the
@@ -115,7 +116,7 @@ pub(super) fn parse_rows(table: &str) -> Vec<DivanRow> {
     table.lines().filter_map(row).collect()
 }
 
-/// Returns the time in units of the smallest printed step.
+/// Returns the time as a multiple of the smallest step that divan prints.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     let steps = time.steps_at(DECIMALS);
     if time.unit_ns() == 1 {

@@ -13,9 +13,9 @@ use crate::child::spawn::{ProcessContext, ProcessSpec};
 use perfcheck_analysis::model::{Sample, worded};
 use perfcheck_host::process::UsageSnapshot;
 
-/// Smallest number of printed steps of a time that can be compared at 1 %.
+/// A printed time must have at least this many steps to be compared: a step is then at most 1 % of it.
 const FEWEST_STEPS: f64 = 100.0;
-/// Timeouts allowed for a benchmark whose duration is unknown.
+/// Multiple of the timeout that is allowed for a process whose duration is unknown.
 const UNKNOWN: u32 = 10;
 
 worded! {
@@ -33,7 +33,7 @@ worded! {
 pub(super) struct Address {
     /// Name known to the executable.
     name: String,
-    /// Number of threads, if the benchmark runs with several such numbers.
+    /// Number of threads; `None` unless the benchmark runs with several such numbers.
     threads: Option<usize>,
 }
 
@@ -61,9 +61,9 @@ pub struct PrintedHarness {
 pub struct PrintedRequest<'r> {
     /// Id of the benchmark.
     pub id: &'r str,
-    /// Duration of the samples.
+    /// Total duration of the samples. Only divan accepts it.
     pub measurement: Duration,
-    /// Number of samples, if requested.
+    /// Number of samples; `None` leaves it to the harness. Only divan accepts it.
     pub samples: Option<u32>,
 }
 
@@ -72,7 +72,7 @@ pub struct PrintedRequest<'r> {
 pub struct PrintedReport {
     /// The result.
     pub reported: PrintedValue,
-    /// Resources that the process used, if the system tells.
+    /// Resources that the process used, if the system reports them.
     pub usage: Option<UsageSnapshot>,
     /// Duration of the process.
     pub took: Duration,
@@ -192,11 +192,11 @@ impl PrintedHarness {
         let time = found.ok_or_else(|| no_result_error(printed))?;
         Ok(match time.to_sample() {
             None => PrintedValue::Nothing(
-                "it took no time at all: the loop was not run, or nothing is left of its body"
+                "it took no time at all: the loop was not run, or the compiler removed its body (use `black_box`)"
                     .to_owned(),
             ),
             Some(sample) if self.steps(time) < FEWEST_STEPS => PrintedValue::Nothing(format!(
-                "its {} ns are too few digits to be compared: let an iteration do more",
+                "its {} ns has too few digits to compare: do more work per iteration",
                 sample.per_iteration()
             )),
             Some(sample) => PrintedValue::Value(sample),
@@ -385,7 +385,7 @@ fn find_thread_counts(
     Ok(branches)
 }
 
-/// Returns the single row of the table that divan printed.
+/// Returns the only row of the table that divan printed; `None` if there is no row, an error if there are several.
 pub(super) fn single_divan_row(
     printed: &ProcessOutput,
 ) -> Result<Option<divan::DivanRow>, ChildError> {

@@ -13,7 +13,8 @@ pub(super) fn is_first_line(line: &str) -> bool {
         && words.next().is_none()
 }
 
-/// Returns the names of the benchmarks in a list. Harnesses that imitate libtest use one of two suffixes.
+/// Returns the names of the benchmarks in the output of `--list`. Libtest writes `: benchmark` after a name; some harnesses that imitate it write
+/// `: bench`.
 pub(super) fn parse_list(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| {
         line.strip_suffix(": benchmark")
@@ -33,7 +34,7 @@ pub(super) fn parse_result(stdout: &str) -> Option<PrintedTime> {
     })
 }
 
-/// Returns the time in units of the smallest printed step.
+/// Returns the time as a multiple of the smallest step that libtest prints.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     time.steps_at(DECIMALS)
 }

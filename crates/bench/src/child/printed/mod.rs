@@ -1,7 +1,7 @@
-//! Runs benches that know no runner: Rust's own `#[bench]` (libtest) and the crate divan.
+//! Runs benches that cannot report to a runner: Rust's own `#[bench]` (libtest) and the crate divan.
 //!
-//! Each process runs one benchmark. Its output is read as one value. Owns these formats, see docs/guide/src/coming-from.md. Must not treat a summary as samples: of divan's table, the median represents
-//! the process.
+//! Each process runs one benchmark, and its output is read as one value; in divan's table that is the median. Only this module knows the printed
+//! formats, which docs/guide/src/coming-from.md describes. It must not treat a summary as samples.
 
 mod divan;
 mod harness;

@@ -16,9 +16,9 @@ use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_com
 use perfcheck_analysis::model::{Event, Observer};
 use perfcheck_host::process::UsageSnapshot;
 
-/// Largest accepted output; lists and tables are shorter.
+/// Largest accepted standard output, in bytes. Lists and tables are shorter.
 const MOST_TEXT: usize = 16 << 20;
-/// The beginning of the line about its clock that divan prints in every process.
+/// Beginning of the line that divan prints about its clock in every process.
 const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 /// Bytes kept of the beginning of standard error, for error messages.
 const MOST_ERRORS: usize = 64 << 10;
@@ -51,7 +51,7 @@ pub(super) struct Invocation<'c> {
     pub(super) allowed: Duration,
 }
 
-/// Interval at which `is_enough` is called. It is shorter at first, because the process may end soon.
+/// Longest interval between two calls of `is_enough`. The interval grows from `FIRST_TICK`, because the process may end soon.
 const TICK: Duration = Duration::from_millis(20);
 const FIRST_TICK: Duration = Duration::from_millis(1);
 
@@ -66,8 +66,7 @@ pub(super) fn run(
     printed.ok_or(ChildError::Interrupted)
 }
 
-/// A callback that returns whether the process may be stopped. It is called as soon as the process has started, and
-/// then repeatedly.
+/// A callback that returns whether the process with this id may be stopped. It is called as soon as the process has started, and then repeatedly.
 pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 
 /// Runs the process to its end or until `is_enough` returns true; `None` in the second case.
@@ -108,7 +107,7 @@ pub(super) fn run_until(
     let mut text = String::new();
     let mut usage = None;
     loop {
-        // Without a callback, sleep while the process measures.
+        // Without a callback there is no tick: this thread sleeps while the process measures.
         let soon = began.elapsed().clamp(FIRST_TICK, TICK);
         let tick = is_enough.as_ref().map(|_| Instant::now() + soon);
         let until = tick.into_iter().chain(deadline).min();

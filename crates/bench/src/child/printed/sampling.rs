@@ -1,5 +1,5 @@
-//! Runs one benchmark in its own process: to its end, until the caller stops it, or (divan) with a given number of iterations, for counting
-//! instructions.
+//! Runs one benchmark in its own process. The process runs to its end or until the caller stops it. To count instructions, divan runs a given number
+//! of iterations.
 
 use crate::child::printed::process::{Invocation, IsEnough, ProcessOutput, run, run_until};
 use std::time::Duration;
@@ -47,7 +47,7 @@ impl PrintedHarness {
     }
 }
 
-/// A sample of a benchmark that is counted rather than timed.
+/// A request for one sample whose instructions are counted. Its time is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UntimedSampleRequest<'r> {
     /// The id of the benchmark.
@@ -58,7 +58,7 @@ pub struct UntimedSampleRequest<'r> {
     pub expected: Duration,
 }
 
-/// The result of such a sample.
+/// The result of an [`UntimedSampleRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UntimedSample {
     /// Process id.
@@ -73,7 +73,7 @@ impl PrintedHarness {
         self.printer() == Printer::Divan
     }
 
-    /// Runs this number of iterations of one benchmark, as one sample on each of its threads, in its own process.
+    /// Runs one benchmark in its own process: one sample on each of its threads, each with the requested number of iterations.
     pub fn run_iterations(
         &self,
         sample: &UntimedSampleRequest<'_>,

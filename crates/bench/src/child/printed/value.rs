@@ -1,4 +1,4 @@
-//! A printed time, kept exactly: its digits and decimals become iterations and nanoseconds.
+//! A printed time, kept exactly. As a sample, it has so many iterations that its nanoseconds are a whole number.
 
 use perfcheck_analysis::model::{Nanos, Sample};
 
@@ -56,12 +56,12 @@ impl PrintedTime {
         })
     }
 
-    /// Returns the time in steps of the given number of decimals of its unit.
+    /// Returns the time as a multiple of the last of `decimals` decimals: with two decimals, in hundredths of its unit.
     pub(super) fn steps_at(self, decimals: u32) -> f64 {
         self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
     }
 
-    /// Returns the nanoseconds per unit.
+    /// Returns the unit of the printed number, in nanoseconds.
     pub(super) fn unit_ns(self) -> u64 {
         self.unit_ns
     }
