@@ -39,6 +39,7 @@ pub struct StoreOptions {
 
 /// Amount and format of the output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = None::<&'static str>)]
 pub struct OutputOptions {
     /// Hide progress, and results that need no attention
     #[arg(short, long)]
@@ -268,7 +269,7 @@ pub struct ComparisonOptions {
     /// Ignore changes up to this [default: 1%; 2% between stored runs]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
-    /// Limit the chance of any false alarm in the run [default: 1%, one-sided; with --test 5%, two-sided]
+    /// Limit the chance of any false alarm in the run [default: 1% one-sided; 5% two-sided if --test is given]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
     /// Set the confidence level of the intervals of times, mean changes and median changes [default: 95%]

@@ -307,6 +307,7 @@ impl RowFlags {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = None::<&'static str>)]
 pub(super) struct StoreFlags {
     // clap's `env` would accept an empty variable as a value.
     #[arg(

@@ -393,7 +393,7 @@ pub(super) enum StoreCommand {
     /// Adopt the runs of a moved workspace, or of another clone
     #[command(after_long_help = AFTER_ADOPT)]
     Adopt {
-        /// Adopt the runs of this workspace: its key or path, which `store adopt` without arguments lists
+        /// Adopt the runs of the workspace with this key or path; `store adopt` without arguments lists them
         from: Option<String>,
         #[command(flatten)]
         stored: StoredArguments,

@@ -293,7 +293,7 @@ mod tests {
             ("id=a,id=c,value=b", "given twice"),
             ("id=a,value=b,unit=c,unit=d", "given twice"),
             ("id=a//c,value=b", "no name"),
-            ("id=#0,value=b", "no number"),
+            ("id=#0,value=b", "not the number of a column"),
             ("id=a,value=b[parsec]", "is not a unit"),
             ("id=a,value.x=b,value.x=c", "two values are called"),
         ] {

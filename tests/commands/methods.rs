@@ -438,8 +438,8 @@ fn an_explained_method_is_a_table_and_needs_a_method() {
     let shown = shown.run().expect_code(0);
     for line in [
         "Criterion: pooled bootstrap",
-        "--test                             pooled-t",
-        "--noise-threshold                  0.01",
+        "--test                              pooled-t",
+        "--noise-threshold                   0.01",
     ] {
         assert!(shown.stdout.contains(line), "{line}:\n{shown}");
     }

@@ -60,7 +60,7 @@ fn a_directory_without_a_repository_is_an_error_that_offers_another_way() {
     let directory = tempfile::tempdir().expect("a directory");
     let said = text(Checkout::find(directory.path(), &Supervisor::default()));
     assert!(
-        said.contains("no git repository") && said.contains("--baseline"),
+        said.contains("is not in a git repository") && said.contains("--baseline"),
         "{said}"
     );
 }

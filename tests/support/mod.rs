@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -356,12 +356,17 @@ pub fn run(command: Command) -> Finished {
 /// Starts any program, in a process group of its own.
 #[track_caller]
 pub fn start(mut command: Command) -> Running {
-    let mut child = command
+    command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .expect("the program starts");
+        .process_group(0);
+    let mut child = loop {
+        match command.spawn() {
+            // A process that another thread forks holds a program open that was just written, until it executes its own.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
+            started => break started.expect("the program starts"),
+        }
+    };
     let stdout = read_all(child.stdout.take().expect("piped"));
     let stderr = read_all(child.stderr.take().expect("piped"));
     Running {

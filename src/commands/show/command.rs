@@ -311,7 +311,7 @@ pub struct ShowOptions {
     /// Use this definition of quantiles [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
-    /// Compute the standard error of a mean without outliers by this rule [default: as in the run]
+    /// Use this standard error for means that leave outliers out [default: as in the run]
     #[arg(long, value_name = "RULE", requires = "stats", value_parser = word_parser::<TrimmedError>(TrimmedError::WORDS))]
     pub(super) trimmed_error: Option<TrimmedError>,
     /// Summarize samples as another system does [default: as in the run]

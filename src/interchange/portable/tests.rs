@@ -235,7 +235,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (
             good.replace(lines[4], &[lines[4], lines[4]].join("\n")),
             "a:6",
-            "twice or is out of order",
+            "twice or are out of order",
         ),
         (without(2), "a:3", "begins a process"),
         (without(1), "a:2", "begins a run"),

@@ -10,7 +10,7 @@ words! {
     /// The result for one benchmark, worst first.
     Verdict {
         Regressed = "regressed": "Slower, beyond the noise threshold.",
-        Suspect = "suspect": "Looks slower or faster, but drift between runs could explain it.",
+        Suspect = "suspect": "Looks slower, but drift between runs or the number of benchmarks could explain it.",
         Failed = "failed": "Could not be measured.",
         Incomparable = "incomparable": "Measured under conditions that are not comparable.",
         Missing = "missing": "In the reference, not in this run.",
