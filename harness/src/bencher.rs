@@ -218,9 +218,9 @@ impl<'d> Bencher<'d> {
     /// Times each call of `routine` (an *operation*) separately. Besides the mean, this gives percentiles, the longest time, and the percentiles of
     /// each second. The drop of the output is not timed.
     ///
-    /// Each time includes about one clock reading (20 to 30 ns on most machines), so use this method for operations that take a microsecond or more.
-    /// By default, recorded times are at most 1/1024 (0.1 %) too low. Operations run in a closed loop: the next one starts only when the last one has
-    /// ended, so time spent waiting behind a slow operation is not measured.
+    /// Every recorded time includes the cost of about one clock reading (20 to 30 ns on most machines), so use this method for operations that take a
+    /// microsecond or more. By default, recorded times are at most 1/1024 (0.1 %) too low. Operations run in a closed loop: the next one starts only
+    /// when the last one has ended, so time spent waiting behind a slow operation is not measured.
     ///
     /// # Examples
     ///

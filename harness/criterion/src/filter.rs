@@ -92,7 +92,7 @@ const DIGIT: [RangeInclusive<char>; 1] = ['0'..='9'];
 const SPACE: [RangeInclusive<char>; 2] = ['\t'..='\r', ' '..=' '];
 
 impl Pattern {
-    /// Parses an expression. The error describes the unsupported part.
+    /// Parses an expression. The error says which part of the expression is invalid or not supported.
     pub fn new(text: &str) -> Result<Self, String> {
         let mut parser = Parser {
             rest: text.chars().peekable(),
