@@ -242,24 +242,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
                 listed(&versions.candidate)
             )
         }
-        RunNote::NotForRounds { flags, keys, code } => {
-            let named = |names: &[String], place: &str| {
-                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                (!names.is_empty()).then(|| format!("{}{place}", quoted.join(", ")))
-            };
-            let settings: Vec<String> = [
-                named(flags, ""),
-                named(keys, " in Cargo.toml"),
-                named(code, " in the code of benchmarks"),
-            ]
-            .into_iter()
-            .flatten()
-            .collect();
-            format!(
-                "builds that are measured side by side do not use {} (use `--rounds` or `--time-budget`)",
-                settings.join(", and ")
-            )
-        }
+        RunNote::NotForRounds { flags, keys, code } => describe_unused_settings(flags, keys, code),
         RunNote::Stolen { share } => format!(
             "the hypervisor gave {:.0} % of the processor time to others during the run, so intervals are wider",
             share * 100.0
@@ -325,6 +308,24 @@ pub(crate) fn write_limits(
         write_warning_within(writer, &describe_limit_remark(remark), columns)?;
     }
     Ok(())
+}
+
+/// Names the settings that builds measured side by side do not use, and the places where they were made.
+fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) -> String {
+    let named = |names: &[String], place: &str| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| format!("{}{place}", quoted.join(", ")))
+    };
+    let settings = [
+        named(flags, ""),
+        named(keys, " in Cargo.toml"),
+        named(code, " in the code of benchmarks"),
+    ];
+    let settings: Vec<String> = settings.into_iter().flatten().collect();
+    format!(
+        "builds that are measured side by side do not use {} (use `--rounds` or `--time-budget`)",
+        settings.join(", and ")
+    )
 }
 
 /// Describes a benchmark's value and the limit that it exceeds, after the benchmark's id.
