@@ -202,3 +202,16 @@ fn every_command_has_a_manual_page() {
         "{text}"
     );
 }
+
+#[test]
+fn flags_that_commands_share_stand_under_options() {
+    for called in commands() {
+        for argument in called.command.get_arguments() {
+            let id = argument.get_id().as_str();
+            if ["quiet", "verbose", "message_format", "store"].contains(&id) {
+                let heading = argument.get_help_heading();
+                assert_eq!(heading, None, "{id} of {:?}", called.words);
+            }
+        }
+    }
+}
