@@ -464,12 +464,12 @@ impl Store {
     /// Returns the conclusion of a run as it was recorded; `None` if none was.
     pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(|sql| {
-            let column: Option<Option<Vec<u8>>> = sql.first(
+            let found = sql.first(
                 "SELECT conclusion FROM runs WHERE id = ?1",
                 params![run.0],
                 |row| row.get(0),
             )?;
-            let column = column.ok_or(StoreError::NoSuchRun(run))?;
+            let column: Option<Vec<u8>> = found.ok_or(StoreError::NoSuchRun(run))?;
             let bytes = column.map(|column| unpack(&column)).transpose();
             bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))
         })
