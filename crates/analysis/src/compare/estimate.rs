@@ -262,7 +262,7 @@ mod tests {
     use crate::compare::fixtures::floors;
     use crate::compare::{HostClass, Reference};
     use crate::model::DecisionSettings;
-    use perfcheck_stats::{ClusterMedian, Stream};
+    use perfcheck_stats::{ClusterMean, ClusterMedian, Stream};
 
     #[test]
     fn the_change_of_a_median_of_few_is_as_uncertain_as_its_processes_are_apart() {
@@ -366,5 +366,30 @@ mod tests {
         };
         let found = same.interval_at(0.95);
         assert_eq!((found.lower, found.upper), (0.0, 0.0));
+    }
+
+    #[test]
+    fn only_a_side_that_is_zero_throughout_is_bootstrapped_where_logarithms_fail() {
+        let rule = ChangeInterval {
+            level: 0.95,
+            resampling: Resampling {
+                resamples: 1_000,
+                stream: Stream {
+                    seed: 1,
+                    name: "change",
+                },
+            },
+            smoothness: Smoothness::Smooth,
+            thresholds: &Thresholds::default(),
+        };
+        let mean = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
+        let base = mean(&[5.0, 6.0, 7.0]);
+        let of_zeros = Estimate::relative_change(&mean(&[0.0; 3]), &base, rule).unwrap();
+        assert_eq!((of_zeros.lower, of_zeros.upper), (-1.0, -1.0));
+        // Student's interval needs the logarithm of what is left without the second process, which is 0.
+        let lone = Estimate::relative_change(&mean(&[0.0, 6.0, 0.0]), &base, rule).unwrap();
+        assert!(!lone.upper.is_finite(), "{lone:?}");
+        let lone = Estimate::relative_change(&mean(&[0.0]), &base, rule).unwrap();
+        assert!(!lone.upper.is_finite(), "{lone:?}");
     }
 }
