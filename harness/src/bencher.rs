@@ -1,5 +1,5 @@
-//! [`Bencher`], the argument of a benchmark's closure. Each method makes a sampler and hands it to the driver, which asks for samples until it has
-//! enough.
+//! [`Bencher`], the argument of a benchmark's closure. Each method `iter*` makes a sampler and hands it to the driver, which asks for samples until it
+//! has enough.
 
 use std::cell::RefCell;
 use std::convert::Infallible;

@@ -1,8 +1,9 @@
 //! The timed windows, the batches of prepared inputs, and the position of the stack for each sample.
 //!
-//! Invariant: between the two clock readings there is only the loop over the author's routine. Inputs are made, memory for outputs is reserved, and
-//! values are dropped outside. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine code of a window
-//! the same for all its callers.
+//! Invariant: between the two clock readings there is only the loop over the author's routine; `time_loop` also drops each output there. The batch
+//! functions make inputs, reserve memory for outputs and drop values outside the readings, and `time_operations` drops each output after its second
+//! reading. The window in which allocations are counted encloses both readings. `inline(never)` keeps the machine code of a window the same for all
+//! its callers.
 
 use std::cell::RefCell;
 use std::fmt::Display;

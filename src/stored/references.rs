@@ -225,7 +225,8 @@ impl ReferenceResolver<'_> {
                         .partition(|key| known.contains_key(key) && !(passes_on && is_older(key)));
                     open = rest;
                     newest.get_or_insert_with(|| run.clone());
-                    // The newest run receives unknown benchmarks, and reveals missing ones.
+                    // Keep a run that takes benchmarks, and the newest one even if it takes none: benchmarks that no run knows are assigned to it
+                    // below, and its build shows which benchmarks are missing now.
                     if found.is_empty() && !passes_on || !taken.is_empty() {
                         found.push(EarlierRun {
                             run: run.clone(),

@@ -77,8 +77,8 @@ pub enum IntervalDistance {
 }
 
 impl IntervalDistance {
-    /// Measures the distance of two estimates in one unit; 0 for equal ones. `None` if an estimate or bound is not finite, or an estimate is
-    /// outside its interval.
+    /// Returns the distance of two estimates, which must be in the same unit; 0 if they are equal. `None` if an estimate or bound is not finite, or
+    /// an estimate is outside its interval.
     pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;

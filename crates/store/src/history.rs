@@ -125,8 +125,8 @@ pub struct BenchmarkSummary {
     pub key: BenchmarkKey,
     /// Number of runs that measured it. Base sides and steps of searches do not count.
     pub runs: usize,
-    /// The newest complete run, or a later run that did not measure the benchmark because it ran the same code; the
-    /// newest run if none is complete.
+    /// The newest complete run that measured the benchmark, or a later one that left it out because both sides ran the same code. If there is none,
+    /// the newest run that has the benchmark.
     pub last_run: RunId,
     /// Start of that run.
     pub last_started: Timestamp,

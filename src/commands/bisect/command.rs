@@ -131,7 +131,7 @@ struct Bisection<'a> {
 }
 
 impl<'a> Bisection<'a> {
-    /// Finds the benchmark and the state of an earlier call.
+    /// Builds the last commit to find the benchmark in it, builds the good commit, and loads what an earlier call with the same question found out.
     fn begin(
         mut workshop: BisectSession<'a>,
         good: &Revision,

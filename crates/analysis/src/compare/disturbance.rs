@@ -163,7 +163,8 @@ pub(super) fn disturbance_notes(
     notes
 }
 
-/// Returns a note if the host's speed changed by more than the called change, and in the same direction.
+/// Returns a note if the host alone could explain the change: the time of the control workload changed in the same direction and by more. There is no
+/// note if the verdict names no change, or if the host changed by less than `SMALLEST_MOVE` or so much that it ran another workload.
 fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let change = found.change?.estimate;
     let called = match found.verdict {

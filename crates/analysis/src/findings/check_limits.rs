@@ -101,7 +101,8 @@ enum NumberLookup<'a> {
     NotCompared,
 }
 
-/// The value that a limit is about, before the number of values that share the level is known.
+/// A value that is checked against a limit, still without its interval: the confidence level is divided among all uncertain values that are checked,
+/// and their number is known only when all have been collected.
 enum LimitedValue<'a> {
     /// The change of the verdict, at the verdict's own level; or a count that does not vary.
     Settled(Estimate),

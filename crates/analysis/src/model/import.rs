@@ -172,7 +172,7 @@ pub struct SampleCounts {
     pub runs_raw: u64,
     /// Samples left out as warm-up: the first of each process.
     pub warmup_skipped: u64,
-    /// Samples left out as outliers. They are stored, too.
+    /// Samples that descriptions of the run leave out as outliers. They are stored, and tests use them.
     pub outliers_removed: u64,
     /// Samples that are left.
     pub runs: u64,

@@ -95,7 +95,7 @@ struct PaceRequest<'i> {
 }
 
 /// Runs short processes that show how long the benchmarks `ids` take and what their authors fixed in code. Errors are ignored here, because they
-/// recur in the processes that count.
+/// recur in the processes that measure the benchmarks.
 fn measure_paces(
     target: &BenchTarget,
     ids: &[String],

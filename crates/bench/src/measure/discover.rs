@@ -63,7 +63,8 @@ pub struct ReferenceContext<'a> {
     pub reference: &'a str,
 }
 
-/// Starts every target once and asks for its benchmarks. Returns `Err` only if the user asked to stop.
+/// Asks every target for its benchmarks. A target that fails is reported and recorded in [`DiscoveredBenches::failures`]; `Err` means that the user
+/// asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
     beside: Option<ReferenceContext<'_>>,

@@ -393,7 +393,7 @@ fn with_types(held: &[SqlValue]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
         .collect()
 }
 
-/// Returns the address without its password. It is shown in messages and logs, and can be used to connect again.
+/// Returns the address to show in messages and logs: user, first host, port and database, without the password and the parameters.
 fn public_name(config: &Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),

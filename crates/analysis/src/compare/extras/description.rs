@@ -12,7 +12,8 @@ use perfcheck_stats::{
 
 use super::latencies::LatencyComparison;
 
-/// A drift needs this many whole windows. A window that is shorter than a second, as the last one usually is, does not count.
+/// The fewest windows of a process from which its drift is estimated. The last window, which may be shorter than a second, and windows without a
+/// successful operation do not count.
 const FEWEST_WINDOWS: usize = 2;
 
 /// The allocations of an iteration: means over processes of the means of their counted iterations.
