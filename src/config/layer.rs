@@ -47,7 +47,7 @@ impl Layer {
 
 impl Layer {
     /// Names the keys of the settings that side-by-side measurement does not use. On the command line, it does use the rounds and the warm-up.
-    fn only_for_single_builds(self) -> impl Iterator<Item = &'static str> {
+    fn list_unused_in_rounds(self) -> impl Iterator<Item = &'static str> {
         let warm_up = self.warm_up.map(|goal| match goal {
             WarmUpGoal::Time(_) => "warm-up-time",
             WarmUpGoal::Iterations(_) => "warm-up-iterations",
@@ -132,19 +132,23 @@ impl Layers {
             .or(self.workspace.latency_digits)
     }
 
+    /// Merges the tables for a benchmark: `above` overrides all of them, and `code` only those of its package and of the workspace.
+    fn merge_tables(&self, key: &BenchmarkKey, above: Layer, code: Layer) -> Layer {
+        let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
+        let package = self.packages.get(&key.package).copied().unwrap_or_default();
+        overrides
+            .fold(above, |above, one| above.or(one.layer))
+            .or(code)
+            .or(package)
+            .or(self.workspace)
+    }
+
     /// Returns a note about the settings of these benchmarks that affect only builds measured alone; `None` if there are none.
     pub fn note_unused_in_rounds(&self, benchmarks: &[&Benchmark]) -> Option<RunNote> {
-        let in_tables = |benchmark: &Benchmark| {
-            let key = &benchmark.key;
-            let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
-            let package = self.packages.get(&key.package).copied().unwrap_or_default();
-            overrides
-                .fold(Layer::default(), |above, one| above.or(one.layer))
-                .or(package)
-                .or(self.workspace)
-        };
+        let none = Layer::default();
+        let in_tables = |one: &&Benchmark| self.merge_tables(&one.key, none, none);
         let names = |layers: &mut dyn Iterator<Item = Layer>| -> Vec<String> {
-            let names: BTreeSet<&str> = layers.flat_map(Layer::only_for_single_builds).collect();
+            let names: BTreeSet<&str> = layers.flat_map(Layer::list_unused_in_rounds).collect();
             names.into_iter().map(str::to_owned).collect()
         };
         let flags = Layer {
@@ -154,7 +158,7 @@ impl Layers {
         };
         let flags = names(&mut [flags].into_iter());
         let flags: Vec<String> = flags.iter().map(|name| format!("--{name}")).collect();
-        let keys = names(&mut benchmarks.iter().map(|one| in_tables(one)));
+        let keys = names(&mut benchmarks.iter().map(in_tables));
         let code = names(&mut benchmarks.iter().map(|one| one.settings.into()));
         let is_any = !(flags.is_empty() && keys.is_empty() && code.is_empty());
         is_any.then_some(RunNote::NotForRounds { flags, keys, code })
@@ -162,14 +166,7 @@ impl Layers {
 
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
-        let key = &benchmark.key;
-        let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
-        let package = self.packages.get(&key.package).copied().unwrap_or_default();
-        let said = overrides
-            .fold(self.command_line, |above, one| above.or(one.layer))
-            .or(benchmark.settings.into())
-            .or(package)
-            .or(self.workspace);
+        let said = self.merge_tables(&benchmark.key, self.command_line, benchmark.settings.into());
         let default = SamplingSettings::default();
         let (warm_up, warm_up_iterations) = match said.warm_up {
             None => (default.warm_up, None),

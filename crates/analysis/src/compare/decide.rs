@@ -14,14 +14,14 @@ use super::comparison::{
 };
 use super::description::ChangeDescription;
 use super::estimate::Estimate;
-use super::note::{Note, note_lone_floor};
+use super::note::{Note, note_widest_gap};
 use super::process_values::{
     Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessTimes, RunTimes, first_samples, has_samples,
     shortest_usable_sample_ns,
 };
 use super::question::{Question, TestPolicy};
 use super::run_level::{RunLevel, RunValue, RunValues};
-use crate::model::{MIN_PROCESSES, Measurement, ProgressReporter, Side, Test, Verdict};
+use crate::model::{BySide, MIN_PROCESSES, Measurement, ProgressReporter, Side, Test, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
 /// Decides all `questions` as one family; the answers come in the same order.
@@ -495,12 +495,13 @@ impl Sides {
         let run_level =
             RunLevel::estimate(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.processes).collect();
-        let sides = [(Side::Candidate, &candidate.processes), (Side::Base, &base)];
-        let withholding = sides
-            .iter()
-            .filter(|_| kind == RunValue::Floor)
-            .filter_map(|(side, processes)| note_lone_floor(*side, processes))
-            .max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()));
+        let withholding = match kind {
+            RunValue::Floor => note_widest_gap(BySide {
+                base: &base[..],
+                candidate: &candidate.processes,
+            }),
+            RunValue::Mean => None,
+        };
         let lone_floor = withholding.or(run_level.lone_floor.map(|floor| Note::LoneFloor {
             side: floor.side,
             gap: floor.gap.exp_m1(),

@@ -264,12 +264,8 @@ mod tests {
     use crate::model::DecisionSettings;
     use perfcheck_stats::{ClusterMean, ClusterMedian, Stream};
 
-    #[test]
-    fn the_change_of_a_median_of_few_is_as_uncertain_as_its_processes_are_apart() {
-        let candidate = [100.0, 101.0, 102.0, 103.0, 110.0];
-        let base = [90.0, 92.0, 91.0, 95.0, 93.0];
-        let median = |values: &[f64]| ClusterMedian::new(&values.chunks(1).collect::<Vec<_>>());
-        let rule = ChangeInterval {
+    fn interval_rule(smoothness: Smoothness, thresholds: &Thresholds) -> ChangeInterval<'_> {
+        ChangeInterval {
             level: 0.95,
             resampling: Resampling {
                 resamples: 1_000,
@@ -278,9 +274,18 @@ mod tests {
                     name: "change",
                 },
             },
-            smoothness: Smoothness::Median,
-            thresholds: &Thresholds::default(),
-        };
+            smoothness,
+            thresholds,
+        }
+    }
+
+    #[test]
+    fn the_change_of_a_median_of_few_is_as_uncertain_as_its_processes_are_apart() {
+        let candidate = [100.0, 101.0, 102.0, 103.0, 110.0];
+        let base = [90.0, 92.0, 91.0, 95.0, 93.0];
+        let median = |values: &[f64]| ClusterMedian::new(&values.chunks(1).collect::<Vec<_>>());
+        let thresholds = Thresholds::default();
+        let rule = interval_rule(Smoothness::Median, &thresholds);
         let found = Estimate::relative_change(&median(&candidate), &median(&base), rule).unwrap();
         // NumPy and SciPy: for each side se = max(jackknife of the logarithm of the median, sqrt(pi / 2) * np.log(x).std(ddof=1) / sqrt(5)), that is
         // 0.0210976 and 0.0116534; v = sum(se**2); df = v**2 / sum(se**4 / 4); m = stats.t.ppf(.975, df) * sqrt(v);
@@ -370,18 +375,8 @@ mod tests {
 
     #[test]
     fn only_a_side_that_is_zero_throughout_is_bootstrapped_where_logarithms_fail() {
-        let rule = ChangeInterval {
-            level: 0.95,
-            resampling: Resampling {
-                resamples: 1_000,
-                stream: Stream {
-                    seed: 1,
-                    name: "change",
-                },
-            },
-            smoothness: Smoothness::Smooth,
-            thresholds: &Thresholds::default(),
-        };
+        let thresholds = Thresholds::default();
+        let rule = interval_rule(Smoothness::Smooth, &thresholds);
         let mean = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let base = mean(&[5.0, 6.0, 7.0]);
         let of_zeros = Estimate::relative_change(&mean(&[0.0; 3]), &base, rule).unwrap();

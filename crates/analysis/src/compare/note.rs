@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::model::{Side, Statistic};
+use crate::model::{BySide, Side, Statistic};
 
 /// Beyond this gap (a fraction) the floor of a side is an accident of a disturbed host.
 const MOST_APART: f64 = 0.2;
@@ -518,10 +518,22 @@ impl fmt::Display for HostNote {
     }
 }
 
+/// Returns the note of [`note_lone_floor`] about the side whose fastest processes differ most; `None` if those of both sides agree.
+pub(super) fn note_widest_gap(processes: BySide<&[f64]>) -> Option<Note> {
+    let sides = [
+        (Side::Candidate, processes.candidate),
+        (Side::Base, processes.base),
+    ];
+    let notes = sides
+        .into_iter()
+        .filter_map(|(side, processes)| note_lone_floor(side, processes));
+    notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
+}
+
 /// Returns a note if the floor of a side lies so far below its other fast processes that small changes cannot be called. The floor is compared with
 /// the slowest of the fastest tenth of the processes, or with the second fastest of few. `processes` holds one logarithm of the time of an iteration
 /// for each process.
-pub(super) fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
+fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
     let mut sorted = processes.to_vec();
     sorted.sort_by(f64::total_cmp);
     let next = sorted.get((sorted.len().saturating_sub(1) / 10).max(1))?;

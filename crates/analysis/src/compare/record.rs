@@ -34,7 +34,7 @@ pub struct BenchmarkRecord {
     pub mean_of_processes: Option<Estimate>,
     /// A description of all samples, each treated as an observation of its own.
     pub of_samples: SampleDescription,
-    /// The same description for the samples of each process.
+    /// For each process, the description of its own samples.
     pub within_processes: Vec<SampleDescription>,
     /// The median of the processes' means, with bounds that assume no distribution; null if there are too few processes to reach the level.
     #[serde(rename = "median_of_processes_ns")]

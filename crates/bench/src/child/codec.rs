@@ -107,7 +107,7 @@ pub struct Announcement {
     /// Amount that one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
-    /// What the samples measure; time by default.
+    /// The quantity that the samples measure; time by default.
     #[serde(default, deserialize_with = "null_is_default")]
     pub metric: Metric,
     /// Settings that the author made in code.

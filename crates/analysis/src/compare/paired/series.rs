@@ -1,10 +1,10 @@
 //! The measured rounds of one benchmark, the part of them that can be compared, and reasons why a side-by-side comparison is impossible.
 
-use crate::compare::note::{Note, note_lone_floor};
+use crate::compare::note::{Note, note_widest_gap};
 use crate::compare::process_values::{
     ASSUMED_CLOCK_STEP_NS, ProcessSampling, shortest_sample_ns, typical_iteration_ns,
 };
-use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
+use crate::model::{BenchmarkKey, BySide, Metric, Round, Sample, Side};
 
 /// The rounds of one benchmark.
 #[derive(Debug, Clone, Copy)]
@@ -64,14 +64,16 @@ impl UsableRounds {
     /// Returns a note about the side whose fastest processes disagree most, by the fastest sample of each; `None` if they agree.
     pub(super) fn disturbed_side_note(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
-        let notes = [Side::Candidate, Side::Base]
-            .into_iter()
-            .filter_map(|side| {
-                let rounds = self.rounds.iter();
-                let of_processes = rounds.filter_map(|round| fastest(round.side(side)));
-                note_lone_floor(side, &of_processes.collect::<Vec<_>>())
-            });
-        notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
+        let of_processes = |side| -> Vec<f64> {
+            let rounds = self.rounds.iter();
+            rounds
+                .filter_map(|round| fastest(round.side(side)))
+                .collect()
+        };
+        note_widest_gap(BySide {
+            base: &of_processes(Side::Base),
+            candidate: &of_processes(Side::Candidate),
+        })
     }
 
     /// Selects the usable ones of the first `count` rounds. A round is used or left out as a whole. It is used if the samples of both sides are long

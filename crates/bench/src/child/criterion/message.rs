@@ -277,7 +277,7 @@ const SMALLEST_PART: u32 = 18;
 pub(super) struct UnitScale {
     /// Stored units per measured unit.
     factor: f64,
-    /// What the stored values measure.
+    /// The quantity that the stored values measure.
     pub(super) metric: Metric,
 }
 

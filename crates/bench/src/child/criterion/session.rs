@@ -44,7 +44,7 @@ pub struct CriterionReport {
 pub struct CriterionMeasurement {
     /// The samples.
     pub series: Series,
-    /// What the samples measure.
+    /// The quantity that the samples measure.
     pub metric: Metric,
     /// Settings that the author fixed in code.
     pub settings: AuthorSettings,
