@@ -3,10 +3,12 @@
 
     tools/mutants.py [--seed N] [--count N] [--minutes M] [--only GLOB] [--wide] [--least SHARE]
 
-cargo-mutants (https://mutants.rs) makes the list of faults and must be installed; this script takes a seeded sample of it, plants each fault in the
-working tree, runs the tests of its package, and takes it back. With `--wide` a fault that these tests do not notice goes on to the tests of the
-whole tool that are about statistics; that takes some minutes each. Faults that tools/mutants_kept.txt lists count as noticed; ends with 1 if the
-share of those that are is below `--least`.
+cargo-mutants (https://mutants.rs) lists the possible faults and must be installed. This script takes a seeded sample and plants all of it at once in a
+copy of the last commit: a function with faults gets one body for each, and the variable `PLANTED_FAULT` chooses. So the tests are built once, and a
+fault takes as long as they run. Faults that do not compile are left out; so are those in `const` functions, which cannot read a variable.
+
+With `--wide`, a fault that the tests of its package do not notice goes on to the tests of the whole tool that are about statistics; that takes some
+minutes each. Faults that tools/mutants_kept.txt lists count as noticed. The script ends with 1 if the share of noticed faults is below `--least`.
 """
 
 import argparse
@@ -15,7 +17,9 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +27,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tools/mutants_kept.txt"
-# What is planted in, and the tests beside it.
+# The copy in which the faults are planted, and the directory of its builds.
+TREE, BUILDS = ROOT / "target/mutants/tree", ROOT / "target/mutants/builds"
+# The sources that get faults, and the tests beside them.
 PLACES = {
     "crates/stats/src/*": ["-p", "perfcheck-stats", "--lib", "--tests"],
     "crates/analysis/src/*": ["-p", "perfcheck-analysis", "--lib"],
@@ -32,100 +38,180 @@ PLACES = {
 }
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]
-# Seconds, longer than tests and their builds take: of a package, and of the whole tool.
-TIMEOUT, WIDE_TIMEOUT = 240, 900
+# Seconds, longer than tests take: of a package, and of the whole tool.
+TIMEOUT, WIDE_TIMEOUT = 120, 900
 # Bytes: a fault may ask for all memory there is.
 MEMORY = 16 << 30
+SWITCH = """
+#[doc(hidden)]
+pub fn planted_fault() -> u32 {
+    static FAULT: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *FAULT.get_or_init(|| std::env::var("PLANTED_FAULT").map_or(0, |number| number.parse().expect("a number")))
+}
+"""
 
 
 def tests_of(path):
     return next((words for pattern, words in PLACES.items() if fnmatch.fnmatch(path, pattern)), None)
 
 
-def faults(only):
-    listed = subprocess.run(
-        ["cargo", "mutants", "--list", "--json", "--diff", "--workspace"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    for fault in json.loads(listed.stdout):
-        path = fault["file"]
-        if tests_of(path) and fnmatch.fnmatch(path, only):
-            yield fault
+def list_faults(only):
+    listed = subprocess.run(["cargo", "mutants", "--list", "--json", "--workspace"], cwd=TREE, check=True, capture_output=True, text=True)
+    return [fault for fault in json.loads(listed.stdout) if tests_of(fault["file"]) and fnmatch.fnmatch(fault["file"], only)]
 
 
-def planted(fault, back=False):
-    command = ["git", "apply", "--whitespace=nowarn"] + (["--reverse"] if back else []) + ["-"]
-    changes = fault["diff"].split("\n", 2)[2]
-    diff = f"--- a/{fault['file']}\n+++ b/{fault['file']}\n{changes}"
-    subprocess.run(command, cwd=ROOT, input=diff, check=True, text=True)
+def plant(path, text, faults):
+    """Returns the source with all faults of one file, and for each fault the lines of its body."""
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+
+    def offsets(span):
+        return tuple(starts[span[end]["line"] - 1] + span[end]["column"] - 1 for end in ("start", "end"))
+
+    functions = {}
+    for fault in faults:
+        if fault["function"]:
+            functions.setdefault(offsets(fault["function"]["span"]), []).append(fault)
+    changed, places, at = [], {}, 0
+    for (begin, end), inside in sorted(functions.items()):
+        opening = body_of(text, begin, end)
+        # A function within another one keeps its text.
+        if begin < at or opening is None:
+            continue
+        changed.append(text[at : opening + 1] + "\nmatch crate::planted_fault() {")
+        for fault in inside:
+            first, last = offsets(fault["span"])
+            body = text[opening + 1 : first] + fault["replacement"] + text[last : end - 1]
+            line = "".join(changed).count("\n") + 1
+            changed.append(f"\n{fault['number']} => {{{body}}}")
+            places[fault["number"]] = (path, line + 1, line + 1 + body.count("\n"))
+        changed.append(f"\n_ => {{{text[opening + 1 : end - 1]}}}\n}}\n")
+        at = end - 1
+    return "".join(changed) + text[at:], places
 
 
-def notice(words, timeout=TIMEOUT):
-    """Whether these tests, or the compiler, notice."""
+def body_of(text, begin, end):
+    """Returns where the body of a function begins, unless the function is `const`."""
+    signature = re.compile(r"[^{}]*?\bfn\b").match(text, begin, end)
+    if not signature or "const" in signature.group():
+        return None
+    depth = 0
+    for at in range(signature.end(), end):
+        depth += (text[at] in "([") - (text[at] in ")]")
+        if text[at] == "{" and depth == 0:
+            return at
+    return None
+
+
+def build(words, faults):
+    """Plants the faults that compile, builds the tests, and returns the numbers of those faults."""
+    planted = list(faults)
+    while True:
+        subprocess.run(["git", "checkout", "--quiet", "--", "."], cwd=TREE, check=True)
+        places = {}
+        for path in sorted({fault["file"] for fault in planted}):
+            text, found = plant(path, (TREE / path).read_text(encoding="utf-8"), [fault for fault in planted if fault["file"] == path])
+            (TREE / path).write_text(text, encoding="utf-8")
+            places |= found
+        for root in sorted({(TREE / path.partition("src/")[0] / "src/lib.rs") for path, _, _ in places.values()}):
+            root.write_text(root.read_text(encoding="utf-8") + SWITCH, encoding="utf-8")
+        command = ["cargo", "test", "--no-run", "--locked", "--message-format", "json", *words[: words.index("--") if "--" in words else None]]
+        built = subprocess.run(command, cwd=TREE, env=variables(), capture_output=True, text=True)
+        if built.returncode == 0:
+            return set(places)
+        wrong = set()
+        for line in built.stdout.splitlines():
+            message = json.loads(line).get("message")
+            if not isinstance(message, dict) or message["level"] != "error":
+                continue
+            for span in message["spans"]:
+                for number, (path, first, last) in places.items():
+                    if span["file_name"] == path and first <= span["line_start"] and span["line_end"] <= last:
+                        wrong.add(number)
+        if not wrong:
+            sys.exit(f"error: cargo {' '.join(command[1:])} fails without any fault\n{built.stderr}")
+        planted = [fault for fault in planted if fault["number"] in places and fault["number"] not in wrong]
+
+
+def variables(fault=0):
     # What a fault makes fail is no case for later.
-    variables = os.environ | {"PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
+    ours = {"PLANTED_FAULT": str(fault), "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "CARGO_TARGET_DIR": str(BUILDS), "RUSTFLAGS": "--cap-lints=warn"}
+    return os.environ | ours
+
+
+def notice(words, fault, timeout=TIMEOUT):
+    """Whether these tests notice."""
     running = subprocess.Popen(
         ["cargo", "test", "--quiet", "--locked", *words],
-        cwd=ROOT,
-        env=variables,
-        text=True,
+        cwd=TREE,
+        env=variables(fault),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     )
     try:
-        _, errors = running.communicate(timeout=timeout)
+        return "caught" if running.wait(timeout) else None
     except subprocess.TimeoutExpired:
         # The tests, too, and not cargo alone.
         os.killpg(running.pid, signal.SIGKILL)
-        running.communicate()
+        running.wait()
         return "timeout"
-    if running.returncode == 0:
-        return None
-    return "unbuilt" if "could not compile" in errors else "caught"
-
-
-def tried(fault, wide):
-    planted(fault)
-    try:
-        return notice(tests_of(fault["file"])) or (notice(WIDE, WIDE_TIMEOUT) if wide else None) or "missed"
-    finally:
-        planted(fault, back=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop to plant after this time, builds not included")
     parser.add_argument("--only", default="*", help="files, as a glob")
     parser.add_argument("--wide", action="store_true")
     parser.add_argument("--least", type=float, default=0.95, help="share of noticed faults below which this fails")
-    said = parser.parse_args()
-    if subprocess.run(["git", "diff", "--quiet"], cwd=ROOT).returncode:
-        sys.exit("error: the working tree has changes; faults are planted in it")
+    chosen = parser.parse_args()
+    shutil.rmtree(TREE, ignore_errors=True)
+    subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(TREE)], check=True)
     kept = {line.split(" # ")[0].strip() for line in KEPT.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")}
-    all_faults = sorted(faults(said.only), key=lambda fault: fault["name"])
-    sample = random.Random(said.seed).sample(all_faults, min(said.count, len(all_faults)))
-    if said.minutes == float("inf"):
-        # One place after the other: what lies below is built once.
-        sample.sort(key=lambda fault: (list(PLACES.values()).index(tests_of(fault["file"])), fault["name"]))
-    for words in {tuple(tests_of(fault["file"])) for fault in sample}:
-        if notice(list(words)):
-            sys.exit(f"error: cargo test {' '.join(words)} fails without any fault")
-    began, counts = time.monotonic(), {}
-    for fault in sample:
-        if time.monotonic() - began > said.minutes * 60:
-            break
-        outcome = tried(fault, said.wide)
-        if outcome == "missed" and without_line(fault["name"]) in kept:
-            outcome = "kept"
+    all_faults = sorted(list_faults(chosen.only), key=lambda fault: fault["name"])
+    sample = random.Random(chosen.seed).sample(all_faults, min(chosen.count, len(all_faults)))
+    for number, fault in enumerate(sample, 1):
+        fault["number"] = number
+    counts, missed = {}, []
+
+    def count(outcome, fault):
         counts[outcome] = counts.get(outcome, 0) + 1
         print(f"{outcome:8} {fault['name']}", flush=True)
-    tested = sum(count for outcome, count in counts.items() if outcome != "unbuilt")
+
+    left = chosen.minutes * 60
+    for words in PLACES.values():
+        here = [fault for fault in sample if tests_of(fault["file"]) is words]
+        if not here or left <= 0:
+            continue
+        compiled = build(words, here)
+        if notice(words, 0):
+            sys.exit(f"error: cargo test {' '.join(words)} fails without any fault")
+        began = time.monotonic()
+        for fault in here:
+            if fault["number"] not in compiled:
+                count("unbuilt", fault)
+            elif outcome := notice(words, fault["number"]):
+                count(outcome, fault)
+            elif without_line(fault["name"]) in kept:
+                count("kept", fault)
+            else:
+                missed.append(fault)
+            if time.monotonic() - began > left:
+                break
+        left -= time.monotonic() - began
+    if chosen.wide and missed:
+        build(WIDE, missed)
+    for fault in missed:
+        count((chosen.wide and notice(WIDE, fault["number"], WIDE_TIMEOUT)) or "missed", fault)
+    tested = sum(number for outcome, number in counts.items() if outcome != "unbuilt")
     noticed, listed = counts.get("caught", 0) + counts.get("timeout", 0), counts.get("kept", 0)
-    print(f"{noticed} of {tested} faults noticed, {listed} are listed in {KEPT.name}, of {len(all_faults)} there are (seed {said.seed})")
-    return 0 if noticed + listed >= said.least * tested else 1
+    print(f"{noticed} of {tested} faults noticed, {listed} are listed in {KEPT.name}, of {len(all_faults)} there are (seed {chosen.seed})")
+    return 0 if noticed + listed >= chosen.least * tested else 1
 
 
 def without_line(name):
