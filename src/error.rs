@@ -13,7 +13,7 @@ use perfcheck_host::GitError;
 use perfcheck_store::StoreError;
 
 /// Advice if nothing is stored yet.
-pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces in the store";
+pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores a run; `cargo perfcheck store adopt` lists the workspaces in the store";
 
 /// Returns the first line of an error's message, for places with room for one line.
 pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
@@ -44,7 +44,7 @@ pub enum AppError {
     Store(#[from] StoreError),
     /// Another version of the tool stored the findings of this run.
     #[error(
-        "the verdicts of run {run} were stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
+        "cannot read the verdicts of run {run}, stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements again",
         env!("CARGO_PKG_VERSION")
     )]
     ForeignConclusion {
@@ -75,7 +75,7 @@ pub enum AppError {
     NothingStored(PathBuf),
     /// No store exists at the path that the user named.
     #[error(
-        "there is no store at {path}\n  help: `cargo perfcheck --store {path}` creates one there; without `--store` the default store is read",
+        "there is no store at {path}\n  help: `cargo perfcheck --store {path}` creates one; without `--store`, commands use the default store",
         path = .0.display()
     )]
     NoStore(PathBuf),
@@ -86,7 +86,7 @@ pub enum AppError {
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
     /// A build of the verdict to inspect is missing or unreadable.
-    #[error("there is nothing to look into: {0}")]
+    #[error("cannot inspect the builds: {0}")]
     NothingToLookInto(String),
     /// Nothing is left to measure.
     #[error("nothing was measured: {0}")]

@@ -59,14 +59,11 @@ pub(super) fn most_similar<T: Copy + Ord>(
 /// Builds the message for a filter that matches no benchmark.
 pub(super) fn no_match_message(filter: &Filter) -> String {
     let relation = if filter.exact {
-        "is called"
+        "that is called"
     } else {
-        "has an id that contains"
+        "whose id contains"
     };
-    format!(
-        "no benchmark that {relation} `{}`",
-        filter.words.join("` or `")
-    )
+    format!("no benchmark {relation} `{}`", filter.words.join("` or `"))
 }
 
 /// Returns the full name of a benchmark as `list` prints it.

@@ -167,13 +167,13 @@ impl FailureOptions {
 const LIMIT_HELP: &str = "\
 Fail (exit status 1) if a statistic exceeds a limit, [PATTERN=]STATISTIC:BOUND; may be given more than once
 
-A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value lies above it. PATTERN is a glob that the id must match.
+A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value is above it. PATTERN is a glob that the id must match.
 
 STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, and max (of single operations).
 
   --limit median:5%            no benchmark more than 5 % slower
   --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` take at most 2 ms
-  --limit instructions:1%      no benchmark with more than 1 % more instructions
+  --limit instructions:1%      at most 1 % more instructions per benchmark
   --limit allocations:0        no allocations
   --limit bytes:1KiB           at most 1024 bytes per iteration
 
@@ -189,7 +189,7 @@ pub struct AnalysisOptions {
     /// Ignore drift between runs, as Criterion does: more sensitive, but more false alarms
     #[arg(long, help_heading = "Comparison options")]
     ignore_drift: bool,
-    /// Decide as another system does
+    /// Judge by the rules of another system
     ///
     /// Other flags override individual conventions of that system. By default, the tool uses its own statistics.
     #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = word_parser::<System>(System::WORDS), conflicts_with = "ignore_drift")]
@@ -426,7 +426,7 @@ impl ComparisonOptions {
         }
         if !is_ours && analysis.subject != default.subject {
             return Err(AppError::Usage(format!(
-                "`--metric {}` is judged by its own rules, and `--test` applies only to times\n  help: leave out one of them",
+                "`--metric {}` has its own rules and cannot be combined with a test of times\n  help: leave out `--metric`, or `--test` and `--method`",
                 analysis.subject
             )));
         }
@@ -436,7 +436,7 @@ impl ComparisonOptions {
         );
         if analysis.observations != Observations::Processes && of_processes {
             return Err(AppError::Usage(format!(
-                "`--center {}` summarizes whole processes\n  help: leave out `--observations {}`",
+                "`--center {}` needs whole processes as observations\n  help: leave out `--observations {}`",
                 analysis.center_in_force(),
                 analysis.observations
             )));
@@ -477,7 +477,7 @@ pub struct Effort {
     /// Limit the time of each benchmark [default: 30s, but at least 20 rounds]
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked; by default, each round relinks them with the same function order on both sides
+    /// Run executables as built; by default, each round relinks both sides with the same function order
     #[arg(long)]
     pub as_built: bool,
     // Set only by `run`: no other command counts instructions.
@@ -592,7 +592,7 @@ pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
             drop_first = true;
         } else if let Some(before) = policy.replace(word.parse::<Outliers>()?) {
             return Err(format!(
-                "`{before}` and `{word}` cannot be combined: only `{FIRST}` goes with another policy"
+                "`{before}` and `{word}` cannot be combined: only `{FIRST}` can be added to another policy"
             ));
         }
     }

@@ -40,7 +40,7 @@ pub struct World<'a> {
 
 /// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
 const WITHOUT_GIT: &str =
-    "git is not used: runs are stored without a commit, apart from those measured with git";
+    "git does not work, so runs are stored without a commit, separate from those with one";
 
 /// The source file of a bench target.
 pub(super) struct BenchSource {
@@ -259,7 +259,7 @@ impl Context {
     pub(super) fn require_local_store(&self) -> Result<(), AppError> {
         if is_address(&self.store_path) {
             return Err(AppError::Usage(
-                "runs can only be measured into a store on this machine\n  help: leave out `--store` and PERFCHECK_STORE; `cargo perfcheck store push` sends the runs afterwards"
+                "measuring needs a store on this machine\n  help: leave out `--store` and PERFCHECK_STORE; `cargo perfcheck store push` sends the runs afterwards"
                     .to_owned(),
             ));
         }

@@ -179,7 +179,7 @@ enum Subcommands {
     /// Print a manual page
     #[command(hide = true, after_long_help = AFTER_MAN)]
     Man {
-        /// Print the page of this command instead of that of `cargo perfcheck`
+        /// Print the page of this command instead of the main page
         command: Vec<String>,
     },
 }
@@ -296,7 +296,7 @@ mod tests {
     fn a_command_behind_a_flag_is_no_filter_unless_it_is_said_to_be() {
         let parse = |words: &str| parse(words.split(' ').map(OsString::from));
         let refused = parse("cargo-perfcheck --color always compare a b").expect_err("refused");
-        assert!(refused.to_string().contains("comes first"), "{refused}");
+        assert!(refused.to_string().contains("must come first"), "{refused}");
         for words in [
             "run compare",
             "--color always -- compare",

@@ -41,7 +41,7 @@ pub(super) struct AgainstFlags {
         value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS)
     )]
     benches_from: BenchesFrom,
-    /// Measure identical executables, too, to show this machine's noise
+    /// Also measure identical executables, to show this machine's noise
     #[arg(long)]
     pub(super) measure_identical: bool,
     // clap's `env` would accept an empty variable as a value.
@@ -50,7 +50,7 @@ pub(super) struct AgainstFlags {
         conflicts_with = "against-what",
         help_heading = "Comparison options",
         help = "Compare stored numbers only [env: PERFCHECK_NO_RERUN]",
-        long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
+        long_help = "Compare stored numbers only: build the work tree in its target directory and measure it without running the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
     /// Measure at most N rounds of two builds [default: 200], or N processes of one build [default: 5]
@@ -61,17 +61,17 @@ pub(super) struct AgainstFlags {
     rounds: Option<u32>,
     /// Stop measuring after this time, and lift the limit of 30s per benchmark
     ///
-    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need. Only the default limit per benchmark is lifted: a
-    /// limit from --time-per-benchmark or Cargo.toml still applies.
+    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need. The flag lifts only the default limit per
+    /// benchmark: a limit from --time-per-benchmark or Cargo.toml still applies.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_budget: Option<Duration>,
-    /// Limit the time of each benchmark if two builds are measured [default: 30s, but at least 20 rounds]
+    /// Limit the time of each benchmark when measuring two builds [default: 30s, but at least 20 rounds]
     ///
-    /// After 5 rounds, a benchmark starts no round that would exceed the limit. Without this flag, --rounds lifts every limit per benchmark, and
-    /// --time-budget lifts the default one.
+    /// Each benchmark gets 5 rounds; after these, no round starts that would exceed the limit. Without this flag, --rounds lifts every limit per
+    /// benchmark, and --time-budget lifts the default one.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
-    /// Run executables as they were linked; by default, each round relinks them with the same function order on both sides
+    /// Run executables as built; by default, each round relinks both sides with the same function order
     #[arg(long)]
     as_built: bool,
     /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count them
@@ -243,7 +243,7 @@ impl CompilationFlags {
 pub(super) struct SamplingFlags {
     /// Take N samples per process [default: as many as fit]
     ///
-    /// Used only for a build that is measured alone.
+    /// Applies only when one build is measured alone.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::SAMPLES)))]
     samples: Option<u32>,
     /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms; 2ms for two builds]
@@ -254,12 +254,12 @@ pub(super) struct SamplingFlags {
     warm_up_iterations: Option<u32>,
     /// Take samples in each process for this time [default: 400ms]
     ///
-    /// Used only for a build that is measured alone.
+    /// Applies only when one build is measured alone.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_phase)]
     measurement_time: Option<Duration>,
     /// Choose how iterations are distributed over samples [default: standard]
     ///
-    /// Used only for a build that is measured alone.
+    /// Applies only when one build is measured alone.
     #[arg(long, value_name = "MODE", value_parser = word_parser::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record latencies of `iter_latency` with N significant digits, 1 to 5 [default: 3]

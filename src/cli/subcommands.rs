@@ -37,7 +37,7 @@ const AFTER_RENAME: &str = "\
 Examples:
   cargo perfcheck baseline rename main old     rename `main` to `old`
 
-Exit status: 0 success, 2 usage, or the new name exists already, 5 store unusable, 6 no such baseline.";
+Exit status: 0 success, 2 usage, or the new name already exists, 5 store unusable, 6 no such baseline.";
 const AFTER_REMOVE: &str = "\
 Examples:
   cargo perfcheck baseline remove old          remove the name `old`; its run stays
@@ -55,7 +55,7 @@ pub(super) enum BaselineCommand {
     /// Save a run as a baseline, or move an existing baseline to it
     #[command(after_long_help = AFTER_SAVE)]
     Save {
-        /// Give the run this name
+        /// Save the run under this name
         name: String,
         /// Save this run: a number, baseline, `latest` or `@commit`
         #[arg(default_value = "latest", allow_negative_numbers = true)]
@@ -68,7 +68,7 @@ pub(super) enum BaselineCommand {
     Rename {
         /// Rename this baseline
         from: String,
-        /// Give it this name
+        /// The new name of the baseline
         to: String,
         #[command(flatten)]
         stored: StoredArguments,
@@ -123,21 +123,21 @@ impl BisectArguments {
 }
 
 const AFTER_HELP: &str = "\
-Without --benches, doctor needs no project and changes nothing on the machine. It measures two built-in workloads side by side with themselves, as `--against` \
-does, for the time that --time sets.
+Without --benches, doctor needs no project and changes nothing on the machine. It measures two built-in workloads for the time that --time sets, \
+each side by side with itself, as an `--against` run would.
 
-With --benches, it measures your benchmarks instead: each against itself, and against itself slowed down by a known amount. It stores nothing. A trial takes as \
+With --benches, it measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
 long as an `--against` run of the same benchmarks.
 
 Examples:
   cargo perfcheck doctor                           inspect, measure for ten seconds, recommend changes
-  cargo perfcheck doctor --time 1min               estimate more precisely
-  cargo perfcheck doctor --benches                 five trials of each kind, 2 % slower
+  cargo perfcheck doctor --time 1min               estimate the noise more precisely
+  cargo perfcheck doctor --benches                 five trials without a slowdown, five with 2 %
   cargo perfcheck doctor --benches parse --slowdown 5%
-                                                   benchmarks with `parse` in their id, 5 % slower
-  cargo perfcheck doctor --benches --trials 40     bound the false-alarm rate more tightly
+                                                   benchmarks with `parse` in their id, slowed by 5 %
+  cargo perfcheck doctor --benches --trials 40     estimate the false-alarm rate more precisely
 
-Exit status: 0 whatever was found, 2 usage, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
+Exit status: 0 whatever the result, 2 usage, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
 
 const USUAL: Duration = Duration::from_secs(10);
 const QUICK: Duration = Duration::from_secs(3);
@@ -175,7 +175,7 @@ pub(super) struct DoctorArguments {
     /// With --benches: make one side slower by this factor or percentage
     #[arg(long, value_name = "FACTOR", default_value = "1.02", value_parser = parse_slowdown)]
     slowdown: f64,
-    /// With --benches: compare N times without a difference, and N times with the slowdown
+    /// With --benches: run N trials without the slowdown, and N with it
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     trials: u32,
     /// Measure the machine's noise for this time [default: 10s]
@@ -218,9 +218,9 @@ pub(super) fn reject_useless_flags(
         return Ok(());
     };
     let why = if with_benches {
-        "applies to the machine alone and has no effect with `--benches`"
+        "cannot be used with `--benches`"
     } else {
-        "applies to your benchmarks and needs `--benches`"
+        "requires `--benches`"
     };
     Err(doctor.error(ErrorKind::ArgumentConflict, format!("`{flag}` {why}")))
 }
@@ -356,11 +356,10 @@ Examples:
 
 Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
-A run is removed if none of the given rules keeps it. These runs are always kept: runs that a baseline names; runs that the next run of a branch would be \
-compared with, if git still knows the branch (for each benchmark up to 20 runs since its last change, which show how much runs drift); runs whose \
-measurements a kept run reuses; and incomplete runs of the last day. \
-The two runs of a side-by-side measurement are removed or kept together. \
-With --samples, only the samples are removed; in a team's store, only those of whole months.
+Removes every run that none of the given rules keeps. It always keeps: baselines; runs that the next run of an existing branch will be compared with \
+(for each benchmark, up to 20 runs since its last change); runs whose measurements a kept run reuses; and incomplete runs of the last day. \
+It removes or keeps the two runs of a side-by-side measurement together. \
+With --samples, it removes only samples; in a team's store, only those of whole months.
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would be removed
@@ -390,10 +389,10 @@ pub(super) enum StoreCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Adopt the runs of a moved workspace, or of another clone
+    /// Take over the runs of a moved workspace, or of another clone
     #[command(after_long_help = AFTER_ADOPT)]
     Adopt {
-        /// Adopt the runs of the workspace with this key or path; `store adopt` without arguments lists them
+        /// Take over the runs of the workspace with this key or path [default: list the workspaces]
         from: Option<String>,
         #[command(flatten)]
         stored: StoredArguments,
@@ -414,7 +413,7 @@ pub(super) enum StoreCommand {
 fn parse_run_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..) => Ok(runs),
-        _ => Err("at least 1 run".to_owned()),
+        _ => Err("expected at least 1 run".to_owned()),
     }
 }
 

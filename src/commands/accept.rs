@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
-Accepts an intentional change: later runs are compared with the new value. What is known about the noise of a benchmark is kept.
+Accepts an intentional change: later runs are compared with the new value. What earlier runs showed about its noise still counts.
 
 Examples:
   cargo perfcheck accept 12               all benchmarks of run 12
@@ -65,10 +65,10 @@ pub fn accept(
         (AcceptTargets::Benchmarks(run, keys), false) => {
             let new = store.accept_steps(workspace, run, &keys, perfcheck_host::now())?;
             if new.is_empty() {
-                format!("Already accepted, in run {run}.")
+                format!("Already accepted from run {run}.")
             } else {
                 format!(
-                    "Accepted from run {run}: later runs of {} are compared with it; nothing changes for other benchmarks.{}",
+                    "Accepted from run {run}: later runs compare {} with it; other benchmarks are unaffected.{}",
                     if let [only] = &new[..] {
                         format!("`{}`", only.id.escape_debug())
                     } else {
@@ -82,10 +82,10 @@ pub fn accept(
             let gone = store.withdraw_steps(workspace, run, &keys)?;
             if gone.is_empty() {
                 format!(
-                    "Nothing to undo in run {run}: none of these benchmarks was accepted individually there."
+                    "Nothing to undo: none of these benchmarks was accepted individually from run {run}."
                 )
             } else {
-                format!("No longer accepted in run {run}:{}", format_lines(&gone))
+                format!("No longer accepted from run {run}:{}", format_lines(&gone))
             }
         }
     };
@@ -104,11 +104,13 @@ fn accept_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
 
 fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
     Ok(match store.withdraw_acceptance(run)? {
-        None => format!("Run {run} was not accepted by command: nothing to undo."),
+        None => {
+            format!("Nothing to undo: run {run} was not accepted with `cargo perfcheck accept`.")
+        }
         Some(Acceptance::Pending) => format!(
-            "Run {run} is no longer accepted: later runs are compared with those before it."
+            "Run {run} is no longer accepted: later runs are compared with the runs before it."
         ),
-        Some(_) => format!("Run {run} is still a reference, but no longer an accepted change."),
+        Some(_) => format!("Run {run} is no longer an accepted change, but still a reference."),
     })
 }
 
@@ -175,7 +177,7 @@ fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result
     let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
     if is_id {
         return Err(AppError::Usage(format!(
-            "`{word}` is both a baseline and a benchmark\n  help: `--run latest` selects the benchmark, the number of the run selects the run"
+            "`{word}` is both a baseline and a benchmark\n  help: add `--run latest` to accept the benchmark, or use the run's number to accept the run"
         )));
     }
     Ok(())
@@ -189,7 +191,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
             .is_some_and(|pair| pair.side == Side::Base)
     {
         return Err(AppError::Usage(format!(
-            "run {run} cannot be a reference: it measured an earlier build again or was a step of `bisect`\n  help: `--run RUN` names another one; `cargo perfcheck store runs` lists them"
+            "run {run} cannot be accepted: it measured an earlier build again or was a step of `bisect`\n  help: name another run; `cargo perfcheck store runs` lists the runs"
         )));
     }
     Ok(())
@@ -217,7 +219,7 @@ fn resolve_benchmarks(
         [] => {
             let near = similar_keys(word, &measured);
             return Err(AppError::Usage(format!(
-                "run {run} measured no benchmark `{word}`, and no run is called that{}\n  help: `cargo perfcheck show {run}` shows what it measured",
+                "run {run} measured no benchmark `{word}`, and no run has this name{}\n  help: `cargo perfcheck show {run}` shows what it measured",
                 list_keys("did you mean", &near)
             )));
         }
@@ -230,7 +232,7 @@ fn resolve_benchmarks(
     };
     if chosen.is_empty() {
         return Err(AppError::Usage(format!(
-            "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a complete id accepts the benchmark whatever its verdict",
+            "run {run} has {} benchmarks with `{word}` in their id, but none is `regressed` or `suspect`{}\n  help: give a complete id to accept a benchmark whatever its verdict",
             found.len(),
             list_keys("they are", &found)
         )));

@@ -53,12 +53,12 @@ pub fn baseline(
         BaselineAction::Rename { from, to } => {
             let (mut store, workspace) = context.open_required_for_writing()?;
             store.rename_baseline(workspace, from, to)?;
-            format!("Baseline `{from}` is now called `{to}`.")
+            format!("Renamed baseline `{from}` to `{to}`.")
         }
         BaselineAction::Remove { name } => {
             let (mut store, workspace) = context.open_required_for_writing()?;
             let run = store.remove_baseline(workspace, name)?;
-            format!("Baseline `{name}` is removed; it was run {run}, which stays in the store.")
+            format!("Removed baseline `{name}`; run {run} stays in the store.")
         }
     };
     if !common.output.quiet {

@@ -93,7 +93,7 @@ pub fn export(
     }
     if options.format.takes_one() && runs.len() > 1 {
         return Err(AppError::Usage(format!(
-            "a {name} file holds one run\n  help: export each run by itself: `--format {name} --output old.txt RUN`",
+            "`--format {name}` exports only one run\n  help: export each run separately: `--format {name} --output old.txt RUN`",
             name = options.format.name()
         )));
     }
@@ -108,7 +108,7 @@ pub fn export(
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
             AppError::Usage(
-                "Criterion's format is a directory, and none was named\n  help: name one, e.g. `--output target/criterion`"
+                "`--format criterion` needs an output directory\n  help: name one, e.g. `--output target/criterion`"
                     .to_owned(),
             )
         })?;
@@ -122,7 +122,7 @@ pub fn export(
         }
         if count == 0 {
             return Err(AppError::Usage(
-                "nothing was exported: no benchmark of these runs has samples that Criterion's files can hold".to_owned(),
+                "nothing was exported: no benchmark of these runs has samples that Criterion's format supports".to_owned(),
             ));
         }
     } else {

@@ -22,8 +22,8 @@ use perfcheck_store::{
 };
 
 const AFTER_PUSH: &str = "\
-Sends every complete run that the team's store does not have yet; a run is sent as a whole or not at all. Runs that were removed from the team's store are not \
-sent again. Baselines and accepted benchmarks are not sent.
+Sends every complete run that the team's store does not have yet. A run is sent as a whole or not at all. Runs that were removed from the team's store are not \
+sent again. Baselines and accepted benchmarks are never sent.
 
 Examples:
   cargo perfcheck store push postgres://ci@db.example/perf
@@ -32,7 +32,7 @@ Examples:
 Exit status: 0 success, 2 usage, 5 a store is unusable or the server cannot be reached.";
 
 const AFTER_INIT: &str = "\
-Creates tables in a schema named `perfcheck`. If an older cargo-perfcheck created them, they are upgraded; if they are up to date, nothing changes.
+Creates tables in a schema named `perfcheck`. Upgrades tables of an older cargo-perfcheck. Leaves current tables unchanged.
 
 Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
@@ -128,7 +128,7 @@ pub(super) fn run_then_push(
         Err(AppError::Interrupted(left)) => Err(AppError::Interrupted(left)),
         Err(error) => {
             let text = format!(
-                "the run is stored here, but was not sent: {error}\n  help: `cargo perfcheck store push` sends it later"
+                "the run was stored locally, but not sent: {error}\n  help: `cargo perfcheck store push` sends it later"
             );
             write_warning(&mut world.stderr, &text)?;
             Ok(exit_code)
@@ -178,7 +178,7 @@ fn send(
 fn require_address(address: Option<String>) -> Result<String, AppError> {
     let Some(address) = address else {
         return Err(AppError::Usage(
-            "no team's store was given\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` sets it, too"
+            "no team store was given\n  help: pass its address, e.g. `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, you can also set `team-store` in `[workspace.metadata.perfcheck]`"
                 .to_owned(),
         ));
     };

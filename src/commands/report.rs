@@ -11,8 +11,8 @@ use crate::delivery::reports::{ReportOptions, ReportRequest, ReportWriter, Reque
 use crate::error::AppError;
 use crate::options::{ComparisonOptions, FailureOptions, StoreOptions};
 use crate::output::{
-    MessageFormat, RunLine, page_file_name, write_page, write_page_written, write_run_index,
-    write_warning,
+    MessageFormat, RunLine, counted, page_file_name, write_page, write_page_written,
+    write_run_index, write_warning,
 };
 use crate::pipeline::request::git_state;
 use crate::session::{Context, NamedRun, World, resolve_run};
@@ -28,7 +28,7 @@ use perfcheck_store::{Store, WorkspaceId};
 const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
-The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from a disk. It has a table of all
+The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from disk. It has a table of all
 benchmarks, charts and every statistic of each benchmark, how each verdict was reached, and where and how the runs were measured. Nothing
 is built or run.
 
@@ -66,13 +66,13 @@ impl ReportCommandOptions {
         let wanted = &self.reports.wanted;
         if wanted.is_empty() && !self.open {
             return Err(AppError::Usage(
-                "a report needs an output\n  help: `--open` shows a page in the browser, `--report html=FILE` writes one"
+                "a report needs `--open` or `--report`\n  help: `--open` shows a page in the browser, `--report html=FILE` writes one"
                     .to_owned(),
             ));
         }
         self.reports.refuse(
             RequestedReportKind::is_about_verdicts,
-            "a report shows verdicts and has no such form\n  help: `cargo perfcheck compare` writes tables in this form, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
+            "`cargo perfcheck report` does not support this kind\n  help: `cargo perfcheck compare` writes tables, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
         )?;
         let is_site = |found: &ReportRequest| {
             let place = found.file.as_deref();
@@ -80,7 +80,7 @@ impl ReportCommandOptions {
         };
         if self.all && !(wanted.len() == 1 && wanted.iter().all(is_site)) {
             return Err(AppError::Usage(
-                "`--all` writes its pages to a directory\n  help: cargo perfcheck report --all --report html=public/"
+                "`--all` needs one `--report html=DIR/`\n  help: cargo perfcheck report --all --report html=public/"
                     .to_owned(),
             ));
         }
@@ -88,7 +88,7 @@ impl ReportCommandOptions {
             |found: &ReportRequest| found.kind == RequestedReportKind::Page && found.file.is_none();
         if self.open && wanted.iter().any(on_stdout) {
             return Err(AppError::Usage(
-                "a page on stdout cannot be opened\n  help: name a file: --report html=report.html --open"
+                "`--open` cannot open a page on stdout\n  help: name a file: --report html=report.html --open"
                     .to_owned(),
             ));
         }
@@ -193,9 +193,9 @@ impl ReportCall<'_> {
         write_run_index(&mut text, &title, &lines)?;
         write_whole(&index, &text)?;
         if !self.common.output.quiet && self.common.output.format == MessageFormat::Human {
-            let pages = lines.len();
+            let pages = counted(lines.len(), "page");
             let place = index.display();
-            writeln!(world.stdout, "Wrote {place}: an index of {pages} pages.")?;
+            writeln!(world.stdout, "Wrote {place}, an index of {pages}.")?;
         }
         self.open_page(&index, world)
     }

@@ -42,7 +42,7 @@ pub struct SelfTestOptions {
 fn refuse_sort_by_change(common: &StoreOptions) -> Result<(), AppError> {
     if common.output.order() == Order::Change {
         return Err(AppError::Usage(
-            "`--sort change` does not work with `--benches`, which reports no changes\n  help: `--sort worst` begins with the benchmarks whose slowdowns were found least often, `--sort time` with those that took longest".to_owned(),
+            "`--sort change` does not work with `--benches`, which reports no changes\n  help: `--sort worst` starts with the benchmarks whose slowdowns were found least often, `--sort time` with the benchmarks that took longest".to_owned(),
         ));
     }
     Ok(())
@@ -195,7 +195,7 @@ fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
     rows
 }
 
-const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: the crate `perfcheck` can, if it is as new as this tool; so can `perfcheck-criterion` for benches of Criterion";
+const NO_SUBJECTS: &str = "no bench uses a harness that can slow itself down\n  help: use the current `perfcheck` crate, or `perfcheck-criterion` for Criterion benches";
 
 /// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

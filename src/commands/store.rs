@@ -4,7 +4,7 @@
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::output::{
-    MessageFormat, RunLine, WorkspaceLine, write_older_runs, write_runs, write_workspaces,
+    MessageFormat, RunLine, WorkspaceLine, counted, write_older_runs, write_runs, write_workspaces,
 };
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -100,7 +100,7 @@ pub fn adopt(
         .collect();
     let [found] = matching[..] else {
         return Err(AppError::Usage(format!(
-            "`{from}` is {} workspace in the store\n  help: `cargo perfcheck store adopt` lists them with their keys",
+            "`{from}` matches {} workspace in the store\n  help: `cargo perfcheck store adopt` lists the workspaces with their keys",
             if matching.is_empty() {
                 "no"
             } else {
@@ -110,7 +110,7 @@ pub fn adopt(
     };
     if found.key == context.key() {
         return Err(AppError::Usage(format!(
-            "`{from}` is this workspace itself"
+            "`{from}` is the current workspace"
         )));
     }
     let (mut store, own) = context.open_store()?;
@@ -118,8 +118,10 @@ pub fn adopt(
     if !common.output.quiet {
         writeln!(
             world.stderr,
-            "Adopted {} runs and {} baselines of {}.",
-            adopted.runs, adopted.baselines, found.label
+            "Adopted {} and {} of {}.",
+            counted(adopted.runs, "run"),
+            counted(adopted.baselines, "baseline"),
+            found.label
         )?;
     }
     Ok(ExitCode::Clean)

@@ -215,7 +215,7 @@ impl<'a> TableParser<'a> {
             return Ok(());
         };
         if WORKSPACE_KEYS.contains(&key.as_str()) {
-            let why = "it is for the whole workspace and belongs in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml";
+            let why = "this key applies to the whole workspace; move it to `[workspace.metadata.perfcheck]` in the workspace's Cargo.toml";
             return Err(self.invalid_value(key, why));
         }
         let nearest = known
@@ -268,7 +268,7 @@ impl<'a> TableParser<'a> {
         let iterations = integer(&limits::WARM_UP_ITERATIONS);
         match (time, self.parse("warm-up-iterations", iterations)?) {
             (Some(_), Some(_)) => {
-                let why = "it cannot be combined with `warm-up-time`: a warm-up ends after a time or after iterations";
+                let why = "cannot be combined with `warm-up-time`: a warm-up ends after a time or after a number of iterations";
                 Err(self.invalid_value("warm-up-iterations", why))
             }
             (_, Some(count)) => Ok(Some(WarmUpGoal::Iterations(count))),
@@ -279,7 +279,7 @@ impl<'a> TableParser<'a> {
     fn parse_workspace_only(&self) -> Result<WorkspaceSettings, SettingsError> {
         let id = |text: &str| {
             if text.trim().is_empty() {
-                Err("it is empty".to_owned())
+                Err("must not be empty".to_owned())
             } else {
                 Ok(text.to_owned())
             }
@@ -340,7 +340,7 @@ impl<'a> TableParser<'a> {
         thresholds.check_order().map_err(|broken| {
             inner.invalid_value(
                 broken.low,
-                format!("it is above `{}`: set both", broken.high),
+                format!("must not be above `{}`: set both", broken.high),
             )
         })?;
         Ok(thresholds)
@@ -380,7 +380,10 @@ impl<'a> TableParser<'a> {
             let name = format!("[[{}]]", self.inner_name(OVERRIDE));
             let inner = TableParser::new(name, self.file, entry, &known)?;
             let pattern = inner.parse(MATCH, string(glob))?.ok_or_else(|| {
-                inner.invalid_value(MATCH, "it is missing: which benchmarks is this for?")
+                inner.invalid_value(
+                    MATCH,
+                    "the key is missing; it selects the benchmarks of this override",
+                )
             })?;
             let scope = Scope {
                 package: package.map(str::to_owned),
@@ -431,7 +434,7 @@ fn integer(range: &RangeInclusive<u32>) -> impl FnOnce(&Value) -> Result<u32, St
 /// Parses a time that is not zero. The error says which value is expected.
 pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
-        Duration::ZERO => Err("it must be longer than zero".to_owned()),
+        Duration::ZERO => Err("must be longer than zero".to_owned()),
         duration => Ok(duration),
     }
 }
@@ -466,7 +469,7 @@ pub fn parse_significance_level(text: &str) -> Result<f64, String> {
     if level > 0.0 && level < 0.5 {
         Ok(level)
     } else {
-        Err("a significance level lies between 0 and 50 %".to_owned())
+        Err("a significance level must be above 0 and below 50 %".to_owned())
     }
 }
 
@@ -476,7 +479,7 @@ pub fn parse_confidence_level(text: &str) -> Result<f64, String> {
     if (0.5..1.0).contains(&level) {
         Ok(level)
     } else {
-        Err("a confidence level lies between 50 % and 100 %".to_owned())
+        Err("a confidence level must be at least 50 % and below 100 %".to_owned())
     }
 }
 

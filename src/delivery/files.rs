@@ -30,7 +30,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return File::options().write(true).open(&target)?.write_all(bytes);
     }
     let Some(name) = target.file_name() else {
-        return Err(io::Error::other("it names no file"));
+        return Err(io::Error::other("the path has no file name"));
     };
     for number in 0..TRIES {
         let mut beside = OsString::from(".");
@@ -52,7 +52,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return written;
     }
     Err(io::Error::other(
-        "files of earlier attempts are beside it: remove `.*.partial`",
+        "earlier attempts left temporary files beside it: remove `.*.partial`",
     ))
 }
 

@@ -18,7 +18,7 @@ pub fn explain_method(
     options.check(workspace)?;
     let Some(method) = options.analysis.method.or(workspace.method) else {
         return Err(AppError::Usage(
-            "`--explain` explains the conventions of another system\n  help: add `--method nbenchmark` or another one; `--help` lists them".to_owned(),
+            "`--explain` needs `--method`\n  help: add e.g. `--method nbenchmark`; `--help` lists all systems".to_owned(),
         ));
     };
     let found = MethodExplained {

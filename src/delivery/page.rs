@@ -270,18 +270,16 @@ impl PageData {
         let mut sides = benchmarks.iter().flat_map(PageBenchmark::sides);
         let samples = sides
             .any(|side| points < MOST_POINTS && side.shape.samples > points)
-            .then(|| format!("For {count} benchmarks, about {points} samples a side are drawn; statistics and curves use all samples."));
+            .then(|| format!("Each of the {count} benchmarks shows about {points} samples per side; statistics and curves use all samples."));
         let histories = match history_length(count) {
             None => Some(format!(
-                "The histories of {count} benchmarks are left out: the page would be too large."
+                "The histories of all {count} benchmarks are left out because the page would be too large."
             )),
             Some(limit) => {
                 let mut histories = self.histories.values();
                 histories
                     .any(|history| history.points.len() >= limit)
-                    .then(|| {
-                        format!("Histories go back at most {limit} runs; this affects {count} benchmarks.")
-                    })
+                    .then(|| format!("Each history shows at most the last {limit} runs."))
             }
         };
         samples.into_iter().chain(histories).collect()

@@ -34,7 +34,7 @@ pub struct ReportOptions {
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
     /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory for it). Only with `compare`: text, csv and markdown-table
-    /// write the table in this form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
+    /// write the table in that form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
     /// Distinguish the reports of several jobs on one commit by this key [default: the name of the CI job, or `benchmarks`]
@@ -61,7 +61,7 @@ impl FromStr for ReportRequest {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("the file has no name; `-` is stdout".to_owned()),
+            Some((_, "")) => return Err("the file name is empty; use `-` for stdout".to_owned()),
             Some((kind, "-")) => (kind, None),
             Some((kind, file)) => (kind, Some(PathBuf::from(file))),
             None => (text, None),
@@ -169,7 +169,7 @@ impl ReportOptions {
             });
             if let Some(other) = same {
                 return Err(AppError::Usage(format!(
-                    "`--report {}` and `--report {}` are both written to {}\n  help: give each a file of its own",
+                    "`--report {}` and `--report {}` are both written to {}\n  help: name a different file for each",
                     other.kind,
                     wanted.kind,
                     file.display()
@@ -200,7 +200,7 @@ impl ReportOptions {
     pub(crate) fn check_for_run(&self, format: MessageFormat) -> Result<(), AppError> {
         self.refuse(
             RequestedReportKind::is_about_verdicts,
-            "a run cannot be written in this form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it for stored runs",
+            "a run does not write reports of this kind\n  help: `cargo perfcheck compare` writes tables of stored runs, `cargo perfcheck show` draws a benchmark",
         )?;
         self.check(format)
     }

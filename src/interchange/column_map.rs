@@ -73,11 +73,7 @@ impl FromStr for InputColumn {
                 .ok()
                 .filter(|number| (1..=100_000).contains(number))
                 .map(Self::Numbered)
-                .ok_or_else(|| {
-                    map_error(format!(
-                        "`{text}` is not the number of a column, such as `#1`"
-                    ))
-                }),
+                .ok_or_else(|| map_error(format!("`{text}` is not a column number such as `#1`"))),
         }
     }
 }
@@ -111,19 +107,20 @@ impl ColumnMap {
         for entry in entries.map(str::trim).filter(|entry| !entry.is_empty()) {
             let (key, column) = entry.split_once('=').ok_or_else(|| {
                 map_error(format!(
-                    "`{entry}` is not KEY=COLUMN; keys are {KEYS}\n  help: a column whose name has a comma is named by its number, as `value=#3`"
+                    "`{entry}` is not KEY=COLUMN; keys are {KEYS}\n  help: if a column name contains a comma, use its number: `value=#3`"
                 ))
             })?;
             map.add_entry(key.trim(), column)?;
         }
         if map.id.is_empty() {
             return Err(map_error(
-                "it names no column for ids\n  help: `id=Serializer/TestData`, from one or several columns".to_owned(),
+                "`id` is missing\n  help: name one or more columns, e.g. `id=Serializer/TestData`"
+                    .to_owned(),
             ));
         }
         if map.values.is_empty() {
             return Err(map_error(
-                "it names no column of values\n  help: `value=TimeSer`, or several: `value.ser=TimeSer,value.deser=TimeDeser`".to_owned(),
+                "`value` is missing\n  help: name a column, e.g. `value=TimeSer`, or several: `value.ser=TimeSer,value.deser=TimeDeser`".to_owned(),
             ));
         }
         map.check_labels()?;
@@ -177,8 +174,8 @@ impl ColumnMap {
         for (at, label) in labels.iter().enumerate() {
             if labels[..at].contains(label) {
                 return Err(map_error(match label {
-                    Some(label) => format!("two values are called `{label}`"),
-                    None => "several values need labels".to_owned(),
+                    Some(label) => format!("two value columns have the label `{label}`"),
+                    None => "several value columns need labels".to_owned(),
                 }));
             }
         }
@@ -244,7 +241,7 @@ fn map_error(what: String) -> ExchangeError {
 
 fn duplicate_error(key: &str) -> ExchangeError {
     let help = if key == "id" {
-        "\n  help: several columns make one id with `/` between them: `id=A/B`"
+        "\n  help: to make one id of several columns, put `/` between them: `id=A/B`"
     } else {
         ""
     };
@@ -286,16 +283,19 @@ mod tests {
     #[test]
     fn a_map_that_makes_no_sense_says_what_would() {
         for (text, hint) in [
-            ("value=b", "no column for ids"),
-            ("id=a", "no column of values"),
+            ("value=b", "`id` is missing"),
+            ("id=a", "`value` is missing"),
             ("id=a,b", "KEY=COLUMN"),
             ("id=a,value=b,time=c", "`time` is not a key"),
             ("id=a,id=c,value=b", "given twice"),
             ("id=a,value=b,unit=c,unit=d", "given twice"),
             ("id=a//c,value=b", "no name"),
-            ("id=#0,value=b", "not the number of a column"),
+            ("id=#0,value=b", "not a column number"),
             ("id=a,value=b[parsec]", "is not a unit"),
-            ("id=a,value.x=b,value.x=c", "two values are called"),
+            (
+                "id=a,value.x=b,value.x=c",
+                "two value columns have the label",
+            ),
         ] {
             let error = ColumnMap::parse(&[text]).unwrap_err().to_string();
             assert!(error.contains(hint), "{text}: {error}");

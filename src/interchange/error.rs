@@ -20,7 +20,7 @@ pub struct MalformedRow {
 }
 
 impl fmt::Display for MalformedRow {
-    /// Writes place and reason in the style of compilers: `a.csv:12: has 3 columns and not 2`.
+    /// Writes place and reason in the style of compilers: `a.csv:12: has 3 columns instead of 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.name, self.line)?;
         if let Some(column) = &self.column {
@@ -43,7 +43,7 @@ pub enum ExchangeError {
     },
     /// A file exceeds the size limit.
     #[error(
-        "{name} is longer than {limit_mib} MiB\n  help: split it, and give all parts of one session the same value in a process column"
+        "{name} is larger than {limit_mib} MiB\n  help: split it, and give all parts of one session the same value in a process column"
     )]
     TooLong {
         /// Name of the file.
@@ -52,7 +52,7 @@ pub enum ExchangeError {
         limit_mib: u64,
     },
     /// The column map is invalid.
-    #[error("the column map: {0}")]
+    #[error("invalid column map: {0}")]
     ColumnMap(String),
     /// The column map names a column that the file does not have.
     #[error("{name} has no column `{column}`; {}", describe_columns(there))]
@@ -66,7 +66,7 @@ pub enum ExchangeError {
     },
     /// The column map uses a column name that occurs twice.
     #[error(
-        "{name} has several columns `{column}`\n  help: name it by its number: `#{first}` or `#{second}`"
+        "{name} has several columns named `{column}`\n  help: use a column number: `#{first}` or `#{second}`"
     )]
     SeveralColumns {
         /// Name of the file.
@@ -80,7 +80,7 @@ pub enum ExchangeError {
     },
     /// The unit of the values is unknown.
     #[error(
-        "nothing says what the values of column `{0}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={0}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
+        "the unit of column `{0}` is unknown\n  help: add `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), or add `value={0}[ns]` or `unit=COLUMN` to the column map; `--guess-units` reads large values as ticks of 100 ns"
     )]
     NoUnit(String),
     /// Rows could not be read.
@@ -109,7 +109,7 @@ pub enum ExchangeError {
     },
     /// The content of a file matches no known format.
     #[error(
-        "the format of {0} is not known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
+        "the format of {0} is not known\n  help: set `--format` to criterion (a directory), critcmp, hyperfine, divan, libtest or jsonl; a table of values needs `--columns`"
     )]
     UnknownFormat(String),
     /// Files of different formats cannot form one run.
@@ -160,14 +160,14 @@ fn describe_columns(there: &[String]) -> String {
                 "'|'"
             };
             format!(
-                "its first line has only one column: `{}`\n  help: another separator? `--separator {separator}`",
+                "its first line has only one column: `{}`\n  help: to split columns at another character, add `--separator {separator}`",
                 only.escape_debug()
             )
         }
-        [] => "it is empty".to_owned(),
+        [] => "the file is empty".to_owned(),
         [only] if only.is_empty() => "its first line is empty".to_owned(),
         _ => format!(
-            "its columns are {}\n  help: columns are named as in the first line, or by number as `#1`",
+            "its columns are {}\n  help: name a column as in the first line, or by number: `#1`",
             there.join(", ")
         ),
     }
@@ -192,7 +192,7 @@ fn describe_malformed_rows(rows: &[MalformedRow], total: u64) -> String {
             && !row.reason.contains('.')
     };
     if rows.iter().any(has_commas) {
-        text.push_str("\n  help: `--decimal-comma` reads 1,5 as one and a half");
+        text.push_str("\n  help: `--decimal-comma` reads 1,5 as 1.5");
     }
     text.push_str("\n  help: `--lenient` skips such rows and counts them");
     text
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_file_without_a_header_line_is_empty() {
-        assert_eq!(describe_columns(&[]), "it is empty");
+        assert_eq!(describe_columns(&[]), "the file is empty");
         let there = ["a".to_owned(), "b".to_owned()];
         assert!(describe_columns(&there).starts_with("its columns are a, b\n"));
     }

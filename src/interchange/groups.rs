@@ -218,7 +218,7 @@ impl<'a> RowCollector<'a> {
                 return Err(ExchangeError::TooMany {
                     what: "benchmarks",
                     most: MOST_GROUPS,
-                    hint: "is a column that counts or measures part of the id?",
+                    hint: "check that no column of the id is a count or a measurement",
                 });
             }
             self.known.insert(row.id.clone(), self.groups.len());
@@ -233,7 +233,7 @@ impl<'a> RowCollector<'a> {
         let mut differing = known.iter().zip(&row.dimensions).zip(&self.map.dimensions);
         if let Some(((known, said), column)) = differing.find(|((known, said), _)| known != said) {
             let reason = format!(
-                "`{said}`, but `{known}` before for `{}`: is it part of the id?",
+                "is `{said}`, but was `{known}` for `{}` before: should it be part of the id?",
                 self.groups[group].id
             );
             let row = self.malformed(row.place, Some(column.to_string()), reason);
@@ -269,7 +269,7 @@ impl<'a> RowCollector<'a> {
             return Err(ExchangeError::TooMany {
                 what: "processes",
                 most: MOST_PROCESSES,
-                hint: "does the process column count repetitions?",
+                hint: "check that the process column does not count repetitions",
             });
         }
         let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
@@ -318,7 +318,7 @@ impl<'a> RowCollector<'a> {
             return Err(ExchangeError::Empty {
                 names: names.join(", "),
                 hint: if total > 0 {
-                    ": no row could be read\n  help: without `--lenient` the reasons are listed"
+                    ": no row could be read\n  help: leave out `--lenient` to list the reasons"
                 } else {
                     ""
                 },
@@ -367,7 +367,7 @@ impl<'a> RowCollector<'a> {
                 let number = later.repetition.unwrap_or(0);
                 let line = first.place.line;
                 let reason = format!(
-                    "`{number}` was already used for `{id}` (line {line}): is another column part of the id, or the process?"
+                    "repeats `{number}` for `{id}` (first on line {line}): add a column to the id, or name the process column"
                 );
                 refused.push((later.place, reason));
             }
@@ -451,7 +451,7 @@ impl<'a> RowCollector<'a> {
                         pending.id
                     ))
                 } else if row.iterations != 1 && matches!(metric, Metric::Rate { .. }) {
-                    Err("is a rate, which has no iterations".to_owned())
+                    Err("is a rate, so it cannot have a number of iterations".to_owned())
                 } else {
                     unit.to_sample(*value, row.iterations)
                 };

@@ -39,7 +39,7 @@ impl InputContent {
                 .filter(|byte| **byte == b'\n');
             ExchangeError::Broken {
                 place: format!("{}:{}", self.name, line.count() + 1),
-                reason: "it is not UTF-8 text".to_owned(),
+                reason: "the text is not UTF-8".to_owned(),
             }
         })?;
         Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
@@ -94,7 +94,8 @@ fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
         Ok(text) if odd.is_empty() => Ok(text.into_bytes()),
         Ok(_) | Err(_) => Err(ExchangeError::Broken {
             place: name.to_owned(),
-            reason: "its byte order mark says UTF-16, but it is not; save it as UTF-8".to_owned(),
+            reason: "the byte order mark says UTF-16, but the text is not UTF-16; save it as UTF-8"
+                .to_owned(),
         }),
     }
 }

@@ -184,7 +184,7 @@ impl TableReader<'_> {
             }
             InputColumn::Numbered(number) => Ok(number - 1),
             InputColumn::Named(_) if !self.layout.header => Err(ExchangeError::ColumnMap(format!(
-                "without a line of names there is no column `{column}`\n  help: columns are named by their number: `#1`"
+                "with `--no-header`, no column is named `{column}`\n  help: use a column number: `#1`"
             ))),
             InputColumn::Named(name) => {
                 let mut found = (header.iter().enumerate()).filter(|(_, there)| *there == name);
@@ -211,7 +211,7 @@ impl TableReader<'_> {
     ) -> Result<RawRow, (Option<String>, String)> {
         if let Some(expected) = places.columns.filter(|expected| *expected != record.len()) {
             let found = record.len();
-            return Err((None, format!("has {found} columns and not {expected}")));
+            return Err((None, format!("has {found} columns instead of {expected}")));
         }
         let cell =
             |column: &InputColumn, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
@@ -225,10 +225,10 @@ impl TableReader<'_> {
             let text = cell(column, *at)?;
             let said = |reason: &str| Err((Some(column.to_string()), reason.to_owned()));
             if text.is_empty() {
-                return said("is empty, and part of the id");
+                return said("is empty, but part of the id");
             }
             if text.contains(['\n', '\r']) {
-                return said("has a line break: a quotation mark that is not closed?");
+                return said("contains a line break: is a quotation mark not closed?");
             }
             if !id.is_empty() {
                 id.push('/');

@@ -55,7 +55,7 @@ impl ValueUnit {
     pub(super) fn to_sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
         if let Metric::Rate { .. } = self.metric {
             if value.digits == 0 {
-                return Err("is a rate of 0, which has no time".to_owned());
+                return Err("is a rate of 0, which cannot be converted to a time".to_owned());
             }
             // A rate of v units per t becomes v iterations in t, both scaled by a power of ten.
             let (units, time) = self.to_fraction(value, self.per_ns)?;
@@ -133,7 +133,7 @@ fn simplify_fraction(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
 }
 
 fn range_error() -> String {
-    "is too large or too small to be kept".to_owned()
+    "is too large or too small to store".to_owned()
 }
 
 impl fmt::Display for ValueUnit {
@@ -165,9 +165,7 @@ impl FromStr for ValueUnit {
                 .and_then(|(count, of): (u64, u64)| count.checked_mul(of))
                 .filter(|factor| (1..=LONGEST_TICK_NS).contains(factor))
                 .map(|factor| Self::time(text, factor))
-                .ok_or_else(|| {
-                    format!("`{text}` is not the length of a tick, such as `ticks:100ns`")
-                });
+                .ok_or_else(|| format!("`{text}` is not a tick length such as `ticks:100ns`"));
         }
         if let Some((what, per)) = text.rsplit_once('/') {
             let per_ns = time_unit(per).filter(|_| is_word(what)).ok_or_else(|| {
@@ -372,9 +370,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_kept_is_refused() {
-        assert!(sample("0", "ops/s", 1).unwrap_err().contains("no time"));
+        assert!(
+            sample("0", "ops/s", 1)
+                .unwrap_err()
+                .contains("converted to a time")
+        );
         for (value, unit) in [("1e25", "s"), ("1e-30", "ns")] {
-            assert!(sample(value, unit, 1).unwrap_err().contains("to be kept"));
+            assert!(sample(value, unit, 1).unwrap_err().contains("to store"));
         }
     }
 

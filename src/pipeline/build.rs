@@ -203,7 +203,7 @@ pub(crate) fn pair_with_executable(
             candidate: request.git_after_build()?,
         },
         words: format!("the executable {}", path.display()),
-        relinking: Relinking::Impossible("it is unknown what an executable was linked from"),
+        relinking: Relinking::Impossible("the object files of the executable are unknown"),
         remarks,
         _in_use: ExecutablesGuard::Stage(stage),
     })
@@ -232,7 +232,7 @@ pub(crate) fn pair_with_revision(
             output::write_warning(
                 world.stderr,
                 &format!(
-                    "{} does not build with the current benchmarks; it is built with its own",
+                    "{} does not build with the current benchmarks; using its own instead",
                     describe_revision(revision)
                 ),
             )?;
@@ -260,7 +260,7 @@ fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
     });
     found.map_err(|error| {
         AppError::Usage(format!(
-            "there is no executable {}: {error}\n  help: cargo puts the executables of benches in `target/release/deps`",
+            "cannot use the executable {}: {error}\n  help: cargo puts the executables of benches in `target/release/deps`",
             path.display()
         ))
     })
@@ -278,7 +278,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
         (_, [target]) => target,
         _ => {
             return Err(AppError::Usage(format!(
-                "{} may be a build of more than one bench target\n  help: name it, e.g. `--bench {}`",
+                "{} may be a build of more than one bench target\n  help: name the bench target, e.g. `--bench {}`",
                 path.display(),
                 targets.first().map_or("NAME", |target| &target.target)
             )));

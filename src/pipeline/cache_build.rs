@@ -197,15 +197,12 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         ),
         BuildEvent::Found(revision) => (
             "Fresh",
-            format!("{} (built before)", side_in_words(*revision)),
+            format!("{} (already built)", side_in_words(*revision)),
         ),
         BuildEvent::Removed { builds, bytes } => {
-            let builds = counted(*builds, "build");
+            let builds = counted(*builds, "least recently used build");
             let mib = bytes >> 20;
-            (
-                "Removed",
-                format!("{builds}, the least recently used ({mib} MiB)"),
-            )
+            ("Removed", format!("{builds} ({mib} MiB)"))
         }
         BuildEvent::CheckingOut(revision) => ("Checking out", describe_revision(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
@@ -221,7 +218,7 @@ fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
     let named = left_out.iter().take(MAX_NAMED_FILES).map(|one| {
         let reason = match one.reason {
             UncopiedReason::Unreadable => "no permission to read it",
-            UncopiedReason::TooLarge => "git ignores it, and it is too large",
+            UncopiedReason::TooLarge => "too large, and ignored by git",
         };
         format!("`{}` ({reason})", one.path.display())
     });
@@ -230,7 +227,7 @@ fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
         named.push(format!("{} more", left_out.len() - MAX_NAMED_FILES));
     }
     format!(
-        "the benchmarks are built from a copy of the sources without {}",
+        "the benchmarks are built from a copy of the sources that lacks {}",
         named.join(", ")
     )
 }

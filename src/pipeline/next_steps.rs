@@ -47,7 +47,7 @@ pub(crate) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<Stri
     let is_next = matches!(advised.next, NextReference::Accepted);
     let begins = count(Verdict::New) + count(Verdict::Incomparable);
     let first = is_next && !rows.is_empty() && begins == rows.len();
-    let first = first.then(|| format!("Run {} is the reference of the next run.", advised.run));
+    let first = first.then(|| format!("Run {} is the reference for the next run.", advised.run));
     let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
     let open = clearer.iter().all(|verdict| count(*verdict) == 0);
     let stored = |row: &Row<'_>| {

@@ -78,7 +78,7 @@ pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write)
                     .map(|feature| format!("{package}/{feature}"));
                 let wanted: Vec<String> = wanted.collect();
                 let help = format!("`--features {}`", wanted.join(","));
-                ("it needs features that are off", help)
+                ("it needs features that are not enabled", help)
             }
             SkipReason::BenchIsFalse => (
                 "its manifest says `bench = false`",
@@ -140,7 +140,7 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
         "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml, a bench target has only the functions marked `#[bench]`".to_owned()
     } else {
         format!(
-            "there is {}\n  help: `cargo perfcheck list` lists them",
+            "there is {}\n  help: `cargo perfcheck list` lists the benchmarks",
             no_match_message(filter)
         )
     })

@@ -111,7 +111,7 @@ pub(crate) fn git_state(
         Ok(state) => state,
         Err(why @ GitError::Interrupted) => return Err(why.into()),
         Err(why) => {
-            let said = format!("commit and branch are not known: {why}");
+            let said = format!("commit and branch are unknown: {why}");
             output::write_warning(world.stderr, &said)?;
             None
         }

@@ -55,7 +55,7 @@ impl WorkTree {
                 built => Ok(built?),
             }
         } else {
-            Err("stored numbers were asked for".to_owned())
+            Err("stored numbers were requested".to_owned())
         };
         let (build, facts, targets) = match in_cache {
             Ok((side, facts)) => {
@@ -129,7 +129,7 @@ impl WorkTree {
         let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
         let (Some(git), Some(checkout)) = (clean, request.context.checkout()) else {
             let reason = format!(
-                "{reason}, and it cannot be rebuilt, as its sources were not a clean commit"
+                "{reason}, and it cannot be rebuilt because its sources were not fully committed"
             );
             return Ok(EarlierBuild::Gone { reason });
         };

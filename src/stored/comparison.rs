@@ -110,7 +110,7 @@ impl StoredComparison<'_> {
             Some(pair) if !self.options.uses_other_systems() => {
                 if pair.side == Side::Base {
                     return Err(AppError::Usage(format!(
-                        "run {} is the base that run {} was measured against\n  help: cargo perfcheck compare {} {}",
+                        "run {} is the reference of run {} and must come first\n  help: cargo perfcheck compare {} {}",
                         candidate.id, base.id, candidate.id, base.id
                     )));
                 }
@@ -122,7 +122,7 @@ impl StoredComparison<'_> {
             let same = self.same_code(candidate, &both.measured.candidate)?;
             return Err(if same.iter().any(|key| self.filter.matches(key)) {
                 AppError::NothingToCompare(format!(
-                    "run {run} measured nothing: its code was the same as in the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
+                    "run {run} measured nothing: its machine code was the same as the reference's\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
                     run = candidate.id
                 ))
             } else {
@@ -165,7 +165,7 @@ impl StoredComparison<'_> {
         }
         let Some(plan) = parse_plan(candidate) else {
             return Err(AppError::NothingToCompare(format!(
-                "this version cannot read the plan of the side-by-side runs {} and {}",
+                "this version of cargo-perfcheck cannot read how runs {} and {} were measured side by side",
                 base.id, candidate.id
             )));
         };
@@ -314,7 +314,7 @@ impl StoredComparison<'_> {
     /// Returns the error for a comparison without any benchmark.
     pub(crate) fn nothing_to_compare_error(&self, base: RunId, candidate: RunId) -> AppError {
         AppError::NothingToCompare(if self.filter.words.is_empty() {
-            format!("neither run {base} nor run {candidate} has a benchmark")
+            format!("neither run {base} nor run {candidate} has benchmarks")
         } else {
             // Ignore store errors: the names only serve as suggestions.
             let verdicts = self.store.verdicts(candidate).unwrap_or_default();

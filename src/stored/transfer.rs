@@ -44,7 +44,7 @@ fn portable_run(
     let RunSummary { run, exit_code, .. } = store.run_summary(id)?;
     let (Some(finished), Some(exit_code)) = (run.finished, exit_code) else {
         return Err(AppError::Usage(format!(
-            "run {id} has not ended: only whole runs can be exported\n  help: `cargo perfcheck store runs` lists them"
+            "run {id} is incomplete: only complete runs can be exported\n  help: `cargo perfcheck store runs` lists the stored runs"
         )));
     };
     let pair = match (run.pair, store.purpose(id)?) {
@@ -248,7 +248,7 @@ pub(crate) fn resolve_team_address(
     let table = context.tables.workspace.team_store.as_ref();
     if table.is_some_and(|table| public_location(Path::new(table)) != Path::new(table)) {
         return Err(AppError::Usage(
-            "`team-store` in Cargo.toml contains a password, which everyone who can read the repository could use\n  help: leave it out and set PGPASSFILE or PGPASSWORD"
+            "`team-store` in Cargo.toml contains a password, which everyone with access to the repository can read\n  help: remove the password and set PGPASSFILE or PGPASSWORD"
                 .to_owned(),
         ));
     }

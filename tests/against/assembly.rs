@@ -93,7 +93,7 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
 
     // The other function lies behind it, and is the same.
     let other = asm(&project, "constant_nanoseconds", &[]).expect_code(0);
-    let said = "Its instructions are the same on both sides.";
+    let said = "The instructions are the same on both sides.";
     assert!(other.stdout.contains(said), "{other}");
     // Nobody wants to read it twice.
     assert_eq!(other.stdout.matches("ret").count(), 1, "{other}");
@@ -112,8 +112,8 @@ fn a_part_of_a_name_that_fits_several_functions_or_none_is_an_error_with_names()
     assert!(!changed.stdout.contains("the same on both"), "{changed}");
     let several = asm(&project, "perfcheck::", &[]).expect_code(2);
     for said in [
-        "`perfcheck::` may be any of ",
-        " functions, and none of them changed; these did",
+        "`perfcheck::` matches ",
+        " functions, but none of them changed; these functions changed",
         "\n    planted::nanoseconds",
     ] {
         assert!(several.stderr.contains(said), "{several}");
@@ -157,7 +157,7 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [
-        "no executable of the bench target `costs` is kept for run 1/base\n",
+        "run 1/base has no stored executable of the bench target `costs`\n",
         &format!(
             "`cargo perfcheck --against {}` measures both sides again",
             &head[..10]

@@ -155,7 +155,7 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     assert!(explained.stdout.contains(&from), "{explained}");
     let shown = project.perfcheck(&QUICK).arg("--offline").run();
     for said in [
-        format!("Run 1 is the reference of `third`; run 2 of `constant`; run {run} of `cost`."),
+        format!("Run 1 is the reference for `third`; run 2 for `constant`; run {run} for `cost`."),
         from,
         "differs from that of run 1 in ".to_owned(),
     ] {
@@ -278,7 +278,7 @@ fn a_run_that_measured_nothing_misses_nothing() {
         .perfcheck(&["compare", "1", &same])
         .run()
         .expect_code(4)
-        .expect_stderr(&["measured nothing", "its code was the same"]);
+        .expect_stderr(&["measured nothing", "its machine code was the same"]);
 }
 
 #[test]

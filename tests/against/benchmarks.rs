@@ -161,7 +161,7 @@ fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own(
     let told = "the reference does not build with the current one";
     assert!(table.stdout.contains(told), "{table}");
     assert!(
-        !table.stdout.contains("uses the current one for both"),
+        !table.stdout.contains("uses the current one on both sides"),
         "{table}"
     );
     // A revision that does not build with its own benchmarks either is an error as ever.

@@ -261,6 +261,6 @@ fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
     let run = project.measure_in_layouts(&words).with_valgrind();
     let run = run.run().expect_code(0);
     let remarks = finish(&run)["remarks"].to_string();
-    let why = "instructions of `work` were not counted: benches of libtest do not report how often they iterate";
+    let why = "instructions of `work` were not counted: libtest benches do not report how many iterations they run";
     assert!(remarks.contains(why), "{remarks}");
 }

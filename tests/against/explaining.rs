@@ -47,9 +47,13 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
         "measured",
         &["measured side by side", "run 1/base of ", "run 1 of "],
     );
-    says(&told, "decision", &["lower bound", "So it is regressed"]);
-    says(&told, "slow-path", &["Another test asks"]);
-    says(&told, "otherwise", &["would not have been called"]);
+    says(
+        &told,
+        "decision",
+        &["lower bound", "The verdict is regressed"],
+    );
+    says(&told, "slow-path", &["Another test checks"]);
+    says(&told, "otherwise", &["would not have been `regressed`"]);
     let same = explain(&project, &["constant"]);
     assert_eq!(same["verdict"], "unchanged");
     says(&same, "decision", &["no slower samples are suspected"]);

@@ -107,9 +107,9 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
     says(
         &explained,
         "latencies",
-        &["round by round", "p99", "as before"],
+        &["round by round", "p99", "unchanged at"],
     );
-    says(&explained, "allocations", &["allocates as before: 0 times"]);
+    says(&explained, "allocations", &["is unchanged: allocations 0"]);
     assert_eq!(machine.left_behind(), [""; 0]);
 }
 

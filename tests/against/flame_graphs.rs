@@ -80,7 +80,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
     let text = draw(&project, "work", &[]).expect_code(0);
     let number = |side: &str| counted[side].as_f64().expect("a number");
     let said = format!(
-        "instructions per iteration {} → {}: +",
+        "instructions per iteration: {} → {}, +",
         number("base"),
         number("candidate")
     );
@@ -102,7 +102,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
     assert_eq!(changed.len(), 2, "{drawn:?}");
     for (_, colour, said) in changed {
         assert_eq!(colour, "more", "{drawn:?}");
-        assert!(said.contains("(+10.0 %)\nIts own: "), "{said}");
+        assert!(said.contains("(+10.0 %)\nWithout callees: "), "{said}");
     }
     assert!(
         others.iter().all(|(_, colour, _)| colour != "more"),
@@ -157,7 +157,7 @@ fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
     run.expect_code(0);
     let refused = draw(&project, "work", &[]).expect_code(4);
     for said in [
-        "the instructions of `work` in the build of run 1/base cannot be counted: benches of libtest do not report how often they iterate",
+        "cannot count the instructions of `work` in the build of run 1/base: libtest benches do not report how many iterations they run",
         "\n  help: ",
     ] {
         assert!(refused.stderr.contains(said), "{refused}");
@@ -193,7 +193,7 @@ fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written()
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = draw(path).expect_code(6);
     for said in [
-        "no executable of the bench target `costs` is kept for run 1/base\n  help: ",
+        "run 1/base has no stored executable of the bench target `costs`\n  help: ",
         "`cargo perfcheck --against ",
     ] {
         assert!(gone.stderr.contains(said), "{gone}");

@@ -52,7 +52,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
 
     let shown = project.perfcheck(&["show"]).run().expect_code(0);
     let said =
-        "2 benchmarks unchanged: both builds run the same machine code, so none was measured.";
+        "2 benchmarks unchanged: both builds run the same machine code, so nothing was measured.";
     assert!(shown.stdout.contains(said), "{shown}");
 
     let all = project.measure(&[&against[..], &["--measure-identical"]].concat());

@@ -20,9 +20,7 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
             .perfcheck(words)
             .run()
             .expect_code(2)
-            .expect_stderr(&[
-                "run 2/base cannot be a reference: it measured an earlier build again",
-            ]);
+            .expect_stderr(&["run 2/base cannot be accepted: it measured an earlier build again"]);
     }
     let compared = project.perfcheck(&["compare", "1", "2"]).run();
     assert!(

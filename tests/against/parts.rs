@@ -190,7 +190,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     };
     let copy = machine.home().join("copy.jsonl");
     fs::copy(&files[0], &copy).expect("copied");
-    let twice = ["part 1/5 was given twice", "copy.jsonl", "help:"];
+    let twice = ["part 1/5 is in both", "copy.jsonl", "help:"];
     refused(&copy, &twice);
     refused(&whole, &["whole.jsonl", "without `--partition`"]);
     let text = fs::read_to_string(&files[1]).expect("our own");
@@ -205,7 +205,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     refused_as(&text.replace(commit.trim(), &zeros), together);
     let version = format!(r#""tool_version":"{}""#, env!("CARGO_PKG_VERSION"));
     let other = text.replace(&version, r#""tool_version":"0.0.9""#);
-    refused_as(&other, "measured by version 0.0.9");
+    refused_as(&other, "measured by cargo-perfcheck 0.0.9");
     refused_as(
         &text.replace(r#""of":5"#, r#""of":6"#),
         "number of parts: 5; 6",
@@ -230,7 +230,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
         .arg(&several)
         .run()
         .expect_code(0);
-    refused(&several, &["several.jsonl must hold exactly one run"]);
+    refused(&several, &["several.jsonl must contain exactly one run"]);
     project.benchmarks(&ELEVEN.replace("11_u64", "12_u64"));
     let (foreign, _) = parts_of_run("foreign", &["--benches-from", "worktree"]);
     refused(&foreign[1], &["11 benchmarks", "12 benchmarks"]);

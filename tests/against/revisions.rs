@@ -154,7 +154,7 @@ fn a_filter_that_matches_nothing_is_told_before_the_base_is_built() {
         .expect_code(4)
         .expect_stderr(&[
             "Building the work tree",
-            "no benchmark that has an id that contains `nothing_like_it`",
+            "no benchmark whose id contains `nothing_like_it`",
         ]);
     assert!(!run.stderr.contains("Building `HEAD`"), "{run}");
     assert!(!machine.store().exists(), "nothing was measured");
@@ -217,7 +217,7 @@ fn a_side_that_was_built_before_is_said_to_have_been_and_has_no_time() {
     assert!(
         second
             .iter()
-            .any(|line| line.contains("Fresh `HEAD`") && line.ends_with("(built before)")),
+            .any(|line| line.contains("Fresh `HEAD`") && line.ends_with("(already built)")),
         "{second:?}"
     );
     assert!(

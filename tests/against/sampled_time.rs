@@ -226,7 +226,7 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
     let remarks = finish(&run)["remarks"].to_string();
     assert!(
         remarks.contains(
-            "functions of `work` were not sampled: its executable does not name its functions"
+            "functions of `work` were not sampled: its executable has no function symbols"
         ),
         "{remarks}"
     );

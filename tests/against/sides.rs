@@ -74,7 +74,7 @@ fn fails_alone(base: &str, candidate: &str, words: &[&str], text: &str) -> Finis
         // Whoever mends a benchmark is not told that it fails.
         assert_eq!(verdict(&run, "odd"), "new", "{run}");
         assert!(
-            remarks(&run, "odd").contains("it fails in the reference"),
+            remarks(&run, "odd").contains("the benchmark fails in the reference"),
             "{run}"
         );
         run.expect_code(1)

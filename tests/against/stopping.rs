@@ -131,7 +131,7 @@ fn an_interrupt_keeps_the_rounds_that_had_ended() {
             run.signal(Signal::INT);
         }
         let run = run.finish().expect_code(130).expect_stderr(&[
-            "error: interrupted; run 1 is stored as incomplete, with the rounds that had ended",
+            "error: interrupted; run 1 is stored as incomplete, with the rounds that were complete",
         ]);
         assert_eq!(run.stdout, "");
         assert_eq!(machine.left_behind(), [""; 0], "{run}");
@@ -159,7 +159,8 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     let run = project.measure(&words).start();
     // Five rounds of two sides, each of one process.
     wait_for_processes(&machine, 10);
-    let said = "error: interrupted; run 1 is stored as incomplete, with the rounds that had ended";
+    let said =
+        "error: interrupted; run 1 is stored as incomplete, with the rounds that were complete";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), [""; 0]);
     assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
@@ -195,7 +196,7 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
     run.wait_for_file(&machine.home().join("waits"));
     run.signal(Signal::INT);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete, with the rounds that had ended",
+        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete, with the rounds that were complete",
     ]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(run.messages("benchmark-compared").len(), 1, "{run}");
@@ -276,13 +277,13 @@ fn settings_that_rounds_do_not_use_are_named_where_they_were_made() {
     let words = ["--offline", "--as-built", "--against", "HEAD", "cost"];
     let unused = |run: &Finished| {
         let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        let found = text.split("side by side do not use ").nth(1)?;
+        let found = text.split("side-by-side measurements do not use ").nth(1)?;
         Some(found.split(" (use").next()?.to_owned())
     };
     let plain = project.perfcheck(&words).run().expect_code(1);
     assert_eq!(unused(&plain), None, "{plain}");
     let in_full = project.perfcheck(&words).args(["--verbose"]).run();
-    let code = "`samples` in the code of benchmarks";
+    let code = "`samples` in benchmark code";
     assert_eq!(unused(&in_full).as_deref(), Some(code), "{in_full}");
     // A flag that rounds use, and one that they do not.
     let flags = ["--warm-up-time", "1ms", "--measurement-time", "1ms"];

@@ -46,7 +46,10 @@ fn several_runs_are_accepted_and_taken_back_at_once() {
         .expect_stderr(&["Run 1 is accepted", "Run 2 is accepted"]);
     accept(&["1", "2", "--undo"])
         .expect_code(0)
-        .expect_stderr(&["Run 1 is still a reference", "Run 2 is still a reference"]);
+        .expect_stderr(&[
+            "Run 1 is no longer an accepted",
+            "Run 2 is no longer an accepted",
+        ]);
     let refused = accept(&["1", "7"]).expect_code(6);
     assert!(!refused.stderr.contains("accepted"), "{refused}");
 }
@@ -167,7 +170,7 @@ fn accepting_a_benchmark_makes_its_new_level_the_reference_for_it_alone() {
     stored(&machine, &["accept", "--undo", "text", "--run", "2"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["No longer accepted in run 2"]);
+        .expect_stderr(&["No longer accepted from run 2"]);
     let back = slow().expect_code(1);
     assert_eq!(reference_runs(&back, "text"), [1]);
     assert_eq!(verdict(&back, "text"), "regressed");
@@ -182,7 +185,7 @@ fn a_part_of_an_id_accepts_what_got_slower_and_names_what_did_not() {
     stored(&machine, &["accept", "m"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["none of the 2 benchmarks", "memory", "arithmetic"]);
+        .expect_stderr(&["run 2 has 2 benchmarks", "memory", "arithmetic"]);
     let accepted = stored(&machine, &["accept", "t"]).run().expect_code(0);
     assert!(
         accepted.stderr.contains("text") && !accepted.stderr.contains("arithmetic"),
@@ -230,7 +233,7 @@ fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
     stored(&machine, &["accept", "1", "--undo"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["nothing to undo"]);
+        .expect_stderr(&["Nothing to undo"]);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_mistyped_command_is_refused_unless_it_has_found_benchmarks_before() {
     let said = machine.perfcheck().args(["run", "histroy"]);
     let said = said.args(["-p", "steady"]).testbench("").run();
     said.expect_code(4)
-        .expect_stderr(&["an id that contains `histroy`"]);
+        .expect_stderr(&["whose id contains `histroy`"]);
     let escaped = steady(&machine, &[]).args(["--", "histroy"]).run();
     escaped.expect_code(4);
 
@@ -202,7 +202,7 @@ fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
         .expect_stderr(&["needs verdicts"]);
     pivot("time", "change")
         .expect_code(2)
-        .expect_stderr(&["has no change", "+change"]);
+        .expect_stderr(&["needs a change", "+change"]);
     pivot("ratio", "time")
         .expect_code(2)
         .expect_stderr(&["has no time"]);
@@ -261,7 +261,9 @@ fn a_baseline_has_a_short_name_that_means_nothing_else() {
         let refused = stored(&machine, &["baseline", "save", name]).run();
         let refused = refused.expect_code(2);
         assert!(
-            refused.stderr.contains("cannot name a baseline"),
+            refused
+                .stderr
+                .contains("is not a valid name for a baseline"),
             "{refused}"
         );
     }

@@ -226,7 +226,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
         .bisect(&words)
         .run()
         .expect_code(0)
-        .expect_stderr(&["Going on", "--restart"]);
+        .expect_stderr(&["Resuming", "--restart"]);
     let messages = finished.messages("bisect-step");
     assert_eq!(messages[0]["remembered"], true, "{finished}");
     assert_eq!(messages[0]["finding"], "slow");
@@ -239,7 +239,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");
-    assert!(!again.stderr.contains("Going on"), "{again}");
+    assert!(!again.stderr.contains("Resuming"), "{again}");
     // Executables that are linked anew for each round, which is what users get.
     let in_layouts = history
         .bisect_in_layouts(&["cost", "--good", &hashes[1], "--bad", &hashes[2]])

@@ -294,7 +294,7 @@ fn d17_the_second_of_two_equal_ids_is_numbered_and_one_without_a_name_fails_alon
         .args(QUICK)
         .run()
         .expect_code(4)
-        .expect_stderr(&["benchmark `` is refused: its id is empty"]);
+        .expect_stderr(&["benchmark `` is not measured: its id is empty"]);
     let measured = run.messages("benchmark-measured");
     let ids = measured.iter().map(|one| &one["benchmark"]["id"]);
     let ids: Vec<_> = ids.filter_map(|id| id.as_str()).collect();

@@ -160,10 +160,7 @@ fn names_that_are_taken_stay_where_they_are_unless_they_are_to_move() {
         .arg(&second)
         .run()
         .expect_code(0);
-    assert!(
-        stays.stderr.contains("`main` already names run 1"),
-        "{stays}"
-    );
+    assert!(stays.stderr.contains("`main` still names run 1"), "{stays}");
     let named = |machine: &Machine| {
         let listed = elsewhere(machine, &["baseline", "list"]).args(JSON).run();
         listed.messages("baseline")[0]["run"].as_i64()
@@ -243,7 +240,7 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
         .run()
         .expect_code(2);
     assert!(
-        several.stderr.contains("export each run by itself"),
+        several.stderr.contains("export each run separately"),
         "{several}"
     );
     let tree = stored(&machine, &["store", "export", "--format", "criterion"])
@@ -413,7 +410,7 @@ fn a_damaged_conclusion_stores_nothing_and_its_run_is_named() {
         .arg(&path)
         .run()
         .expect_code(2);
-    let said = "the conclusion of run 2 of the file";
+    let said = "the conclusion of run 2 in the file";
     assert!(refused.stderr.contains(said), "{refused}");
     assert!(!machine.home().join("elsewhere.db").exists());
 }
@@ -453,7 +450,7 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
         &["store", "export", "2"],
     ] {
         let refused = stored(&machine, words).run().expect_code(5);
-        let said = "the verdicts of run 2 were stored by another version";
+        let said = "the verdicts of run 2, stored by another version";
         assert!(refused.stderr.contains(said), "{refused}");
     }
 }

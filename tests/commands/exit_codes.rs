@@ -203,7 +203,7 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .run()
         .expect_code(4)
         .expect_stderr(&[
-            "no benchmark that has an id that contains `nothing_like_it`",
+            "no benchmark whose id contains `nothing_like_it`",
             "cargo perfcheck list",
         ]);
     steady(&machine, &[])
@@ -324,7 +324,7 @@ fn a_plain_run_with_nothing_comparable_begins_anew_and_ends_with_0() {
     assert!(run.stdout.contains("1 of 1 incomparable"), "{run}");
     assert!(
         run.stdout
-            .contains("Run 2 is the reference of the next run."),
+            .contains("Run 2 is the reference for the next run."),
         "{run}"
     );
 }

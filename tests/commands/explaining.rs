@@ -51,15 +51,19 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
         .run()
         .expect_code(1);
     let slower = explanation(&explain(&machine, &["text"]));
-    says(&slower, "decision", &["lower bound", "So it is regressed"]);
+    says(
+        &slower,
+        "decision",
+        &["lower bound", "The verdict is regressed"],
+    );
     says(
         &slower,
         "otherwise",
-        &["would not have been called", "noise threshold"],
+        &["would not have been `regressed`", "noise threshold"],
     );
     let open = explanation(&explain(&machine, &["arithmetic"]));
     assert_eq!(open["verdict"], "inconclusive");
-    says(&open, "decision", &["So it is inconclusive"]);
+    says(&open, "decision", &["The verdict is inconclusive"]);
     says(
         &open,
         "otherwise",
@@ -72,12 +76,12 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
     says(
         &doubtful,
         "decision",
-        &["drift between runs", "So it is suspect"],
+        &["drift between runs", "The verdict is suspect"],
     );
     says(
         &doubtful,
         "t-score",
-        &["by itself it would say `regressed`"],
+        &["by itself, it would say `regressed`"],
     );
     steady(&machine, &[("text", 50.0)]).run().expect_code(0);
     let faster = explanation(&explain(&machine, &["text"]));
@@ -85,7 +89,11 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
         (&faster["run"], &faster["verdict"]),
         (&3.into(), &"improved".into())
     );
-    says(&faster, "decision", &["upper bound", "So it is improved"]);
+    says(
+        &faster,
+        "decision",
+        &["upper bound", "The verdict is improved"],
+    );
 }
 
 #[test]
@@ -192,7 +200,7 @@ fn verdicts_without_a_comparison_say_why_there_was_none() {
     let told = explain("a");
     assert_eq!(told["verdict"], "new");
     assert!(told["decided_by"].is_null(), "{told}");
-    says(&told, "decision", &["nothing to compare it with"]);
+    says(&told, "decision", &["No reference has this benchmark"]);
     made.list(&["a"]);
     made.measure(&machine, &["a"], &[]).run().expect_code(0);
     let told = explain("b");
@@ -200,7 +208,7 @@ fn verdicts_without_a_comparison_say_why_there_was_none() {
         (&told["verdict"], &told["run"]),
         (&"missing".into(), &2.into())
     );
-    says(&told, "decision", &["Run 1 has it", "did not find it"]);
+    says(&told, "decision", &["Run 1 has this benchmark", "removed"]);
     made.list(&["a v2"]);
     made.measure(&machine, &["a"], &[]).run().expect_code(0);
     let told = explain("a");
@@ -226,9 +234,13 @@ fn a_failed_benchmark_says_in_which_processes_and_why() {
     says(
         &told,
         "failure",
-        &["It failed in processes 1, 2", "panicked"],
+        &["The benchmark failed in processes 1, 2", "panicked"],
     );
-    says(&told, "decision", &["None of its processes gave samples"]);
+    says(
+        &told,
+        "decision",
+        &["None of its processes produced samples"],
+    );
 }
 
 #[test]
@@ -247,7 +259,7 @@ fn what_cannot_be_explained_says_what_to_do_next() {
         2,
         &["no benchmark `txet`", "did you mean", "steady/steady: text"],
     );
-    refused(&["e"], 2, &["may be any of 3", "name one of"]);
+    refused(&["e"], 2, &["matches 3 benchmarks", "name one of"]);
     refused(
         &["text", "--run", "nothing"],
         6,
@@ -257,7 +269,7 @@ fn what_cannot_be_explained_says_what_to_do_next() {
     refused(
         &["text", "--run", "2"],
         6,
-        &["run 2 has no verdict about `text`", "without `--run`"],
+        &["run 2 has no verdict about `text`", "omit `--run`"],
     );
     let empty = Machine::new();
     stored(&empty, &["explain", "text"])
@@ -323,5 +335,8 @@ fn four_lines_say_what_changed_compared_with_what_how_certain_and_what_to_do() {
     assert_eq!(lines.len(), 8, "{text}");
     // There is one way to the whole of it.
     assert_eq!(told(&["explain", "text", "-v"]), text);
-    assert!(told(&["explain", "text", "--full"]).contains("So it is regressed"));
+    let full = told(&["explain", "text", "--full"]);
+    let words: Vec<&str> = full.split_whitespace().collect();
+    let full = words.join(" ");
+    assert!(full.contains("The verdict is regressed"), "{full}");
 }

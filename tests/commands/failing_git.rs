@@ -54,7 +54,7 @@ fn a_repository_of_another_user_is_said_to_be_one() {
             .run()
     };
     let why = [
-        "git does not work in",
+        "git refuses to work in",
         "because the repository belongs to another user",
         "`git config --global --add safe.directory ",
     ];
@@ -63,7 +63,7 @@ fn a_repository_of_another_user_is_said_to_be_one() {
     for words in [&["list"][..], &["store", "runs"]] {
         let plain = as_another(words).expect_stderr(&why);
         assert_eq!(
-            plain.stderr.matches("warning: git is not used").count(),
+            plain.stderr.matches("warning: git does not work").count(),
             1,
             "{plain}"
         );
@@ -90,7 +90,7 @@ fn a_filter_that_fails_is_named_with_its_file_and_what_to_do() {
     }
     let finished = perfcheck(&machine, &root, &["--against", "HEAD"]).run();
     finished.expect_code(3).expect_stderr(&[
-        "the git filter `lfs` failed for `data.bin` of ",
+        "the git filter `lfs` failed for `data.bin` in commit ",
         "budget exceeded",
         "`git lfs fetch origin ",
         "GIT_LFS_SKIP_SMUDGE=1",

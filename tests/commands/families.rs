@@ -84,8 +84,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
     close(&interval["level_slower"], 0.005, 1e-12);
     close(&interval["p_slower"], 0.001_357, 1e-5);
     assert!(
-        told.to_string()
-            .contains("Benjamini and Hochberg's procedure"),
+        told.to_string().contains("Benjamini-Hochberg procedure"),
         "{told}"
     );
     // The command line is stronger than the table.
@@ -135,7 +134,7 @@ fn what_looks_slower_and_is_not_decided_is_no_reference_until_it_is_accepted() {
     let text = made.perfcheck(&machine, &["compare", "1", "3", "--report", "markdown"]);
     let text = text.run().expect_code(0).stdout;
     assert!(
-        text.contains("2 benchmarks are inconclusive, and 1 looks slower."),
+        text.contains("2 benchmarks are inconclusive; 1 of them looks slower."),
         "{text}"
     );
     made.perfcheck(&machine, &["accept", "4"])
@@ -154,7 +153,7 @@ fn advice_names_what_looks_slower_and_the_command_that_accepts_it() {
     let run = made.perfcheck(&machine, &QUICK).env(CLOCK, clock).run();
     let run = run.expect_code(0);
     for text in [
-        "2 benchmarks are inconclusive, and 1 looks slower.",
+        "2 benchmarks are inconclusive; 1 of them looks slower.",
         "inconclusive: `a` looks 115.0 % slower,\nbut this is not certain.\nRun 2 is not accepted.\n",
         "Accept: cargo perfcheck accept 2",
     ] {

@@ -286,7 +286,7 @@ fn n14_tests_of_filtered_runs_are_of_all_samples() {
     assert!(with_filter[0].0.is_number(), "{with_filter:?}");
     let text = words(&machine, "compare a b --resamples 1000 --fail-on none").expect_code(0);
     let said = on_one_line(&text);
-    let remark = "is described from the samples that its import kept: runs_raw 24 = runs 21";
+    let remark = "use only the samples that its import kept: runs_raw 24 = runs 21";
     assert!(said.contains(remark), "{text}");
 }
 

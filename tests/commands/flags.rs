@@ -324,30 +324,24 @@ fn the_store_is_where_the_flag_says_else_the_variable_else_in_the_data_directory
 fn a_flag_without_effect_is_refused_with_what_it_needs() {
     let machine = Machine::new();
     for (words, said) in [
-        (
-            "doctor --trials 3",
-            "`--trials <N>` applies to your benchmarks and needs `--benches`",
-        ),
-        ("doctor text", "`[FILTER]...` applies to your benchmarks"),
-        ("doctor -p steady", "needs `--benches`"),
+        ("doctor --trials 3", "`--trials <N>` requires `--benches`"),
+        ("doctor text", "`[FILTER]...` requires `--benches`"),
+        ("doctor -p steady", "requires `--benches`"),
         (
             "doctor --benches --quick",
-            "`--quick` applies to the machine alone",
+            "`--quick` cannot be used with `--benches`",
         ),
         ("history text --verdict regressed", "cannot be used with"),
         ("run --against HEAD --rounds 4", "at least 5 rounds"),
-        ("store runs --last 0", "at least 1 run"),
+        ("store runs --last 0", "expected at least 1 run"),
         (
             "run --report csv",
-            "`--report csv`: a run cannot be written in this form",
+            "`--report csv`: a run does not write reports of this kind",
         ),
-        (
-            "compare 1 2 --report svg",
-            "`--report svg`: pictures show groups",
-        ),
+        ("compare 1 2 --report svg", "`--report svg`: needs groups"),
         (
             "compare 1 2 3 --report junit",
-            "`text`, `csv` and `markdown-table`",
+            "`text`, `csv` or `markdown-table`",
         ),
         (
             "compare 1 2 --report csv --report text",
@@ -359,7 +353,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         (
             "report --report csv",
-            "a report shows verdicts and has no such form",
+            "`cargo perfcheck report` does not support this kind",
         ),
     ] {
         let refused = machine.perfcheck().args(words.split(' ')).run();

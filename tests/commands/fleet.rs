@@ -361,7 +361,7 @@ fn processors_that_disagree_are_told_and_kept_apart() {
     }
     let text = fleet.history(&[]).stdout;
     for said in [
-        "Processors disagree (p 0.",
+        "Changes differ between processors (p 0.",
         "on `Old processor`",
         "measured on another processor",
     ] {

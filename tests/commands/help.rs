@@ -11,10 +11,10 @@ use crate::support::{Finished, Machine, skipped};
 const SCREEN: (usize, usize) = (50, 100);
 
 /// What a command's sentence may begin with.
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 22] = [
     "Accept", "Adopt", "Check", "Compare", "Create", "Explain", "Export", "Find", "Import", "List",
     "Manage", "Measure", "Merge", "Print", "Remove", "Rename", "Save", "Send", "Show", "Write",
-    "Did",
+    "Did", "Take",
 ];
 
 /// A command with the words that call it.

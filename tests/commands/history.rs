@@ -99,7 +99,7 @@ fn the_newest_runs_are_chosen_by_number_and_age() {
     stored(&machine, &["history", "--since", "2100-01-01"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["has measured this since then"]);
+        .expect_stderr(&["measured the selected benchmarks in this period"]);
     stored(&machine, &["history", "--since", "yesterday"])
         .run()
         .expect_code(2)
@@ -183,7 +183,7 @@ fn runs_of_another_branch_are_shown_and_are_no_part_of_a_level() {
     }
     let text = made.perfcheck(&machine, &words).run().expect_code(0).stdout;
     assert!(
-        text.contains("2 runs of other branches than the newest one"),
+        text.contains("2 runs left out: on another branch than the newest run"),
         "{text}"
     );
 }

@@ -67,7 +67,7 @@ fn n_x15_the_jitter_of_the_host_is_stored_and_shown() {
     assert_eq!(quiet["control_range"], 71_400.0 / 70_000.0 - 1.0);
     run("70000~14000");
     let head = |run: &str| stored(&machine, &["show", run]).run().stdout;
-    assert!(head("1").contains("2.0 % apart between processes, jitter up to 1.0 % (quiet)"));
+    assert!(head("1").contains("varying by 2.0 % between processes, jitter up to 1.0 % (quiet)"));
     assert!(
         head("2").contains("jitter up to 20.0 % (shared)"),
         "{}",
@@ -265,7 +265,7 @@ fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
         );
         let text = stored(&machine, &words).run().stdout;
         let told = format!(
-            "up to {:.1} % of the samples lost the processor",
+            "up to {:.1} % of the samples were interrupted",
             100.0 * expected
         );
         assert_eq!(text.contains(&told), expected > 0.0, "{told}: {text}");

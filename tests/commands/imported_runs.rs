@@ -83,7 +83,7 @@ fn d15_times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known
     .run()
     .expect_code(2);
     assert!(
-        refused.stderr.contains("`weather` is not a fact"),
+        refused.stderr.contains("`weather` is not a known fact"),
         "{refused}"
     );
 }
@@ -102,9 +102,9 @@ fn s22_the_limits_of_imported_comparisons_are_stated() {
         .run()
         .expect_code(1);
     for words in [
-        "these values come from another program",
-        "direction but not a size",
-        "does not tell its processes apart",
+        "another program measured these values",
+        "but not its size",
+        "does not say which process measured",
     ] {
         assert!(
             compared.stderr.contains(words) || compared.stdout.contains(words),
@@ -125,10 +125,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
     let picture = stored(&machine, &["show", "2", "a", "--report", "svg"])
         .run()
         .expect_code(0);
-    assert!(
-        picture.stdout.contains("steps of an iteration"),
-        "{picture}"
-    );
+    assert!(picture.stdout.contains("steps per iteration"), "{picture}");
     assert!(!picture.stdout.contains(" ns"), "{picture}");
     let summary = ["--center", "mean", "--outliers", "top5"];
     let compared = stored(&machine, &["compare", "1", "2", "--limit", "mean:1ns"])
@@ -140,7 +137,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
     assert!(!compared.stdout.contains(" ns"), "{compared}");
     assert!(
         compared.stdout.contains(
-            "`mean:1ns` does not apply to `a`: its samples do not have it, or are not times"
+            "`mean:1ns` does not apply to `a`: the samples lack this statistic, or are not times"
         ),
         "{compared}"
     );
@@ -170,7 +167,7 @@ fn sessions_are_processes_and_then_the_usual_test_decides() {
             .expect_code(0);
         assert_eq!(last(&said, "import-finished")["processes"], 3);
         assert!(
-            !said.stderr.contains("does not tell its processes"),
+            !said.stderr.contains("does not say which process"),
             "{said}"
         );
     }

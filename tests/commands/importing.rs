@@ -71,7 +71,7 @@ fn s1_rows_that_cannot_be_read_are_listed_by_line_and_column_and_nothing_is_stor
         "bad.csv:4: column `ns` `oops` is not a number",
         "bad.csv:5: column `ns` `-3` is negative",
         "bad.csv:6: column `ns` `nan` is not a finite number",
-        "bad.csv:7: has 3 columns and not 2",
+        "bad.csv:7: has 3 columns instead of 2",
         "--lenient",
     ] {
         assert!(refused.stderr.contains(line), "{line}:\n{refused}");
@@ -110,7 +110,7 @@ fn s2_a_language_tells_which_values_without_a_unit_are_ticks() {
     assert!(
         guessed
             .stderr
-            .contains("t of `fast` are in ticks:100ns (their language is csharp)"),
+            .contains("t in `fast`: ticks:100ns (their language is csharp)"),
         "{guessed}"
     );
     let of_ids = import(
@@ -152,13 +152,10 @@ fn s2_values_without_a_declared_unit_are_refused_and_a_guess_is_said() {
         .collect();
     assert_eq!((means["\"fast\""], means["\"slow\""]), (1e6, 100_000_100.0));
     assert!(
-        guessed.stderr.contains("t of `slow` are in ticks:100ns"),
+        guessed.stderr.contains("t in `slow`: ticks:100ns"),
         "{guessed}"
     );
-    assert!(
-        guessed.stderr.contains("t of `fast` are in ns"),
-        "{guessed}"
-    );
+    assert!(guessed.stderr.contains("t in `fast`: ns"), "{guessed}");
 }
 
 #[test]
@@ -200,7 +197,7 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
     let place = crate::commands::scripted::about(&told, "place")["text"].clone();
     assert_eq!(
         place,
-        "Another program measured it (csv: log.csv): machine and build are unknown."
+        "Another program measured this benchmark (csv: log.csv): machine and build are unknown."
     );
 }
 
@@ -350,7 +347,7 @@ fn an_import_outside_of_a_package_says_what_to_name() {
     assert!(
         refused
             .stderr
-            .contains("help: run it in a package, or name one with `--manifest-path`"),
+            .contains("help: run the command in a package, or name one with `--manifest-path`"),
         "{refused}"
     );
 }

@@ -127,7 +127,7 @@ fn a_first_bench_is_written_and_works_as_it_is_and_every_line_of_the_manifest_st
         // What is there now is a bench that works.
         let again = place.init_changes_nothing(&["--harness", &from_harness()], 0);
         assert!(
-            again.stdout.contains("first  perfcheck  works as it is"),
+            again.stdout.contains("first  perfcheck  works unmodified"),
             "{again}"
         );
         assert!(again.stdout.contains("No bench was added"), "{again}");
@@ -244,12 +244,12 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
     );
     let seen = place.init_changes_nothing(&[], 0);
     let rows = [
-        ("own", "perfcheck", "works as it is"),
-        ("drop_in", "perfcheck-criterion", "works as it is"),
+        ("own", "perfcheck", "works unmodified"),
+        ("drop_in", "perfcheck-criterion", "works unmodified"),
         (
             "samples",
             "Criterion",
-            "works as it is: every sample is stored",
+            "works unmodified: every sample is stored",
         ),
         (
             "old",
@@ -259,7 +259,7 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "values",
             "divan",
-            "works as it is from 0.1.19 on: one value per process",
+            "0.1.19 or later works unmodified: one value per process",
         ),
         (
             "by_hand",
@@ -269,14 +269,14 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "nightly",
             "libtest",
-            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process",
+            "works unmodified with nightly or RUSTC_BOOTSTRAP=1: one value per process",
         ),
         (
             "expensive",
             "perfcheck",
             "left out: its manifest says `bench = false`; `--bench expensive` measures it",
         ),
-        ("example:shown", "perfcheck", "works as it is"),
+        ("example:shown", "perfcheck", "works unmodified"),
         (
             "forgotten",
             "Criterion",
@@ -285,7 +285,7 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "src",
             "libtest",
-            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process",
+            "works unmodified with nightly or RUSTC_BOOTSTRAP=1: one value per process",
         ),
     ];
     for (name, style, outcome) in rows {
@@ -407,10 +407,10 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
     for (origin, said) in [
         (
             "path=.",
-            "it holds the package `fresh-start`, not `perfcheck`",
+            "the directory contains the package `fresh-start`, not `perfcheck`",
         ),
         ("path=missing", "nothing was written"),
-        ("path=src", "it holds no package `perfcheck`"),
+        ("path=src", "the directory contains no package `perfcheck`"),
         ("registry=perfcheck", "`path=DIRECTORY` or `git=ADDRESS`"),
     ] {
         place

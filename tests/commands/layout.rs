@@ -180,7 +180,7 @@ fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
     assert!(zero.contains("No row has two benchmarks"), "{zero}");
     let lines = "one,1,1\ntwo,1,2\none,2,1\ntwo,2,2\none,3,1\n";
     let partly = grouped(lines, "^[^/]+");
-    assert!(partly.contains("cover the 2 rows"), "{partly}");
+    assert!(partly.contains("every column: 2 of 3"), "{partly}");
     let nothing = grouped(lines, "x*");
     assert!(nothing.contains("(nothing)"), "{nothing}");
 }

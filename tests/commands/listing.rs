@@ -220,14 +220,14 @@ fn targets_are_listed_as_cargo_benches_them_and_those_left_out_are_named() {
         ["example:shown: work", "listed: work", "test:checked: work"]
     );
     let left_out = "/expensive is left out, as in `cargo bench`: its manifest says `bench = false`\n  help: `--bench expensive` measures it";
-    let gated = "/gated is left out, as in `cargo bench`: it needs features that are off\n  help: `--features ";
+    let gated = "/gated is left out, as in `cargo bench`: it needs features that are not enabled\n  help: `--features ";
     let plain = plain.expect_stderr(&[left_out, gated]);
     // A line is a filter; what is in no id is an error.
     let line = plain.stdout.lines().nth(1).expect("three lines");
     assert_eq!(list(&[line]).1, ["listed: work"]);
     let none = made.perfcheck(&machine, &["list", "--offline", "sleep"]);
     none.run().expect_code(4).expect_stderr(&[
-        "error: nothing was measured: there is no benchmark that has an id that contains `sleep`",
+        "error: nothing was measured: there is no benchmark whose id contains `sleep`",
     ]);
     let (named, targets) = list(&["--bench", "expensive"]);
     assert_eq!(targets, ["expensive: work"]);

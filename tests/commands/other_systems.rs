@@ -258,7 +258,7 @@ fn n33_n35_s_x4_too_few_processes_are_not_tested_and_the_reason_is_said() {
         .expect_code(0);
     assert!(
         run.stdout.contains(
-            "not tested: this test needs 5 observations on each side, but one has only 3"
+            "not tested: this test needs 5 observations on each side, but one side has only 3"
         ),
         "{run}"
     );
@@ -270,7 +270,7 @@ fn n33_n35_s_x4_too_few_processes_are_not_tested_and_the_reason_is_said() {
     says(
         &explanation(&explained),
         "test",
-        &["mann-whitney was requested, but it could not be done"],
+        &["The requested test, mann-whitney, was not possible"],
     );
 }
 
@@ -291,13 +291,16 @@ fn a_run_keeps_the_test_that_decided_and_explain_tells_of_it() {
     says(
         &message,
         "test",
-        &["Welch's test of the means: t = ", "That is significant"],
+        &[
+            "Welch's test of the means: t = ",
+            "The difference is significant",
+        ],
     );
     says(
         &message,
         "observations",
         &[
-            "the mean of its samples: 5 against 5",
+            "the mean of its samples: 5 in the new run, 5 in the reference",
             "No sample was left out",
         ],
     );
@@ -309,7 +312,7 @@ fn a_run_keeps_the_test_that_decided_and_explain_tells_of_it() {
     let text = stored(&machine, &["compare", "1", "2", "--test", "welch"]).run();
     assert!(
         text.stdout
-            .contains("by welch of processes; p adjusted by Holm must be below 5 % (two-sided)"),
+            .contains("by welch of processes; a change needs p below 5 % (two-sided, adjusted by Holm's method)"),
         "{text}"
     );
 }
@@ -327,9 +330,9 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
     refused("--test welch --rank-p exact", "needs `--test mann-whitney`");
     refused(
         "--test welch --observations samples --center slope",
-        "summarizes whole processes",
+        "needs whole processes as observations",
     );
-    refused("--test welch --metric bytes", "leave out one of them");
+    refused("--test welch --metric bytes", "leave out `--metric`");
     refused("--test anova", "mann-whitney");
     refused("--test welch --ignore-drift", "cannot be used with");
     refused("--limit median", "is not a limit such as `median:5%`");
@@ -393,7 +396,7 @@ fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() 
     );
     assert!(
         text.stdout
-            .contains("`p99:1ms` does not apply to `text`: it is not a latency benchmark"),
+            .contains("`p99:1ms` does not apply to `text`: it needs a latency benchmark"),
         "{text}"
     );
     let open = stored(&machine, &["compare", "1", "2", "--limit", "median:25%"]).run();
@@ -510,7 +513,7 @@ fn thresholds_are_read_strictly() {
         "outlier-mld = 2",
         &["unknown key `outlier-mld`", "did you mean `outlier-mild`?"],
     );
-    refused("outlier-mild = 4", &["it is above `outlier-severe`"]);
+    refused("outlier-mild = 4", &["must not be above `outlier-severe`"]);
     refused("min-per-group = 2.5", &["is not a whole number"]);
     refused("test-level = \"5%\"", &["is not a number"]);
     let made = Crate::of(

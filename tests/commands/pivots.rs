@@ -201,22 +201,26 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     assert!((numbers(&quick)[0] / expected - 1.0).abs() < 1e-12);
     let text = pivot(&made, &machine, "--pivot rows=group").expect_code(0);
     assert!(
-        text.stdout
-            .contains("2 of 2 cells combine several benchmarks"),
+        text.stdout.contains(
+            "Geometric mean of several benchmarks or runs (samples: their sum): 2 of 2 cells."
+        ),
         "{text}"
     );
     pivot(&made, &machine, "--pivot rows=group,value=cliffs-delta")
         .expect_code(2)
         .expect_stderr(&[
             "one benchmark and one run per cell",
-            "`quick` holds 2",
+            "`quick` has 2",
             "rows=id",
         ])
         .expect_stderr(&["quick/read, quick/write\n"]);
     let all = pivot(&made, &machine, "--pivot rows=run,value=cliffs-delta").expect_code(2);
     assert!(all.stderr.contains(", ...\n"), "{all}");
     let single = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
-    assert!(!single.stdout.contains("combine several"), "{single}");
+    assert!(
+        !single.stdout.contains("Geometric mean of several"),
+        "{single}"
+    );
 }
 
 #[test]

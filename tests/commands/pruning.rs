@@ -114,7 +114,7 @@ fn without_a_rule_nothing_is_planned() {
         stored(&machine, words)
             .run()
             .expect_code(2)
-            .expect_stderr(&["it is not clear which runs to keep", "--keep-last"]);
+            .expect_stderr(&["no rule says which runs to keep", "--keep-last"]);
     }
     assert_eq!(runs(&machine).len(), 4);
 }
@@ -128,7 +128,7 @@ fn runs_are_removed_by_name_unless_a_baseline_has_one_of_them() {
     stored(&machine, &["store", "remove", "1", "2"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["run 1 is baseline `v1`", "baseline remove"]);
+        .expect_stderr(&["run 1 is the baseline `v1`", "baseline remove"]);
     assert_eq!(runs(&machine).len(), 4, "all or none");
     let removed = stored(&machine, &["store", "remove", "2", "latest"])
         .run()

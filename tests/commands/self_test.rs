@@ -76,7 +76,7 @@ fn a_harness_that_cannot_slow_itself_down_is_named() {
     self_test(&machine, "sequential", &["--trials", "1"])
         .run()
         .expect_code(4)
-        .expect_stderr(&["no bench has a harness that can slow itself down"]);
+        .expect_stderr(&["no bench uses a harness that can slow itself down"]);
     let words = ["-p", "steady", "--trials", "1", "--message-format", "json"];
     let finished = self_test(&machine, "sequential", &words)
         .run()
@@ -109,7 +109,7 @@ fn an_interrupted_self_test_shows_what_it_has() {
     running.wait_for_stderr("Trial 2 of 100000");
     running.signal_group(Signal::INT);
     let finished = running.finish().expect_code(130);
-    for text in ["unchanged", "Interrupted", "of 100000 planned of each kind"] {
+    for text in ["unchanged", "Interrupted", "100000 of each kind were planned"] {
         assert!(finished.stdout.contains(text), "no {text:?} in {finished}");
     }
     assert_eq!(machine.left_behind(), [""; 0]);

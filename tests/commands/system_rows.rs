@@ -344,11 +344,11 @@ fn c14_under_the_preset_of_criterion_the_changes_of_mean_and_median_are_printed(
     // np.mean and np.median of after over those of before: 1263.9 / 1234.7 and 102.4 / 100.55.
     let printed = text("--method criterion");
     assert!(
-        printed.contains("a: change of the mean +2.36 % [")
-            && printed.contains("], of the median +1.84 % ["),
+        printed.contains("a: the mean changed by +2.36 % [")
+            && printed.contains("], the median by +1.84 % ["),
         "{printed}"
     );
-    assert!(!text("").contains("change of the mean"));
+    assert!(!text("").contains("the mean changed by"));
 }
 
 #[test]
@@ -426,19 +426,19 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     // scipy.stats.binom.cdf(0, 6, .5): of six values the extremes cover the median in 1 - 2 / 64.
     let one = words(&text("one"));
     assert!(
-        one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % for any distribution, by ranks"),
+        one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % rank interval, for any distribution"),
         "{one}"
     );
     let runs: [&[f64]; 4] = [six; 4];
     import_processes(&machine, &made, EACH_A_PROCESS, ("many", &runs));
     let many = words(&text("many"));
-    let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few different values";
+    let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few distinct values";
     assert!(many.contains(&format!("median {point}")), "{many}");
     // Intervals of these cover too seldom of four processes.
     for said in [
         "mean, BCa - needs at least 50 processes at 95 %",
-        "std dev 834.1 ps too few processes or samples for an interval at 95 %",
-        "MAD (scaled) 1.483 ns too few processes or samples for an interval at 95 %",
+        "std dev 834.1 ps too few processes or samples for a 95 % interval",
+        "MAD (scaled) 1.483 ns too few processes or samples for a 95 % interval",
     ] {
         assert!(many.contains(said), "no {said:?} in {many}");
     }

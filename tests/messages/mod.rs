@@ -62,7 +62,7 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"--manifest-path \S+", "--manifest-path [PATH]");
     settings.add_filter(r" {2,}", "  ");
     settings.add_filter(
-        r"the last accepted run( of `[^`]+`(, which this branch forked from)?)?( as stored|  exit)",
+        r"the last accepted run( of `[^`]+`(, which this branch forked from)?)?(, using stored numbers|  exit)",
         "the last accepted run of [BRANCH]$3",
     );
     settings

@@ -272,7 +272,7 @@ fn a_dependency_that_contains_the_repository_is_an_error_that_says_so() {
     made.commit();
     let (outcome, _) = made.try_against("HEAD");
     let text = outcome.expect_err("it cannot be copied").to_string();
-    assert!(text.contains("directory above it"), "{text}");
+    assert!(text.contains("outside the copy"), "{text}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn s1_columns_are_read_as_they_are_declared() {
     assert!(
         error
             .to_string()
-            .contains("t.csv:4: column `Index` `0` was already used for `X` (line 2)"),
+            .contains("t.csv:4: column `Index` repeats `0` for `X` (first on line 2)"),
         "{error}"
     );
     let missing = read(twice, "id=Nam,value=Ser", &in_unit("ns")).unwrap_err();

@@ -36,7 +36,7 @@ fn what_is_measured_is_sent_and_no_server_changes_no_verdict() {
     let slower = || listed.measure(&machine, &["a"], &[("b", 150.0)]);
     let lost = to(slower(), NOWHERE).run().expect_code(1);
     assert_eq!(finish(&lost)["verdicts"]["regressed"], 1, "{lost}");
-    let lost = lost.expect_stderr(&["was not sent", "127.0.0.1", "cargo perfcheck store push"]);
+    let lost = lost.expect_stderr(&["not sent", "127.0.0.1", "cargo perfcheck store push"]);
     assert!(!lost.stderr.contains("hunter2"), "{lost}");
     let later = push(&listed, &machine, &address).run().expect_code(0);
     assert_eq!(sent(&later), (1, 2), "{later}");
@@ -59,7 +59,7 @@ fn what_is_wrong_with_the_address_is_said_before_anything_is_measured() {
         let refused = command.run();
         refused.expect_stderr(texts).code()
     };
-    assert_eq!(refused(None, &["no team's store", "team-store"]), 2);
+    assert_eq!(refused(None, &["no team store", "team-store"]), 2);
     let wrong = "postgres://db.example:x/perf";
     assert_eq!(refused(Some(wrong), &["address"]), 2);
     let manifest = listed.root.join("Cargo.toml");
@@ -124,7 +124,7 @@ fn a_baseline_of_the_team_is_built_here_and_measured_side_by_side() {
     assert_eq!(verdict(&slower, "cost"), "regressed", "{slower}");
     assert_eq!(verdict(&slower, "constant"), "unchanged", "{slower}");
     let said = format!(
-        "`main` of the team's store: its run 1, commit {}",
+        "`main` in the team's store: run 1, commit {}",
         &commit[..10]
     );
     let slower = slower.expect_stderr(&[&said]);

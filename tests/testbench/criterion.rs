@@ -200,7 +200,7 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
     assert_eq!(measured["processes"].as_array().map(Vec::len), Some(1));
     let compared = &short.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "inconclusive", "{short}");
-    let reason = "`--time-budget` left time for only 1 process, and a verdict needs 3";
+    let reason = "`--time-budget` left time for only 1 process, but a verdict needs 3";
     assert!(compared["remarks"].to_string().contains(reason), "{short}");
     assert!(short.stderr.contains("1 of 5 processes"), "{short}");
     // Time enough changes nothing.
@@ -247,7 +247,7 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
     // Before the first process: six benchmarks, six processes, a second for warm-up and one for samples: 72 s.
     let beforehand = "Measuring 6 benchmarks, about 72 seconds";
     // Then 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s of the group, which stay. Without rounding, "slow" were at 0.1 s + 0.4 s and the others at 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
-    let update = "Criterion 0.3.6 accepts only times in whole seconds, Criterion 0.4 and later do not: an update would save 22 s of 63 s";
+    let update = "Criterion 0.3.6 accepts only whole seconds; an update to Criterion 0.4 or later would save 22 s of 63 s";
     run.expect_stderr(&[beforehand, update]);
 }
 

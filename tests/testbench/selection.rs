@@ -90,7 +90,7 @@ fn a_target_without_wanted_benchmarks_takes_nothing_of_the_time_budget() {
         .expect_code(0);
     assert!(
         run.stderr
-            .contains("sequential/sequential: 1 of 3 processes"),
+            .contains("sequential/sequential: ran only 1 of 3 processes"),
         "{}",
         run.stderr
     );

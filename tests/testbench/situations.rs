@@ -44,7 +44,7 @@ situations! {
     needs_all {
         needs_all: |target| target
             .measured(["small", "large", "after"])
-            .said("warning: bench target `needs_all` of package `needs_all` needs all its benchmarks to run, so each of its processes runs all of them");
+            .said("warning: bench target `needs_all` of package `needs_all` fails if it skips benchmarks, so each process runs all of them");
     }
     for_criterion {
         for_criterion: |target| target
@@ -175,81 +175,81 @@ situations! {
     duplicate_ids {
         duplicate_ids: |target| target
             .measured(["group/same", "group/same #2", "other"])
-            .target_failed("error: bench target `duplicate_ids` of package `duplicate_ids`: benchmark `` is refused: its id is empty");
+            .target_failed("error: bench target `duplicate_ids` of package `duplicate_ids`: benchmark `` is not measured: its id is empty");
     }
     bad_frames {
         answers: |target| target
             .measured(["fine", "zero_times"])
-            .failed("garbage", "`@@@ this is no frame @@@` in answer to `sample")
-            .failed("not_utf8", "is not a frame (invalid unicode code point")
-            .failed("not_an_object", "`[1,2,3]` in answer to `sample")
-            .failed("half_a_frame", "`{\"type\":\"samples\",\"iterations\":[1,` in answer to `sample")
-            .failed("unknown_type", "`{\"type\":\"surprise\"}` in answer to `sample")
+            .failed("garbage", "its answer `@@@ this is no frame @@@` to `sample")
+            .failed("not_utf8", "is not a valid frame (invalid unicode code point")
+            .failed("not_an_object", "its answer `[1,2,3]` to `sample")
+            .failed("half_a_frame", "its answer `{\"type\":\"samples\",\"iterations\":[1,` to `sample")
+            .failed("unknown_type", "its answer `{\"type\":\"surprise\"}` to `sample")
             .failed("wrong_frame", "`{\"type\":\"listed\",\"count\":0}` is not an answer to `sample")
-            .failed("missing_member", "is not a frame (missing field `elapsed_ns`")
-            .failed("mismatched_lengths", "has 11 counts and 10 times, which differ from those asked for")
-            .failed("other_counts", "has 10 counts and 10 times, which differ from those asked for")
-            .failed("negative_time", "is not a frame (invalid value: integer `-1000`")
-            .failed("fractional_time", "is not a frame (invalid type: floating point `1000.5`")
-            .failed("not_a_number", "is not a frame (expected value at line 1")
-            .failed("null_time", "is not a frame (invalid type: null")
+            .failed("missing_member", "is not a valid frame (missing field `elapsed_ns`")
+            .failed("mismatched_lengths", "does not match the request (iteration counts: 11, times: 10)")
+            .failed("other_counts", "does not match the request (iteration counts: 10, times: 10)")
+            .failed("negative_time", "is not a valid frame (invalid value: integer `-1000`")
+            .failed("fractional_time", "is not a valid frame (invalid type: floating point `1000.5`")
+            .failed("not_a_number", "is not a valid frame (expected value at line 1")
+            .failed("null_time", "is not a valid frame (invalid type: null")
             .failed("too_large", "a time of 9223372036854775808 ns in its answer to `sample")
             .failed("other_id", "`{\"type\":\"started\",\"id\":\"fine\"")
             .failed("extra_frame", "it broke the bench protocol")
-            .failed("endless_line", "a line of more than 64 MiB, `xxxx")
+            .failed("endless_line", "it sent a line of more than 64 MiB: `xxxx")
             .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is not an answer to `warm-up")
             .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` and 15 in `bytes`")
-            .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ")
+            .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors, but the samples had ")
             .failed("refuses", "it refused `sample ")
-            .failed("long_error", "xxx… (cut; it has 2000010 bytes)")
-            .failed("warms_up_for_ever", "its answer to `warm-up 1000000` is refused: 18446744073709551615 is not below 2^63");
+            .failed("long_error", "xxx… (truncated; 2000010 bytes in all)")
+            .failed("warms_up_for_ever", "its answer to `warm-up 1000000` is invalid: 18446744073709551615 is not below 2^63");
         bad_hello: |target| target
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");
         bad_list: |target| target
-            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks, but counted 2");
+            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: its benchmark count is 2, but it announced 1");
         twice_listed: |target| target
             .measured(["fine"])
-            .target_failed("error: bench target `twice_listed` of package `bad_frames`: a second benchmark has the id `fine` and is not measured; rename one of them");
+            .target_failed("error: bench target `twice_listed` of package `bad_frames`: several benchmarks have the id `fine`, so only the first is measured; rename the others");
         endless_list: |target| target
             .target_failed("error: bench target `endless_list` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
         slow_list: |target| target
             .timeout("1s")
             .target_failed("error: bench target `slow_list` of package `bad_frames`: no answer to `list` within 1.0 s");
         large_list: |target| target
-            .target_failed("error: bench target `large_list` of package `bad_frames`: it broke the bench protocol: its answer to `list` has more than 64 MiB");
+            .target_failed("error: bench target `large_list` of package `bad_frames`: it broke the bench protocol: its answer to `list` is larger than 64 MiB");
         endless_program: |target| target
             .target_failed("error: bench target `endless_program` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
         beyond_limits: |target| target
             .measured(["fine"])
-            .target_failed("xxx` is refused: its id has 70004 bytes, more than 1000\n")
-            .said("benchmark `no_processes` is refused: `processes` is set in its code: 0 is not a whole number from 1 to 10000\n")
-            .said("benchmark `many_processes` is refused: `processes` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
-            .said("benchmark `one_sample` is refused: `samples` is set in its code: 1 is not a whole number from 2 to 1000000\n")
-            .said("benchmark `many_samples` is refused: `samples` is set in its code: 1000001 is not a whole number from 2 to 1000000\n")
-            .said("benchmark `long_warm_up` is refused: `warm_up_ns` is set in its code: it is longer than 24 hours\n")
-            .said("benchmark `long_measurement` is refused: `measurement_ns` is set in its code: it is longer than 24 hours\n")
-            .said("benchmark `less_than_no_noise` is refused: `noise_threshold` is set in its code: -1 is not from 0 to below 1\n")
-            .said("benchmark `many_bytes` is refused: its throughput of 18446744073709551615 is not below 2^63\n");
+            .target_failed("xxx` is not measured: its id has 70004 bytes, more than 1000\n")
+            .said("benchmark `no_processes` is not measured: its code sets `processes` to an invalid value: 0 is not a whole number from 1 to 10000\n")
+            .said("benchmark `many_processes` is not measured: its code sets `processes` to an invalid value: 4000000000 is not a whole number from 1 to 10000\n")
+            .said("benchmark `one_sample` is not measured: its code sets `samples` to an invalid value: 1 is not a whole number from 2 to 1000000\n")
+            .said("benchmark `many_samples` is not measured: its code sets `samples` to an invalid value: 1000001 is not a whole number from 2 to 1000000\n")
+            .said("benchmark `long_warm_up` is not measured: its code sets `warm_up_ns` to an invalid value: must be at most 24 hours\n")
+            .said("benchmark `long_measurement` is not measured: its code sets `measurement_ns` to an invalid value: must be at most 24 hours\n")
+            .said("benchmark `less_than_no_noise` is not measured: its code sets `noise_threshold` to -1, but it must be at least 0 and below 1\n")
+            .said("benchmark `many_bytes` is not measured: its throughput is 18446744073709551615, but must be below 2^63\n");
         large_step: |target| target
-            .target_failed("error: bench target `large_step` of package `bad_frames`: it broke the bench protocol: its hello is refused: `quantum_ns` is 18446744073709551615 and not below 2^63");
+            .target_failed("error: bench target `large_step` of package `bad_frames`: it broke the bench protocol: its hello is invalid: `quantum_ns` is 18446744073709551615, but must be below 2^63");
         unasked: |target| target
             .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is not an answer to `list`");
     }
     fakes_criterion {
         faults: |target| target
             .measured(["first", "last"])
-            .failed("four_gigabytes", "it broke the bench protocol: it announces a message of 4294967295 bytes")
-            .failed("garbage", "it broke the bench protocol: a message of 4 bytes cannot be read: ")
-            .failed("dies_within_a_message", "it broke the bench protocol: its connection broke within a message: ")
-            .failed("dies_within_a_length", "it broke the bench protocol: its connection broke within a message: ")
+            .failed("four_gigabytes", "it broke the bench protocol: it announced a message of 4294967295 bytes, which is too long")
+            .failed("garbage", "it broke the bench protocol: a message of 4 bytes cannot be decoded: ")
+            .failed("dies_within_a_message", "it broke the bench protocol: its connection broke in the middle of a message: ")
+            .failed("dies_within_a_length", "it broke the bench protocol: its connection broke in the middle of a message: ")
             .failed("dies", "the process ended (signal 6 (SIGABRT)) before it answered `measure`; its output: `its last words`")
             .failed("unknown_message", "unknown variant `Surprise`")
-            .failed("unasked_answer", "it broke the bench protocol: it answers a question that was not asked")
+            .failed("unasked_answer", "it broke the bench protocol: it sent an answer without a request")
             .failed("connects_twice", "it broke the bench protocol: it connected to its runner twice")
-            .failed("uneven_columns", "it broke the bench protocol: it reports 2 counts of iterations and 1 times")
-            .failed("negative_time", "it reports impossible numbers")
-            .failed("no_unit", "it broke the bench protocol: it cannot name the unit of its values");
+            .failed("uneven_columns", "it broke the bench protocol: it reported an invalid list of samples (iteration counts: 2, times: 1)")
+            .failed("negative_time", "it reported impossible numbers")
+            .failed("no_unit", "it broke the bench protocol: it did not report a usable unit for its values");
         falls_silent: |target| target
             .timeout("1s")
             .measured(["first", "last"])
@@ -263,7 +263,7 @@ situations! {
             .target_failed("error: bench target `other_protocol` of package `fakes_criterion`: it broke the bench protocol: its Criterion 1.0.0 speaks protocol 2 in format 1");
         needs_all: |target| target
             .measured(["small", "large", "after"])
-            .said("warning: bench target `needs_all` of package `fakes_criterion` needs all its benchmarks to run, so each of its processes runs all of them");
+            .said("warning: bench target `needs_all` of package `fakes_criterion` fails if it skips benchmarks, so each process runs all of them");
         comes_once: |target| target
             .timeout("1s")
             .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 1.0 s");
@@ -271,7 +271,7 @@ situations! {
             .timeout("1s")
             .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `report its version` within 1.0 s");
         knows_no_runner: |target| target
-            .target_failed("error: bench target `knows_no_runner` of package `fakes_criterion`: its Criterion does not report its samples to cargo-perfcheck")
+            .target_failed("error: bench target `knows_no_runner` of package `fakes_criterion`: its version of Criterion does not report samples to cargo-perfcheck")
             .said("  help: update to Criterion 0.3.3 or later");
         stranger_first: |target| target.measured(["ours"]);
         warms_up_slowly: |target| target.measured(["short"]);
@@ -283,19 +283,19 @@ situations! {
     }
     unknown_version {
         unknown_version: |target| target
-            .target_failed("error: bench target `unknown_version` of package `unknown_version`: its harness (from the future 99.0.0) speaks version 99 of the bench protocol, this cargo-perfcheck speaks version 1")
+            .target_failed("error: bench target `unknown_version` of package `unknown_version`: its harness (from the future 99.0.0) speaks version 99 of the bench protocol, but this cargo-perfcheck speaks version 1")
             .said("error: nothing was measured");
     }
     no_protocol {
         prints: |target| target
-            .target_failed("error: bench target `prints` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0) without a hello; its output: `Welcome to MyBench 3000!`")
-            .said("help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`")
+            .target_failed("error: bench target `prints` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0) without identifying its harness; its output: `Welcome to MyBench 3000!`")
+            .said("help: the supported harnesses are perfcheck, Criterion, divan and libtest's `#[bench]`")
             .said("fib 20 ... 26.1 us\n")
             .said("error: nothing was measured");
         silent: |target| target
             .target_failed("error: bench target `silent` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0)");
         sleeps: |target| target
-            .target_failed("error: bench target `sleeps` of package `no_protocol`: not a supported benchmark executable: no hello within 10 s");
+            .target_failed("error: bench target `sleeps` of package `no_protocol`: not a supported benchmark executable: it did not identify its harness within 10 s");
     }
     default_harness {
         default_harness: |target| target

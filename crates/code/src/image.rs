@@ -94,7 +94,7 @@ impl<'d> Image<'d> {
         }
         let is_in_code = |at: &u64| image.section_use(*at) == Some(SectionUse::Code);
         if image.written.keys().any(is_in_code) {
-            return Err(UnsupportedExecutable::Feature("relocations of code"));
+            return Err(UnsupportedExecutable::Feature("code relocations"));
         }
         Ok(image)
     }
@@ -264,7 +264,7 @@ fn loader_writes(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, Unsupport
                 let address = relocation.addend() as u64;
                 if r_type == R_X86_64_IRELATIVE {
                     return Err(UnsupportedExecutable::Feature(
-                        "functions that are chosen when it starts",
+                        "functions selected at load time (IFUNCs)",
                     ));
                 }
                 LoaderWrite::Address(address)
@@ -366,13 +366,13 @@ fn fill_gaps(
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
-    #[error("machine code is compared only for x86-64 ELF executables")]
+    #[error("only x86-64 ELF executables are supported")]
     Format,
     /// Its code contains absolute addresses, which cannot be distinguished from numbers.
     #[error("it is not position-independent")]
     FixedAddresses,
     /// Its functions have no names.
-    #[error("its symbols are stripped (`strip = false` in the profile keeps them)")]
+    #[error("its symbols are stripped (set `strip = false` in the profile to keep them)")]
     Stripped,
     /// It uses a feature of the linker that is not supported.
     #[error("its {0} are not supported")]

@@ -71,7 +71,7 @@ fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     let exact = || of_instant(trimmed.parse::<Instant>().ok()?);
     ago().or_else(exact).or_else(date).map(Timestamp).ok_or_else(|| {
         format!(
-            "`{text}` is neither a date such as `2026-01-31` nor a time ago such as `90d` (units: h, d, w, y)"
+            "`{text}` is neither a date such as `2026-01-31` nor an age such as `90d` (units: h, d, w, y)"
         )
     })
 }

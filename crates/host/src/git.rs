@@ -255,18 +255,18 @@ const OLDEST_GIT: &str = "2.30";
 pub enum GitError {
     /// Git could not be started.
     #[error(
-        "could not start `git`: {0}\n  help: install git {OLDEST_GIT} or newer; without it there is neither a commit nor a comparison with a revision"
+        "could not start `git`: {0}\n  help: install git {OLDEST_GIT} or newer; without it, runs have no commit and cannot be compared with a revision"
     )]
     Start(Arc<io::Error>),
     /// The directory is in no repository.
     #[error(
-        "`{}` is not in a git repository\n  help: a revision can be measured only in a clone; `--baseline NAME` compares with a stored run",
+        "`{}` is not in a git repository\n  help: revisions can be measured only in a git clone; use `--baseline NAME` to compare with a stored run",
         .0.display()
     )]
     NotARepository(PathBuf),
     /// The repository belongs to another user, so git refuses to work in it.
     #[error(
-        "git does not work in `{}`, because the repository belongs to another user\n  help: `{exception}` makes an exception for it",
+        "git refuses to work in `{}`, because the repository belongs to another user\n  help: run `{exception}` to trust it",
         directory.display()
     )]
     ForeignOwner {
@@ -277,7 +277,7 @@ pub enum GitError {
     },
     /// The repository has no work tree, or git cannot read its configuration or data.
     #[error(
-        "git does not work in `{directory}`: {said}\n  help: `git -C {directory} status` must work",
+        "git does not work in `{directory}`: {said}\n  help: make sure that `git -C {directory} status` works",
         directory = directory.display()
     )]
     Unusable {
@@ -288,7 +288,7 @@ pub enum GitError {
     },
     /// The git is too old and does not know an option.
     #[error(
-        "`git {command}` failed: {said}\n  help: git {OLDEST_GIT} or newer is needed, and this is {version}"
+        "`git {command}` failed: {said}\n  help: update git to {OLDEST_GIT} or newer; this is {version}"
     )]
     TooOld {
         /// The subcommand and its arguments.
@@ -315,7 +315,7 @@ pub enum GitError {
         hint: String,
     },
     /// The end of a range is not a descendant of its beginning.
-    #[error("`{good}` is not an ancestor of `{bad}`\n  help: the first must be the older one")]
+    #[error("`{good}` is not an ancestor of `{bad}`\n  help: name the older commit first")]
     NotAncestor {
         /// The beginning of the range, as the caller gave it.
         good: String,
@@ -324,7 +324,7 @@ pub enum GitError {
     },
     /// The user's clone lacks the commit of a submodule.
     #[error(
-        "the submodule `{path}` does not have the commit {commit}\n  help: `git -C {path} fetch origin {commit}` fetches it",
+        "the submodule `{path}` does not have the commit {commit}\n  help: run `git -C {path} fetch origin {commit}`",
         path = path.display()
     )]
     MissingSubmoduleCommit {
@@ -335,7 +335,7 @@ pub enum GitError {
     },
     /// A filter program failed while git wrote a file.
     #[error(
-        "the git filter `{filter}` failed for `{file}` of {commit}\n{said}\n  help: fix the command that `git config --get-regexp '^filter.{filter}'` prints{}",
+        "the git filter `{filter}` failed for `{file}` in commit {commit}\n{said}\n  help: fix the command that `git config --get-regexp '^filter.{filter}'` prints{}",
         lfs_help(filter, commit)
     )]
     Filter {
@@ -350,7 +350,7 @@ pub enum GitError {
     },
     /// Git could not write a file in the cache.
     #[error(
-        "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; set PERFCHECK_CACHE to use another place"
+        "git cannot write to the cache\n{said}\n  help: you can remove the cache at any time; set PERFCHECK_CACHE to use another directory"
     )]
     NotWritten {
         /// Git's stderr.
@@ -358,7 +358,7 @@ pub enum GitError {
     },
     /// Git failed for another reason.
     #[error(
-        "`git {command}` failed\n{said}\n  help: `git fsck` names objects that are missing or damaged, `git fetch` gets them from the remote repository"
+        "`git {command}` failed\n{said}\n  help: `git fsck` lists missing or damaged objects, and `git fetch` may restore them from the remote repository"
     )]
     Failed {
         /// The subcommand and its arguments.
@@ -457,7 +457,7 @@ fn lfs_help(filter: &str, commit: &str) -> String {
         return String::new();
     }
     format!(
-        "; `git lfs fetch origin {commit}` gets the files of the commit; if the benchmarks need none of them, GIT_LFS_SKIP_SMUDGE=1 leaves them out"
+        "; run `git lfs fetch origin {commit}` to get the files of the commit, or set GIT_LFS_SKIP_SMUDGE=1 if the benchmarks need none of them"
     )
 }
 

@@ -120,7 +120,7 @@ impl Checkout {
                 hint: if self.is_shallow()? {
                     SHALLOW.to_owned()
                 } else {
-                    format!("`--against {branch}` compares with its tip")
+                    format!("use `--against {branch}` to compare with its tip")
                 },
             }),
         }
@@ -297,14 +297,14 @@ impl Checkout {
         }
         let head = self.query(&["rev-parse", "--verify", "HEAD"])?;
         let hint = match head {
-            None => "it has no commits yet",
-            Some(_) => "`git fetch --all --tags` gets what the remote repository has",
+            None => "the repository has no commits yet",
+            Some(_) => "run `git fetch --all --tags` to fetch all branches and tags",
         };
         Ok(hint.to_owned())
     }
 }
 
-const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` gets the rest of the history (on CI, let the checkout step get all of it: `fetch-depth: 0`)";
+const SHALLOW: &str = "this clone is shallow: run `git fetch --unshallow` to get the full history (on CI, set `fetch-depth: 0` in the checkout step)";
 
 /// Writes a commit of a repository and the commits of its submodules.
 struct CommitWriter<'a> {

@@ -10,7 +10,7 @@ crate::words! {
         /// Linear interpolation at position (n - 1) p (Hyndman and Fan 1996, definition 7).
         Linear = "linear": "Linear interpolation (Criterion, serializers)",
         /// The order statistic of rank max(1, floor(p n)).
-        FloorRank = "floor-rank": "The rank rounded down (mmtests)",
+        FloorRank = "floor-rank": "Rank rounded down (mmtests)",
     }
 }
 

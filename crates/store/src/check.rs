@@ -17,7 +17,7 @@ impl Store {
                 }
                 if sql.exists("PRAGMA foreign_key_check", &[])? {
                     return Err(Fault::Content(
-                        "a row refers to one that does not exist".into(),
+                        "a row refers to a row that does not exist".into(),
                     ));
                 }
             }

@@ -43,7 +43,7 @@ impl FromSql for FlagValues {
             '0' => Ok(false),
             '1' => Ok(true),
             other => Err(FromSqlError::Other(
-                format!("`{other}` is not a flag").into(),
+                format!("`{other}` is neither 0 nor 1").into(),
             )),
         });
         Ok(Self(flags.collect::<Result<_, _>>()?))
@@ -184,7 +184,7 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     let value = ciborium::from_reader(&mut body)
         .map_err(|error| format!("{what} cannot be read: {}", describe_error(error)))?;
     if !body.is_empty() {
-        return Err(format!("{what} has bytes left over"));
+        return Err(format!("{what} has extra bytes at the end"));
     }
     Ok(value)
 }
@@ -209,7 +209,7 @@ pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
 pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)
-        .ok_or_else(|| format!("{what} is cut short"))?;
+        .ok_or_else(|| format!("{what} is truncated"))?;
     if prefix[0] != FORMAT {
         return Err(format!("{what} has the unknown format {}", prefix[0]));
     }
@@ -447,7 +447,7 @@ pub(super) fn pack(bytes: &[u8]) -> Attempt<Vec<u8>> {
 
 /// Returns the conclusion in a column, or describes what is wrong with the column.
 fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
-    let compressed = unseal_bytes(column, "a conclusion")?;
+    let compressed = unseal_bytes(column, "the data")?;
     let decoder = zstd::Decoder::new(compressed).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let mut bounded = decoder.take(MOST_BYTES + 1);
@@ -455,7 +455,7 @@ fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err("a conclusion is too large".to_owned());
+        return Err("the data is too large".to_owned());
     }
     Ok(bytes)
 }
@@ -471,7 +471,7 @@ impl Store {
             )?;
             let column: Option<Vec<u8>> = found.ok_or(StoreError::NoSuchRun(run))?;
             let bytes = column.map(|column| unpack(&column)).transpose();
-            bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))
+            bytes.map_err(|detail| Fault::Content(format!("the verdicts of run {run}: {detail}")))
         })
     }
 }

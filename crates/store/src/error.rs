@@ -14,7 +14,7 @@ use perfcheck_analysis::model::RunId;
 pub enum StoreError {
     /// The system has no data directory for this user.
     #[error(
-        "the system names no data directory for this user\n  help: name a store with `--store PATH` or PERFCHECK_STORE"
+        "this user has no data directory\n  help: name a store with `--store PATH` or PERFCHECK_STORE"
     )]
     NoDataDirectory,
     /// A file system operation failed.
@@ -28,7 +28,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A directory, a pipe or a device.
-    #[error("`{}` is not a regular file\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
+    #[error("`{}` is not a regular file\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotAFile(PathBuf),
     /// A symbolic link whose target does not exist.
     #[error("`{}` is a symbolic link to `{}`, which does not exist\n  help: make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`", path.display(), target.display())]
@@ -39,10 +39,10 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// The file is not an SQLite database. It was not changed.
-    #[error("`{}` is not a database\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
+    #[error("`{}` is not a database\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotADatabase(PathBuf),
     /// The file is an SQLite database of another program. It was not changed.
-    #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
+    #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum StoreError {
         application_id: u32,
     },
     /// The store was written by a newer cargo-perfcheck. It was not changed.
-    #[error("the store `{}` has schema version {found}, this cargo-perfcheck knows versions up to {supported}\n  help: it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
+    #[error("the store `{}` has schema version {found}, but this cargo-perfcheck supports only versions up to {supported}\n  help: it was not changed; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// A team's store was made by an older cargo-perfcheck. It was not changed.
-    #[error("the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}\n  help: the owner of the database upgrades it with `cargo perfcheck store init ADDRESS`; after that, an older cargo-perfcheck cannot use it", path.display())]
+    #[error("the store `{}` has schema version {found}, but this cargo-perfcheck needs version {supported}\n  help: ask the owner of the database to upgrade it with `cargo perfcheck store init ADDRESS`; after that, an older cargo-perfcheck cannot use it", path.display())]
     Older {
         /// The server and its database.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// The content is inconsistent.
-    #[error("the store `{}` is damaged: {detail}\n  help: it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew", path.display())]
+    #[error("the store `{}` is damaged: {detail}\n  help: it was not overwritten; restore a backup, try `sqlite3 FILE .recover`, or move the file away and start anew", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum StoreError {
         detail: String,
     },
     /// Another process held the store for longer than the busy timeout.
-    #[error("the store `{}` was locked by another process for {:.1} s\n  help: wait for the other cargo-perfcheck to end, then try again", path.display(), waited.as_secs_f64())]
+    #[error("another process kept the store `{}` locked for {:.1} s\n  help: wait for the other cargo-perfcheck to end, then try again", path.display(), waited.as_secs_f64())]
     Locked {
         /// The file.
         path: PathBuf,
@@ -86,7 +86,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// The disk is full, or a quota or size limit is reached.
-    #[error("no space left for the store `{}`\n  help: what was stored before is still there; free some space and run again", .0.display())]
+    #[error("no space left for the store `{}`\n  help: free some space and run again; earlier runs are still stored", .0.display())]
     Full(PathBuf),
     /// The store can be read, but not written.
     #[error("the store `{}` cannot be written\n  help: check the permissions of the file and of its directory, or name another store with `--store PATH`", .0.display())]
@@ -95,7 +95,7 @@ pub enum StoreError {
     #[error("the store `{}` was moved or deleted while in use\n  help: put the file back and run again", .0.display())]
     Moved(PathBuf),
     /// Another error of SQLite.
-    #[error("the store `{}` failed: {detail}\n  help: if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more", path.display())]
+    #[error("an operation on the store `{}` failed: {detail}\n  help: if it happens again, check the file with `sqlite3 FILE 'pragma integrity_check'`", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -109,11 +109,11 @@ pub enum StoreError {
     BadAddress(String),
     /// The program was built without PostgreSQL, but got the address of a server.
     #[error(
-        "this cargo-perfcheck was built without PostgreSQL\n  help: install it with the feature `postgres`, or name a file"
+        "this cargo-perfcheck was built without PostgreSQL support\n  help: install it with the feature `postgres`, or name a file"
     )]
     NoPostgres,
     /// The server of a team's store did not answer, or the connection was lost.
-    #[error("`{}` cannot be reached: {detail}\n  help: check the address, its user and the network, and try again; runs that were not sent are still in the store of this machine", path.display())]
+    #[error("`{}` cannot be reached: {detail}\n  help: check the address, the user and the network, then try again; unsent runs are still in the store of this machine", path.display())]
     Unreachable {
         /// The server and its database.
         path: PathBuf,
@@ -121,7 +121,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The database user lacks a privilege.
-    #[error("this user lacks a permission in `{}`: {detail}\n  help: a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
+    #[error("this user lacks a permission on `{}`: {detail}\n  help: `perfcheck_reader` may read, `perfcheck_writer` may send runs, `perfcheck_admin` may do everything else; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
@@ -129,7 +129,7 @@ pub enum StoreError {
         detail: String,
     },
     /// Another error of the server.
-    #[error("`{}` failed: {detail}\n  help: nothing was changed; the server's log may tell more", path.display())]
+    #[error("an operation on `{}` failed: {detail}\n  help: nothing was changed; see the server's log", path.display())]
     Server {
         /// The server and its database.
         path: PathBuf,
@@ -137,10 +137,10 @@ pub enum StoreError {
         detail: String,
     },
     /// The database has no store.
-    #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` makes one there", .0.display())]
+    #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` creates one", .0.display())]
     NoTeamStore(PathBuf),
     /// The schema with the store's name belongs to another program. It was not changed.
-    #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was left as it is; name another database", .0.display())]
+    #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was not changed; name another database", .0.display())]
     ForeignSchema(PathBuf),
     /// The run exists in the team's store, or was removed there.
     #[error("the team's store already has this run\n  help: there is nothing left to send")]
@@ -150,7 +150,7 @@ pub enum StoreError {
     NoSuchRun(RunId),
     /// The run cannot be compared, because its samples were removed.
     #[error(
-        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
+        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  `cargo perfcheck history` shows its values"
     )]
     SamplesRemoved(RunId),
     /// No process can be added, because the run has ended.
@@ -181,11 +181,11 @@ pub enum StoreError {
         existing: Vec<String>,
     },
     /// A baseline of this name exists already.
-    #[error("a baseline `{0}` exists already\n  help: remove it first, or choose another name")]
+    #[error("the baseline `{0}` already exists\n  help: remove it first, or choose another name")]
     BaselineExists(String),
     /// The name is not valid for a baseline.
     #[error(
-        "`{name}` cannot name a baseline: {reason}\n  help: a name consists of letters, digits and `.`, `_`, `/`, `-`"
+        "`{name}` is not a valid name for a baseline: {reason}\n  help: use letters, digits and `.`, `_`, `/`, `-`"
     )]
     BadName {
         /// The name.
@@ -204,7 +204,7 @@ pub enum StoreError {
 /// Returns the help for a missing baseline.
 fn existing_baselines_help(existing: &[String]) -> String {
     if existing.is_empty() {
-        return "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".to_owned();
+        return "there are none yet; `cargo perfcheck --save-baseline NAME` creates one".to_owned();
     }
     format!("the baselines are: {}", existing.join(", "))
 }

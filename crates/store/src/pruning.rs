@@ -148,7 +148,7 @@ impl Store {
                 return StoreError::Io {
                     path: file.path().to_owned(),
                     action: "read",
-                    source: io::Error::other("a read failed, but works now"),
+                    source: io::Error::other("a read failed, but then worked again"),
                 };
             }
             error

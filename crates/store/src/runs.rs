@@ -180,7 +180,7 @@ fn insert(
         decision.confidence_level,
     ];
     if !levels.into_iter().all(f64::is_finite) {
-        return Err(StoreError::NotFinite("a setting of the decision").into());
+        return Err(StoreError::NotFinite("a threshold or level of the decision").into());
     }
     let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();

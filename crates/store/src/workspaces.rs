@@ -192,9 +192,9 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
     } else if name.len() > LONGEST_NAME {
         "it is longer than 100 characters"
     } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        "a number means the run of that number"
+        "a number means the run with that number"
     } else if name.parse::<RunId>().is_ok() {
-        "it means the base of the run of that number"
+        "it means the reference side of a run"
     } else if name.starts_with('@') {
         "`@` means a commit"
     } else if name.starts_with('-') {
@@ -203,7 +203,7 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte))
     {
-        "it has a character other than letters, digits, `.`, `_`, `/` and `-`"
+        "it contains a character other than letters, digits, `.`, `_`, `/` and `-`"
     } else {
         return Ok(());
     };

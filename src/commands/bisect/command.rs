@@ -37,7 +37,7 @@ pub fn bisect(
         let asked = error.exit_code() == ExitCode::Interrupted;
         if asked || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
-                "; the results so far are kept, and the same command continues from there"
+                "; the results so far are kept, and the same command continues the search"
                     .to_owned(),
             )
         } else {
@@ -107,7 +107,7 @@ fn range(
         })?;
     if commits.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` and `{}` are the same commit: there is nothing between them",
+            "`{}` and `{}` are the same commit, so there is nothing to search",
             options.good, options.bad
         )));
     }
@@ -168,16 +168,20 @@ impl<'a> Bisection<'a> {
         }
         let quiet = workshop.common.output.quiet;
         if !quiet {
-            let plural = if commits.len() == 1 { "" } else { "s" };
-            let words = format!("{} commit{plural}, at most {steps} steps", commits.len());
+            let words = format!(
+                "{}, at most {}",
+                output::counted(commits.len(), "commit"),
+                output::counted(steps as usize, "step")
+            );
             output::write_build_event(world.stderr, &("Bisecting", words))?;
         }
         if !quiet && !memory.outcomes().is_empty() {
             let words = format!(
-                "with {} known from an earlier call (`--restart` forgets them)",
-                memory.outcomes().len()
+                "with {} of {} commits known (`--restart` starts over)",
+                memory.outcomes().len(),
+                commits.len()
             );
-            output::write_build_event(world.stderr, &("Going on", words))?;
+            output::write_build_event(world.stderr, &("Resuming", words))?;
         }
         Ok(Self {
             ledger: MeasurementBudget {
@@ -201,8 +205,7 @@ impl<'a> Bisection<'a> {
         let halfway = threshold.max(half_slowdown(&bad));
         if !self.workshop.common.output.quiet {
             let halfway = output::percent_change(halfway);
-            let words =
-                format!("a commit counts as slow from {halfway} on, half of the whole slowdown");
+            let words = format!("commits at {halfway} or more count as slow");
             output::write_build_event(world.stderr, &("Threshold", words))?;
         }
         let mut known = vec![None; self.commits.len()];
@@ -410,7 +413,7 @@ fn resolve_benchmark(
             )))
         }
         _ => Err(AppError::Usage(format!(
-            "`--bench {word}` may be any of {} benchmarks{}",
+            "`{word}` matches {} benchmarks{}",
             candidates.len(),
             list_keys("name one of", &candidates)
         ))),
@@ -426,10 +429,10 @@ fn no_benchmark_error(
     let help = if options.benches_from == BenchesFrom::Revision {
         "`--benches-from worktree` builds every commit with the current benchmarks"
     } else {
-        "name another good commit"
+        "choose another good commit"
     };
     AppError::NothingToMeasure(format!(
-        "`{}` cannot be measured in {good}: {why}\n  help: {help}",
+        "cannot measure `{}` in {good}: {why}\n  help: {help}",
         key.id.escape_debug()
     ))
 }

@@ -13,7 +13,7 @@ Examples:
   cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
   cargo perfcheck bisect sort/10 --good v1.0 --bad v1.1
   cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
-                                                           the benchmark is newer than some of the commits
+                                                           for a benchmark that is newer than some commits
 
 Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed; 4 the good or the bad commit could not be measured or gave no clear result; 5 store unusable; 130 interrupted.";
 
@@ -27,7 +27,7 @@ pub struct BisectOptions {
     /// A commit at which the benchmark is fast
     #[arg(long, value_name = "REV")]
     pub good: String,
-    /// A later commit at which it is slow
+    /// A later commit at which the benchmark is slow
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,
     /// Build commits with their own benchmarks or with those of the work tree

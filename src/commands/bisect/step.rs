@@ -130,7 +130,7 @@ impl BisectSession<'_> {
         if let Some(failure) = found.failures.first() {
             let message = failure.message.lines().next().unwrap_or_default();
             return Ok(CommitBuild::Unmeasurable {
-                reason: format!("its bench target failed: {message}"),
+                reason: format!("the bench target failed: {message}"),
             });
         }
         let found = found.targets.pop().and_then(|found| {
@@ -144,7 +144,7 @@ impl BisectSession<'_> {
             .find(|side| side.target.package == key.package && side.target.target == key.target);
         let (Some((benchmark, harness)), Some(target)) = (found, target.cloned()) else {
             return Ok(CommitBuild::Unmeasurable {
-                reason: "it does not have the benchmark".to_owned(),
+                reason: "the commit does not have the benchmark".to_owned(),
             });
         };
         Ok(CommitBuild::Ready(Box::new(BuiltBenchmark {
@@ -172,7 +172,7 @@ impl BisectSession<'_> {
         };
         if built.benchmark.version != good.benchmark.version {
             return Ok(skipped_outcome(
-                "the benchmark has another version there, so it measures something else".to_owned(),
+                "the benchmark has a different version, so it measures something else".to_owned(),
             ));
         }
         if let Some(known) = self.find_known_outcome(&built.target, good, &ledger.memory) {
@@ -200,7 +200,7 @@ impl BisectSession<'_> {
         memory: &SearchState,
     ) -> Option<CommitOutcome> {
         let same_as =
-            |revision: &Revision| format!("it runs the same code as {}", revision.short());
+            |revision: &Revision| format!("the commit runs the same code as {}", revision.short());
         if runs_same_code(target, &good.target) {
             return Some(CommitOutcome {
                 finding: CommitFinding::Fast,
@@ -325,7 +325,7 @@ fn outcome_from_rows(
         });
         let why = messages
             .next()
-            .unwrap_or_else(|| "the benchmark skips itself".to_owned());
+            .unwrap_or_else(|| "it skips itself".to_owned());
         return CommitOutcome {
             run: Some(run),
             ..skipped_outcome(format!("the benchmark failed: {why}"))
@@ -372,7 +372,9 @@ fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
 
 fn why_not_built(error: &SidesError) -> String {
     match error {
-        SidesError::Revision { source, .. } => first_line(&format!("it cannot be built: {source}")),
+        SidesError::Revision { source, .. } => {
+            first_line(&format!("the commit cannot be built: {source}"))
+        }
         other => first_line(other),
     }
 }

@@ -80,9 +80,9 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
     options.reports.refuse(
         is_known,
         if has_verdicts {
-            "pictures show groups (--group-by) or one benchmark (`cargo perfcheck show RUN BENCH`)"
+            "needs groups\n  help: add `--group-by REGEX`, or draw one benchmark with `cargo perfcheck show RUN BENCH --report svg`"
         } else {
-            "this form shows verdicts, which need exactly one candidate\n  help: `text`, `csv` and `markdown-table` write the table"
+            "not available for this comparison\n  help: use `text`, `csv` or `markdown-table`, or compare exactly one candidate"
         },
     )?;
     options.reports.check(common.output.format)

@@ -216,7 +216,7 @@ fn place_benchmarks<'m>(
         let before = rows.entry(name).or_default().insert(column, measurement);
         if let Some(before) = before {
             return Err(AppError::Usage(format!(
-                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
+                "`{}` puts `{}` and `{}` into one cell\n  help: change the capture groups so that they tell these ids apart",
                 pattern.as_str(),
                 before.benchmark.key.id.escape_debug(),
                 key.id.escape_debug()
@@ -225,7 +225,7 @@ fn place_benchmarks<'m>(
     }
     if rows.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` matches no id of run {}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures the part of the id that names the column",
+            "`{}` matches no id in run {}, whose ids look like `{}`\n  help: capture the part of the id that names the column, e.g. with ([^/]+)",
             pattern.as_str(),
             selected.head.id,
             measurements[0].benchmark.key.id.escape_debug()
@@ -248,7 +248,7 @@ fn draw_groups(
     let PlacedBenchmarks { columns, rows, .. } = place_benchmarks(selected, pattern)?;
     let [first, second] = &columns[..] else {
         return Err(AppError::Usage(format!(
-            "split violins need two series per row, but `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
+            "split violins need two series per row, but `{}` captures {}: {}\n  help: capture two alternatives, e.g. (ser|deser)$",
             pattern.as_str(),
             columns.len(),
             columns.join(", ")

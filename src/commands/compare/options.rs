@@ -106,14 +106,14 @@ impl CompareCall<'_> {
 }
 
 const AFTER_COMPARE: &str = "\
-With one CANDIDATE, it prints verdicts, as a run does. With several, it prints a column for each run, and compares each CANDIDATE with
-BASE as if it were the only one. Nothing is built or run.
+With one CANDIDATE, prints verdicts, as a run does. With several, prints a column for each run, and compares each CANDIDATE with BASE
+separately. Nothing is built or run.
 
 Examples:
   cargo perfcheck compare main                         the latest run with `main`
   cargo perfcheck compare main 12 latest               three runs in columns
   cargo perfcheck compare main 12 latest --show ratio  ratios to `main`, with their geometric mean
-  cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
+  cargo perfcheck compare main latest --statistic all  every statistic of both runs, one per line
   cargo perfcheck compare v1 v2 v3 --statistic p95 --report csv=tails.csv
   cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --report markdown-table
@@ -171,18 +171,18 @@ pub struct CompareOptions {
     /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
     ///
     /// The table covers BASE (default: latest) and all CANDIDATEs; `+` joins several dimensions or values. Dimensions: run, package, target, id;
-    /// parts of ids: group (the first), function (the second), input (the rest), part1, part2, ...; in imported runs also the names of their columns.
+    /// parts of ids: group (the first), function (the second), input (the rest), part1, part2, ...; in imported runs, also their column names.
     /// Values: time (the mean), ops, min-ops, max-ops, samples and every STATISTIC. Relative values: ratio and change (of means), cliffs-delta,
-    /// hedges-g, p-value. They refer to versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run if runs are
-    /// columns or rows, else the fastest of each column]. Cells of several benchmarks show their geometric mean. --quantile defines percentiles and
-    /// medians, --rank-p and --correction the p-values. The exit status does not depend on the values of a pivot.
+    /// hedges-g, p-value. `versus=` sets their reference: fastest-in-column, fastest-in-row, first-column or first-row [default: the first run if
+    /// runs are columns or rows, else the fastest of each column]. Cells of several benchmarks show their geometric mean. --quantile affects
+    /// percentiles and medians; --rank-p and --correction affect p-values. The exit status does not depend on the values of a pivot.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pub(super) pivot: Option<PivotRequest>,
-    /// Compare benchmarks of one run: the part of an id that REGEX captures selects the column, the rest the row
+    /// Compare benchmarks of one run: the part of an id that REGEX captures names the column, the rest the row
     ///
-    /// The run is BASE (default: latest). The name of a column consists of the captures of all named groups, or else of the first group, or else of
-    /// the whole match. The fastest benchmark in each row is marked, together with those that cannot be told apart from it. There are no verdicts,
-    /// and no result changes the exit status.
+    /// The run is BASE (default: latest). All named groups together name the column; without named groups, the first group does; without any
+    /// group, the whole match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no
+    /// result changes the exit status.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]
@@ -227,7 +227,7 @@ fn shown(text: &str) -> Result<ShownStatistics, String> {
         "all" => Ok(ShownStatistics::Block),
         other => Statistic::parse(other, StatisticSet::Columns)
             .map(ShownStatistics::One)
-            .map_err(|message| format!("{message}; and judged, all")),
+            .map_err(|message| format!("{message}, judged, all")),
     }
 }
 

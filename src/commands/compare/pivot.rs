@@ -138,7 +138,7 @@ fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppE
     let found = values.iter().position(|value| suits(*value));
     let refused = || {
         AppError::Usage(format!(
-            "this pivot has no {what}, which `--sort {word}` needs\n  help: add one: `value=...+{word}`"
+            "`--sort {word}` needs a {what} among the values of the pivot\n  help: add one: `value=...+{word}`"
         ))
     };
     found.map(Some).ok_or_else(refused)
@@ -420,7 +420,7 @@ impl<'a> Layout<'a> {
         let more = if ids.len() > 2 { ", ..." } else { "" };
         ids.truncate(2);
         Err(AppError::Usage(format!(
-            "`{value}` needs one benchmark and one run per cell, but `{}` holds {}: {}{more}\n  help: add the dimension in which they differ to rows or cols, e.g. {missing}, or select with --filter",
+            "`{value}` needs one benchmark and one run per cell, but `{}` has {}: {}{more}\n  help: add the dimension that tells them apart to rows or cols, e.g. {missing}, or select fewer with --filter",
             [name(&self.rows[at.row]), name(&self.columns[at.column])]
                 .join(" / ")
                 .trim_end_matches(" / "),
@@ -458,7 +458,7 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "{several} of {} cells combine several benchmarks or runs, as their geometric mean (samples: their sum).",
+                "Geometric mean of several benchmarks or runs (samples: their sum): {several} of {} cells.",
                 self.places.len()
             ));
         }
@@ -470,18 +470,18 @@ impl<'a> Layout<'a> {
                 ""
             };
             let of_ops = if request.values.contains(&PivotValue::OpsRatio) {
-                " `ratio-ops` compares operations per second: above 1 is better there."
+                " `ratio-ops` compares operations per second, so above 1 is better."
             } else {
                 ""
             };
             notes.push(format!(
-                "Relative to {}; above 1 and plus are worse.{of_means}{of_ops} These are not verdicts.",
+                "Relative to {}; ratios above 1 and positive differences are worse.{of_means}{of_ops} These are not verdicts.",
                 versus.in_words()
             ));
         }
         if request.values.contains(&PivotValue::PValue) {
             let exploratory = if versus.is_selected() {
-                " Exploratory: the reference was chosen for being the fastest, which makes p too small."
+                " Exploratory: choosing the fastest as the reference makes p too small."
             } else {
                 ""
             };

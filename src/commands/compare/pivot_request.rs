@@ -67,7 +67,8 @@ impl FromStr for PivotRequest {
     }
 }
 
-const EXPECTED: &str = "a pivot is rows=DIMENSION[+DIMENSION...][,cols=...][,value=VALUE[+VALUE...]][,versus=REFERENCE]";
+const EXPECTED: &str =
+    "expected rows=DIMENSION[+DIMENSION...][,cols=...][,value=VALUE[+VALUE...]][,versus=REFERENCE]";
 
 fn parse_list<T: FromStr<Err = String>>(list: &str) -> Result<Vec<T>, String> {
     list.split('+').map(str::parse).collect()
@@ -116,7 +117,7 @@ impl FromStr for Dimension {
             "function" => Self::Part(1),
             "input" => Self::From(2),
             _ => match word.strip_prefix("part").and_then(number) {
-                Some(0) => return Err("the parts of an id count from 1: part1".to_owned()),
+                Some(0) => return Err("parts of an id are numbered from 1: part1".to_owned()),
                 Some(part) => Self::Part(part - 1),
                 None => Self::Named(word.to_owned()),
             },

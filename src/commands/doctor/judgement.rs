@@ -60,7 +60,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
         .filter_map(|one| Some((one.workload.as_str(), one.smallest_change?)))
         .collect();
     if smallest.len() < noise.len() || smallest.is_empty() {
-        return unknown_finding(TOPIC, "too few rounds in this time");
+        return unknown_finding(TOPIC, "too few rounds; `--time 1min` measures longer");
     }
     let words: Vec<String> = smallest
         .iter()
@@ -69,7 +69,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
     let found = good_finding(
         TOPIC,
         format!(
-            "a default side-by-side run finds slowdowns from {} on",
+            "a default side-by-side run finds slowdowns of at least {}",
             words.join(", ")
         ),
     );
@@ -86,7 +86,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
     };
     found.with_problem(
         severity,
-        "Fix what is marked above and run this again; until then, measure longer:",
+        "Fix the problems marked above and run doctor again. Until then, measure longer:",
         &["cargo perfcheck --against main --time-budget 5min"],
     )
 }
@@ -146,13 +146,13 @@ const NEARLY_TOO_HOT: f64 = 10.0;
 pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
     const TOPIC: &str = "timer";
     let (Some(step), Some(reading)) = (timer.step_ns, timer.reading_ns) else {
-        return unknown_finding(TOPIC, "it does not advance");
+        return unknown_finding(TOPIC, "the timer does not advance");
     };
     let source = timer.source.as_deref();
     let name = source.map_or_else(String::new, |source| format!("{source}: "));
     let found = good_finding(
         TOPIC,
-        format!("{name}steps of {} ns, {reading:.0} ns a reading", step.0),
+        format!("{name}steps of {} ns, {reading:.0} ns per reading", step.0),
     );
     let is_slow_source = source.is_some_and(|source| !QUICK_SOURCES.contains(&source));
     if is_slow_source && timer.available.iter().any(|name| name == "tsc") {
@@ -165,7 +165,7 @@ pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
     if reading > SLOW_READING_NS || step.0 > COARSE_STEP_NS {
         return found.with_problem(
             Severity::Improvable,
-            "Verdicts are not affected, as samples last 500 µs; single operations (`iter_latency`) below 10 µs are. The boot parameter `clocksource=tsc` helps if the kernel has rejected this timer.",
+            "Verdicts are unaffected, because samples last 500 µs. Latencies (`iter_latency`) below 10 µs are imprecise. If the kernel has rejected the `tsc` timer, boot with `clocksource=tsc`.",
             &[],
         );
     }
@@ -199,7 +199,7 @@ pub(super) fn judge_frequency(frequency: &FrequencyState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The frequency follows the load, so the first and the last samples run at different frequencies. With `performance` it stays high. (To undo, set the name above.)",
+        "The frequency follows the load, so the first and the last samples run at different frequencies. The governor `performance` keeps it high. (To undo this, set the governor named above.)",
         &["sudo cpupower frequency-set --governor performance"],
     )
 }
@@ -218,7 +218,7 @@ pub(super) fn judge_boost(frequency: &FrequencyState) -> DoctorFinding {
             });
             good_finding(TOPIC, "on".to_owned()).with_problem(
                 Severity::Improvable,
-                "How far a core may boost depends on its temperature and on the other cores. With boost off, results are slower but steadier.",
+                "A core's boost depends on its temperature and on the other cores. With boost off, results are slower but steadier.",
                 &command.iter().map(String::as_str).collect::<Vec<_>>(),
             )
         }
@@ -232,13 +232,13 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
         return unknown_finding(TOPIC, NOT_TOLD);
     };
     let mut found = match processors.online {
-        Some(online) if online != allowed => format!("{allowed} of {online} are available"),
+        Some(online) if online != allowed => format!("{allowed} of {online} available"),
         _ => format!("{allowed}"),
     };
     match processors.threads_per_core {
-        Some(1) => found += ", each on its own core as far as the system shows",
-        Some(threads) => found = format!("{found}, {threads} share a core"),
-        None => found += ", whether they share cores is unknown",
+        Some(1) => found += ", apparently each on its own core",
+        Some(threads) => found = format!("{found}, {threads} per core"),
+        None => found += ", possibly sharing cores",
     }
     if processors.hybrid == Some(true) {
         found += ", of different kinds";
@@ -254,14 +254,14 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
     if allowed == 1 {
         return found.with_problem(
             Severity::Bad,
-            "With a single processor everything else that runs interrupts the samples. Allow this process, or this container, a second one.",
+            "With a single processor, every other program interrupts the samples. Give this process or container a second one.",
             &[],
         );
     }
     if processors.hybrid == Some(true) {
         return found.with_problem(
             Severity::Improvable,
-            "A benchmark runs faster on some of them than on others. Use only those of one kind:",
+            "A benchmark runs faster on some processors than on others. Use processors of one kind:",
             &["taskset --cpu-list \"$(cat /sys/devices/cpu_core/cpus)\" cargo perfcheck"],
         );
     }
@@ -271,7 +271,7 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
     {
         return found.with_problem(
             Severity::Improvable,
-            "Two processors that share a core slow each other down. This switches sharing off until the next boot:",
+            "Processors that share a core slow each other down. To turn sharing off until the next boot:",
             &["echo off | sudo tee /sys/devices/system/cpu/smt/control"],
         );
     }
@@ -294,8 +294,8 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
     let room = heat.and_then(|heat| Some(heat.limit_celsius? - heat.celsius));
     let advice = "A hot processor lowers its frequency. Improve its cooling, let it cool down between runs, or switch boost off.";
     match slowed {
-        Some(0) => found += ", not throttled meanwhile",
-        Some(times) => found = format!("{found}, throttled {times} times meanwhile"),
+        Some(0) => found += ", not throttled during measurement",
+        Some(times) => found = format!("{found}, throttled during measurement ({times}x)"),
         None => {}
     }
     let found = good_finding(TOPIC, found);
@@ -317,13 +317,13 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
     };
     let found = match power.on_battery {
         Some(true) => {
-            return good_finding(TOPIC, with_profile("from a battery")).with_problem(
+            return good_finding(TOPIC, with_profile("on battery")).with_problem(
                 Severity::Bad,
-                "Plug it in: a machine that saves its battery chooses its own frequency.",
+                "Plug the machine in: on battery, it lowers its frequency.",
                 &[],
             );
         }
-        Some(false) => with_profile("from AC power"),
+        Some(false) => with_profile("on AC power"),
         None if profile.is_some() => with_profile("no battery"),
         None => return unknown_finding(TOPIC, "the system reports no battery and no power supply"),
     };
@@ -331,7 +331,7 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
     if profile.is_some_and(|profile| ["low-power", "quiet", "cool"].contains(&profile)) {
         return found.with_problem(
             Severity::Improvable,
-            "The firmware saves power.",
+            "This profile saves power at the expense of speed. To change it:",
             &["echo performance | sudo tee /sys/firmware/acpi/platform_profile"],
         );
     }
@@ -355,7 +355,7 @@ pub(super) fn judge_virtual_machine(
     let surroundings = &state.surroundings;
     let stolen = meanwhile.stolen_share;
     let in_words = stolen.map_or_else(
-        || "how much time other guests take is unknown".to_owned(),
+        || "time taken by other guests is unknown".to_owned(),
         |share| format!("{:.1} % of the time went to other guests", share * 100.0),
     );
     let mut found = match (surroundings.virtual_machine, &surroundings.hypervisor) {
@@ -387,15 +387,15 @@ pub(super) fn judge_virtual_machine(
 }
 
 pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
-    const TOPIC: &str = "layouts of code";
+    const TOPIC: &str = "code layout";
     match has_linker {
         Ok(true) => good_finding(
             TOPIC,
-            "both sides can be linked with their functions at the same places".to_owned(),
+            "both sides can be linked with the same function order".to_owned(),
         ),
-        Ok(false) => good_finding(TOPIC, "executables run as they were linked".to_owned()).with_problem(
+        Ok(false) => good_finding(TOPIC, "executables run as built".to_owned()).with_problem(
             Severity::Improvable,
-            "Code that was not touched may change by 1 to 3 % because its functions moved, as the toolchain for this target has no linker of its own (`ld.lld`):",
+            "The toolchain for this target has no linker `ld.lld`, so untouched code may seem 1 to 3 % faster or slower because its functions moved. To ignore such changes:",
             &["cargo perfcheck --against main --noise-threshold 3%"],
         ),
         Err(why) => unknown_finding(TOPIC, why),
@@ -410,7 +410,7 @@ pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> Do
         Err(why @ ValgrindError::Broken(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why @ ValgrindError::Missing) => good_finding(TOPIC, why.to_string()).with_problem(
             Severity::Improvable,
-            "With valgrind, cargo perfcheck counts the instructions of benchmarks whose time changed and names the function that has more:",
+            "With valgrind, cargo perfcheck counts the instructions of benchmarks whose time changed, and names the functions that execute more. To install it:",
             &["sudo apt install valgrind"],
         ),
     }
@@ -420,17 +420,14 @@ pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> Do
 pub(super) fn judge_sampled_time(samples: &Result<(), TimeSamplingError>) -> DoctorFinding {
     const TOPIC: &str = "sampled time";
     match samples {
-        Ok(()) => good_finding(
-            TOPIC,
-            "the time of processes can be sampled by function".to_owned(),
-        ),
+        Ok(()) => good_finding(TOPIC, "the time of each function can be sampled".to_owned()),
         Err(TimeSamplingError::System) => {
             good_finding(TOPIC, TimeSamplingError::System.to_string())
         }
         Err(why @ TimeSamplingError::Failed(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why) => {
             let found = good_finding(TOPIC, why.to_string());
-            let what = "If this is allowed, the function that takes more time is named where instructions are not counted.";
+            let what = "To let cargo perfcheck name the function that takes more time, even without instruction counts:";
             match why {
                 TimeSamplingError::Paranoid(_) => found.with_problem(
                     Severity::Improvable,
@@ -457,20 +454,20 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
         .map_or_else(String::new, |name| format!("{name}: "));
     let mut found = match (surroundings.processor_quota, surroundings.quota_period_us) {
         (Some(quota), Some(period)) => format!(
-            "{place}{quota:.2} processors in each {} ms",
+            "{place}{quota:.2} processors per {} ms",
             period as f64 / 1e3
         ),
         _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
             return unknown_finding(TOPIC, &format!("{place}{NOT_TOLD}"));
         }
-        _ => format!("{place}no quota of processor time is set"),
+        _ => format!("{place}no limit on processor time"),
     };
     if let Some(bytes) = surroundings.memory_limit_bytes {
         found = format!("{found}, {} of memory", format_gibibytes(bytes));
     }
     let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
     if let Some(count) = waited {
-        found = format!("{found}; used up {count} times meanwhile");
+        found = format!("{found}; used up during measurement ({count}x)");
     }
     let found = good_finding(TOPIC, found);
     if surroundings.processor_quota.is_none() && waited.is_none() {
@@ -483,7 +480,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
     };
     found.with_problem(
         severity,
-        "A process that has used up its quota stops until the next period, in the middle of a sample. Give the container whole processors instead of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
+        "A process that uses up its quota pauses until the next period, even in the middle of a sample. Give the container whole processors instead of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
         &["docker run --cpuset-cpus 0-1 ..."],
     )
 }
@@ -493,7 +490,7 @@ pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> Doct
     let processors = state.processors.online.unwrap_or(1) as f64;
     let busy = meanwhile.others_share.map(|share| share * processors);
     let mut found = match busy {
-        Some(busy) => format!("used {busy:.2} of {processors} processors meanwhile"),
+        Some(busy) => format!("used {busy:.2} of {processors} processors during measurement"),
         None => match state.load {
             Some(load) => format!("load {load:.1} at the start"),
             None => return unknown_finding(TOPIC, NOT_TOLD),
@@ -522,7 +519,7 @@ pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> Doct
     };
     found.with_problem(
         severity,
-        "They take processors, caches and memory from the benchmarks. Close them, or wait. This lists what is running:",
+        "They take processors, caches and memory from the benchmarks. Close them, or wait. To list them:",
         &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
     )
 }
@@ -531,12 +528,12 @@ pub(super) fn judge_randomization(value: Option<u8>) -> DoctorFinding {
     const TOPIC: &str = "address layout";
     let found = |text: &str| good_finding(TOPIC, text.to_owned());
     match value {
-        Some(0 | 1) => found("the same in each process, wholly or in part").with_problem(
+        Some(0 | 1) => found("wholly or partly the same in each process").with_problem(
             Severity::Improvable,
-            "One memory layout may suit one build by chance, and all processes then share it. To randomize it:",
+            "All processes share one memory layout, which may favor one build by chance. To randomize it:",
             &["sudo sysctl -w kernel.randomize_va_space=2"],
         ),
-        Some(_) => found("randomized: no single layout decides"),
+        Some(_) => found("randomized for each process"),
         None => unknown_finding(TOPIC, NOT_TOLD),
     }
 }
@@ -564,7 +561,7 @@ pub(super) fn judge_memory(memory: &MemoryState, meanwhile: &HostActivity) -> Do
     }
     let swapped = meanwhile.swapped_pages.filter(|pages| *pages > 0);
     if let Some(pages) = swapped {
-        found = format!("{found}; {pages} pages swapped meanwhile");
+        found = format!("{found}; pages swapped during measurement: {pages}");
     }
     let found = good_finding(TOPIC, found);
     let is_little = available < LITTLE_BYTES || (available as f64) < LITTLE_MEMORY * total as f64;
@@ -577,7 +574,7 @@ pub(super) fn judge_memory(memory: &MemoryState, meanwhile: &HostActivity) -> Do
         } else {
             Severity::Improvable
         },
-        "Reading pages back from swap or from disk takes milliseconds. Close what uses much memory:",
+        "Reading pages back from swap or disk takes milliseconds. Close programs that use a lot of memory. To list them:",
         &["ps -eo rss,pid,comm --sort=-rss | head"],
     )
 }
@@ -593,7 +590,7 @@ pub(super) fn judge_huge_pages(memory: &MemoryState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The kernel merges pages in the background, so benchmarks that use much memory have large pages in some processes and not in others.",
+        "The kernel merges pages in the background, so benchmarks that use a lot of memory get huge pages in some processes but not in others. To prevent this:",
         &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
     )
 }
@@ -606,7 +603,7 @@ pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
     );
     Some(found.with_problem(
         Severity::Improvable,
-        "Start it without `nice`, or raise this shell's priority:",
+        "Run cargo perfcheck without `nice`, or raise this shell's priority:",
         &["sudo renice --priority 0 --pid $$"],
     ))
 }

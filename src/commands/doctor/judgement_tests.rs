@@ -127,7 +127,7 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
 fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
     let finding = judge_layouts(&Ok(false));
     assert_eq!(finding.severity, Severity::Improvable);
-    assert_eq!(finding.found, "executables run as they were linked");
+    assert_eq!(finding.found, "executables run as built");
     assert_eq!(
         judge_layouts(&Err("no rustc".to_owned())).severity,
         Severity::Unknown
@@ -343,7 +343,7 @@ fn what_was_found_is_said_with_its_numbers() {
     });
     assert_eq!(
         busy.found,
-        "used 2.00 of 8 processors meanwhile (rustc 1.50); load 0.2"
+        "used 2.00 of 8 processors during measurement (rustc 1.50); load 0.2"
     );
     let quota = about("limits", |state, _| {
         state.surroundings.container = Some("Docker".into());
@@ -353,7 +353,7 @@ fn what_was_found_is_said_with_its_numbers() {
     });
     assert_eq!(
         quota.found,
-        "Docker: 0.50 processors in each 100 ms, 2.0 GiB of memory"
+        "Docker: 0.50 processors per 100 ms, 2.0 GiB of memory"
     );
     assert_eq!(quota.severity, Severity::Improvable);
 }

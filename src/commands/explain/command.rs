@@ -28,21 +28,21 @@ use std::path::PathBuf;
 const AFTER_EXPLAIN: &str = "\
 Says in a few lines what changed, what the run was compared with, how certain the change is, where in the code it happened, and what
 to do. With --full, it also says what was measured, which values were used, which condition decided, and what would have led to another
-verdict. Nothing is built; only --flamegraph runs anything.
+verdict. Nothing is built; only --flamegraph runs the benchmark.
 
-With --asm, it instead prints the machine code of one function in both builds side by side, and marks what differs. It reads the
-executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
+With --asm, it instead prints the machine code of one function in both builds side by side, and marks the differences. It reads
+the executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
 
-With --flamegraph, it runs the benchmark in both of these executables under valgrind, which counts instructions, and draws what calls
-what: two flame graphs on one scale in an SVG file, red where the new build executes more instructions and blue where it executes fewer.
+With --flamegraph, it runs the benchmark in both executables under valgrind to count instructions, and draws two flame graphs on one
+scale in an SVG file. They are red where the new build executes more instructions, and blue where it executes fewer.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         the verdict of run 12 about the one benchmark with `json` in its id
-  cargo perfcheck explain sort/10 --full        the whole derivation, which JSON always has
+  cargo perfcheck explain sort/10 --full        the whole derivation (JSON always has it)
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
   cargo perfcheck explain sort/10 --flamegraph sort.svg
-                                                where it executes instructions, before and after
+                                                where the benchmark executes instructions, before and after
 
 Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 4 instructions cannot be counted,
 5 store or file unusable, 6 no such run, no verdict yet, or no readable executable kept.";
@@ -175,7 +175,7 @@ fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppErr
     let compared = || row.compared_runs(head).into_iter().flatten().next();
     let Some(base) = of_pair.or_else(compared) else {
         return Err(AppError::NothingToLookInto(format!(
-            "run {} compared `{}` with nothing\n  help: `cargo perfcheck --against REV` measures it beside a revision, and keeps both builds",
+            "run {} did not compare `{}` with anything\n  help: `cargo perfcheck --against REV` measures it side by side with a revision, and keeps both builds",
             head.id,
             row.key.id.escape_debug()
         )));
@@ -284,7 +284,7 @@ fn only_match<'k>(
         [] => Ok(None),
         [key] => Ok(Some(*key)),
         _ => Err(AppError::Usage(format!(
-            "`{bench}` may be any of {} benchmarks{}",
+            "`{bench}` matches {} benchmarks{}",
             found.len(),
             list_keys("name one of", found)
         ))),
@@ -294,7 +294,7 @@ fn only_match<'k>(
 fn no_such_error(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
     let near = similar_keys(bench, all);
     let named = if near.is_empty() {
-        list_keys(whose, all)
+        list_keys("it has", all)
     } else {
         list_keys("did you mean", &near)
     };
@@ -305,11 +305,11 @@ fn no_such_error(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
 
 fn no_verdict_error(key: &BenchmarkKey, head: &Run) -> AppError {
     let why = match head.status {
-        RunStatus::Incomplete => "it was interrupted",
-        RunStatus::Complete => "it does not have this benchmark",
+        RunStatus::Incomplete => "the run was interrupted",
+        RunStatus::Complete => "the run does not have this benchmark",
     };
     AppError::NoVerdict(format!(
-        "run {} has no verdict about `{}`: {why}\n  help: without `--run` the newest verdict is explained",
+        "run {} has no verdict about `{}`: {why}\n  help: omit `--run` to explain the newest verdict",
         head.id,
         key.id.escape_debug()
     ))

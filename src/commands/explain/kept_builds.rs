@@ -33,7 +33,7 @@ pub(super) fn not_kept_error(run: &Run, key: &BenchmarkKey, base: &Run) -> AppEr
     let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);
     AppError::NothingToLookInto(format!(
-        "no executable of the bench target `{}` is kept for run {}\n  help: `cargo perfcheck --against {}` measures both sides again and keeps their executables",
+        "run {1} has no stored executable of the bench target `{0}`\n  help: `cargo perfcheck --against {2}` measures both sides again and keeps their executables",
         key.target,
         run.id,
         against.unwrap_or("REV")
@@ -132,7 +132,7 @@ fn resolve_function<'n>(
         let near = most_similar(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(
-            "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; look at its callers",
+            "neither executable of `{}` has a function `{wanted}`{}\n  help: if it was inlined everywhere, look at the callers",
             key.target,
             list_names("did you mean", near)
         )));
@@ -157,14 +157,14 @@ fn resolve_function<'n>(
         },
         None if differing.is_empty() => (String::new(), "name one of", closest.clone()),
         None => (
-            ", and none of them changed".to_owned(),
-            "these did",
+            ", but none of them changed".to_owned(),
+            "these functions changed",
             differing.iter().copied().collect(),
         ),
     };
     let offered = offered.into_iter().map(str::to_owned);
     Err(AppError::Usage(format!(
-        "`{wanted}` may be any of {all} functions{which}{}",
+        "`{wanted}` matches {all} functions{which}{}",
         list_names(offer, offered)
     )))
 }
@@ -177,7 +177,7 @@ fn unreadable_error(why: &UnsupportedExecutable, run: RunId) -> AppError {
         _ => "cargo-show-asm shows the machine code of a function on any platform",
     };
     AppError::NothingToLookInto(format!(
-        "the executable of run {run} cannot be read: {why}\n  help: {help}"
+        "cannot read the executable of run {run}: {why}\n  help: {help}"
     ))
 }
 
@@ -290,7 +290,7 @@ impl SideCounter<'_> {
             return Err(self.not_counted_error(run, &why.collect::<Vec<_>>().join("; "), None));
         };
         if benchmarks.is_empty() {
-            let what = "its bench does not have the benchmark";
+            let what = "the bench target does not have the benchmark";
             return Err(self.not_counted_error(run, what, None));
         }
         configure_target(self.context, &mut target);
@@ -328,7 +328,7 @@ impl SideCounter<'_> {
             _ => "`--full` names the functions whose code changed",
         };
         AppError::NothingToMeasure(format!(
-            "the instructions of `{}` in the build of run {} cannot be counted: {why}\n  help: {help}",
+            "cannot count the instructions of `{}` in the build of run {}: {why}\n  help: {help}",
             self.wanted.key.id.escape_debug(),
             run.id
         ))
@@ -337,10 +337,8 @@ impl SideCounter<'_> {
 
 fn no_valgrind_error(why: &ValgrindError) -> AppError {
     let help = match why {
-        ValgrindError::Missing => {
-            "install it with the package manager, such as `apt install valgrind`"
-        }
-        ValgrindError::Broken(_) => "`valgrind --version` must work",
+        ValgrindError::Missing => "install it, e.g. with `apt install valgrind`",
+        ValgrindError::Broken(_) => "make sure that `valgrind --version` works",
     };
     AppError::NothingToMeasure(format!("{why}, and flame graphs need it\n  help: {help}"))
 }

@@ -53,9 +53,13 @@ pub fn history(
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,
-            "No run {} has measured this{}; `--all-branches` includes the other branches.",
+            "No run {} measured the selected benchmarks{}; `--all-branches` includes other branches.",
             branch.describe(),
-            if since.is_some() { " since then" } else { "" }
+            if since.is_some() {
+                " in this period"
+            } else {
+                ""
+            }
         )?;
     }
     write_histories(
@@ -124,7 +128,7 @@ fn selected_benchmarks(
             .first()
             .map_or_else(Vec::new, |word| similar_keys(word, &all));
         return Err(AppError::Usage(format!(
-            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck history` lists all",
+            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck history` lists all benchmarks",
             list_keys("did you mean", &near)
         )));
     }
@@ -190,17 +194,17 @@ impl Branch {
         match self {
             Self::All => "of any branch".to_owned(),
             Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
-            Self::One(None) => "of no branch".to_owned(),
+            Self::One(None) => "without a branch".to_owned(),
         }
     }
 }
 
 const AFTER_HISTORY: &str = "\
-Without FILTER and flags that select runs, history lists every stored benchmark with its latest time and verdict.
+Without FILTER or flags that select runs, history lists every stored benchmark with its latest time and verdict.
 
-The value of a run is what later runs are compared with: the 1st percentile of its fastest process, if there are enough samples. Runs between two change points \
-(E-divisive, p <= 0.001, at least four runs on each side) or accepted changes share one level. Without a change, the newest run is in its expected range with \
-a probability of 99.8 %. History only describes: it exits 0 whatever it shows.
+The value of a run is the 1st percentile of its fastest process, if it has enough samples. Later runs are compared with this value. A level is a series of \
+runs without a change point (E-divisive, p <= 0.001, at least four runs on each side) or an accepted change. Without a change, the newest run is in its \
+expected range with a probability of 99.8 %. The exit status does not depend on what history shows.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times
@@ -273,7 +277,7 @@ const USUAL_LAST: usize = 50;
 fn runs_of_history(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..=200) => Ok(runs),
-        _ => Err("from 1 to 200 runs".to_owned()),
+        _ => Err("expected 1 to 200 runs".to_owned()),
     }
 }
 

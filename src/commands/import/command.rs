@@ -50,7 +50,7 @@ pub fn import(
     }
     if let Some(tree) = options.files.iter().find(|path| is_tree(path)) {
         return Err(AppError::Usage(format!(
-            "{} is a directory and others are files\n  help: import each format by itself",
+            "{} is a directory, but other inputs are files\n  help: import directories and files separately",
             tree.display()
         )));
     }
@@ -85,7 +85,7 @@ fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let dashes = paths.iter().filter(|path| **path == Path::new("-")).count();
     if dashes > 1 {
         return Err(AppError::Usage(
-            "the standard input can be read only once".to_owned(),
+            "`-` (stdin) can be given only once".to_owned(),
         ));
     }
     let mut files: Vec<InputContent> = Vec::new();
@@ -130,7 +130,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
     let is_ours = format == FileFormat::Portable;
     if is_table && options.columns.is_empty() {
         return Err(AppError::Usage(
-            "a table of values needs its column map\n  help: `--columns id=NAME,value=TIME --unit ns`, see `cargo perfcheck store import --help`"
+            "a csv table needs a column map\n  help: e.g. `--columns id=NAME,value=TIME --unit ns`; `cargo perfcheck store import --help` explains it"
                 .to_owned(),
         ));
     }
@@ -150,7 +150,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
     ];
     match useless.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(AppError::Usage(format!(
-            "`{flag}` does not apply to the format {}, which contains this itself",
+            "`{flag}` does not apply to the format {}",
             format.name()
         ))),
         None => Ok(()),

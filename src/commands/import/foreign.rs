@@ -160,7 +160,7 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
     }
     match &options.save_baseline {
         Some(name) if found.len() > 1 => Err(AppError::Usage(format!(
-            "there are several runs ({there}), and `{name}` can name only one\n  help: `--run NAME` picks it; without `--save-baseline` each keeps its name"
+            "`--save-baseline {name}` needs a single run, but there are several: {there}\n  help: select one with `--run NAME`, or omit `--save-baseline` to keep their names"
         ))),
         _ => Ok(()),
     }
@@ -179,7 +179,7 @@ fn choose_name(
     };
     if check_baseline_name(name).is_err() {
         let said = format!(
-            "`{name}` cannot name a run here: this one has no name; `--run` and `--save-baseline` give it one"
+            "`{name}` is not a valid baseline name, so this run has no name; `--run` with `--save-baseline` gives it one"
         );
         output::write_warning(world.stderr, &said)?;
         return Ok(());
@@ -187,7 +187,7 @@ fn choose_name(
     match store.baseline(workspace, name)? {
         Some(taken) if !options.move_names => {
             let said = format!(
-                "`{name}` already names run {taken}; `--move-names` moves it, `--save-baseline` gives another name"
+                "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
             );
             output::write_warning(world.stderr, &said)?;
         }

@@ -23,7 +23,7 @@ The column map of a table says what each column means: pairs KEY=COLUMN, separat
                   column, `value.ser=T` the last part of its id
   repetition=R    number of the measurement within its process, which orders rows and reveals duplicates
   process=P       process or session of the row; rows of different files never share a process
-  iterations=N    number of iterations; the values of the row are totals over them
+  iterations=N    number of iterations; the row's values are totals over all of them
   unit=U          the unit of the row's values
   dimension=D     another fact about the benchmark, the same in all its rows: a dimension for pivots, not part of the id
 

@@ -43,7 +43,7 @@ pub(super) fn import_portable(
     let is_part = |one: &&FileRun<'_>| one.run.head.begun.partition.is_some();
     if let (true, Some(part)) = (is_address(&context.store_name), found.iter().find(is_part)) {
         return Err(AppError::Usage(format!(
-            "{} is a part of a suite, but a team's store takes only whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
+            "{} is one part of a suite, but a team's store accepts only whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
             part.file
         )));
     }
@@ -218,13 +218,13 @@ fn choose_names(
         let mut candidates: Vec<_> = found.iter_mut().filter(|one| !is_base(&one.run)).collect();
         let [only] = candidates.as_mut_slice() else {
             return Err(AppError::Usage(format!(
-                "there are {} runs, and `{name}` can name only one\n  help: `--run NAME` picks one by the name it had; without `--save-baseline` runs keep their names",
+                "`--save-baseline {name}` needs a single run, but there are {}\n  help: select one with `--run NAME`, or omit `--save-baseline` to keep their names",
                 candidates.len()
             )));
         };
         if only.run.head.begun.partition.is_some() {
             return Err(AppError::Usage(format!(
-                "{} is a part of a suite, which has no name\n  help: cargo perfcheck merge --save-baseline {name} FILE...",
+                "{} is one part of a suite, and only a whole suite can be a baseline\n  help: cargo perfcheck merge --save-baseline {name} FILE...",
                 only.file
             )));
         }
@@ -238,7 +238,7 @@ fn choose_names(
                 Some(taken) if Some(taken) == one.known => {}
                 Some(taken) if !options.move_names => {
                     let said = format!(
-                        "`{name}` already names run {taken}; `--move-names` moves it, `--save-baseline` gives another name"
+                        "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
                     );
                     output::write_warning(world.stderr, &said)?;
                 }
@@ -308,13 +308,13 @@ fn store_new_runs(
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let said = format!(
-            "{verdicts} verdicts are kept without their references, which are neither in this store nor in the files"
+            "verdicts kept without their references: {verdicts} (these reference runs are neither in this store nor in the files)"
         );
         output::write_warning(world.stderr, &said)?;
     }
     if runs > 0 {
         let said = format!(
-            "some verdicts rely on runs that are neither in this store nor in the files ({runs}); they are kept, and `explain` says where one is missing"
+            "some verdicts rely on runs that are neither in this store nor in the files (missing runs: {runs}); the verdicts are kept, and `explain` says where a run is missing"
         );
         output::write_warning(world.stderr, &said)?;
     }

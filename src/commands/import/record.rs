@@ -348,7 +348,7 @@ pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment
             "rustflags" => build.rustflags = value,
             other => {
                 return Err(AppError::Usage(format!(
-                    "`{other}` is not a fact that comparisons use; those are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
+                    "`{other}` is not a known fact; facts are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
                 )));
             }
         }
@@ -368,13 +368,14 @@ pub(super) fn warn(
     }
     let more = imported.rows_skipped - (imported.skipped.len() as u64).min(imported.rows_skipped);
     if more > 0 {
-        output::write_warning(world.stderr, &format!("skipped {more} more rows"))?;
+        let rows = output::counted(more as usize, "more row");
+        output::write_warning(world.stderr, &format!("skipped {rows}"))?;
     }
     for guess in &imported.guesses {
         output::write_warning(
             world.stderr,
             &format!(
-                "guessed: {} of `{}` are in {} ({})",
+                "guessed the unit of {} in `{}`: {} ({})",
                 guess.column, guess.id, guess.unit, guess.evidence
             ),
         )?;
@@ -389,7 +390,7 @@ pub(super) fn warn(
             output::write_warning(
                 world.stderr,
                 &format!(
-                    "{} 0, less than its clock can resolve",
+                    "{} 0, below the resolution of its clock",
                     if row.shown.summary.zeros == 1 {
                         format!("a value of `{id}` is")
                     } else {
@@ -403,7 +404,7 @@ pub(super) fn warn(
         output::write_warning(
             world.stderr,
             &format!(
-                "all repetitions of a benchmark count as one process, because the data does not tell processes (sessions) apart; comparisons assume that the repetitions are independent; a process column or one file per session (at least {MIN_PROCESSES}) is better"
+                "the data does not identify processes (sessions), so all repetitions of a benchmark count as one process, and comparisons assume that they are independent; add a process column, or import one file per session (at least {MIN_PROCESSES})"
             ),
         )?;
     }

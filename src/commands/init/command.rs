@@ -100,13 +100,16 @@ pub fn init(
     }
     let out = &mut *world.stdout;
     if options.harness.is_some() && bare.is_none() {
-        writeln!(out, "\nNo bench was added: there are benchmarks already.")?;
+        writeln!(
+            out,
+            "\nNo bench was added, because benchmarks already exist."
+        )?;
     }
     if !shown_alone.is_empty() {
         let command = next_command("cargo perfcheck init", &cargo);
         writeln!(
             out,
-            "\nA first bench needs the harness, which is not on crates.io. To write the following: {command} --harness path={SOMEWHERE}"
+            "\nA first bench needs the harness, which is not on crates.io. To write the files below: {command} --harness path={SOMEWHERE}"
         )?;
         shown_alone.show(root, out)?;
     }
@@ -304,7 +307,7 @@ fn first_bench<'a>(
         _ => {
             let names: Vec<&str> = bare.iter().map(|package| package.name.as_str()).collect();
             return Err(AppError::Usage(format!(
-                "{} packages are selected; {} {} no benchmarks; nothing was written\n  help: `-p NAME` selects the one that gets a first bench",
+                "{} packages are selected, but a first bench goes into only one; {} {} no benchmarks; nothing was written\n  help: select a package with `-p NAME`",
                 seen.len(),
                 names.join(", "),
                 if names.len() == 1 { "has" } else { "have" },
@@ -329,7 +332,7 @@ fn locate_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppErro
     let root = context.workspace.root().canonicalize()?;
     let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(
-            "`--ci` needs a git repository, and `{}` is not in one; nothing was written\n  help: `git init` creates one",
+            "`--ci` needs a git repository, but `{}` is not in one; nothing was written\n  help: `git init` creates one",
             root.display()
         )));
     };

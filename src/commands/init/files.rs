@@ -31,7 +31,7 @@ impl PlannedFiles {
     pub(super) fn create(&mut self, path: PathBuf, content: String) -> Result<(), AppError> {
         if path.symlink_metadata().is_ok() {
             return Err(AppError::Usage(format!(
-                "`{}` already exists; nothing was written\n  help: move it away and run this again",
+                "`{}` already exists; nothing was written\n  help: move it away and run the command again",
                 path.display()
             )));
         }
@@ -213,7 +213,7 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
             let directory = resolve_package_directory(path, TOOL, "--tool")?;
             let Ok(below) = directory.strip_prefix(top) else {
                 return Err(AppError::Usage(format!(
-                    "`--tool path={}` is outside the repository, where a CI job cannot read it; nothing was written\n  help: name an address: `--tool git=ADDRESS`",
+                    "`--tool path={}` is outside the repository, where a CI job cannot read it; nothing was written\n  help: use `--tool git=ADDRESS`",
                     path.display()
                 )));
             };
@@ -232,7 +232,7 @@ fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
     let text = path.to_str().filter(|text| is_plain(text));
     text.map(str::to_owned).ok_or_else(|| {
         AppError::Usage(format!(
-            "the path of {what} contains white space or characters that a shell would interpret: {}; nothing was written",
+            "the path of {what} contains whitespace or characters that a shell would interpret: {}; nothing was written",
             path.display()
         ))
     })
@@ -242,13 +242,13 @@ fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
 const NAME: &str = "first";
 
 /// Source of the bench; `LIBRARY` stands for the crate name of the library.
-const SOURCE: &str = r#"//! A first benchmark: call what should be fast in the body of `first`.
+const SOURCE: &str = r#"//! A first benchmark: call the code to measure in the body of `first`.
 
 use LIBRARY as _; // the code to measure: `use LIBRARY::...;`
 use perfcheck::{Suite, black_box};
 
 fn first(suite: &mut Suite) {
-    // Set-up, which is not timed.
+    // Setup, which is not timed.
     let text = "the quick brown fox jumps over the lazy dog";
     // `black_box` keeps the compiler from computing the result in advance.
     suite.bench("first", |b| {

@@ -105,20 +105,23 @@ impl BenchStyle {
             version.is_some_and(|version| version < than)
         };
         match self {
-            Self::Own | Self::OwnCriterion => "works as it is".to_owned(),
+            Self::Own | Self::OwnCriterion => "works unmodified".to_owned(),
             Self::Criterion(version) if older(version, CRITERION) => {
                 "too old: Criterion 0.3.3 or later works".to_owned()
             }
-            Self::Criterion(_) => "works as it is: every sample is stored".to_owned(),
+            Self::Criterion(_) => "works unmodified: every sample is stored".to_owned(),
             Self::Divan(version) if older(version, DIVAN) => {
                 "too old: divan 0.1.19 or later works".to_owned()
             }
-            Self::Divan(None) => "works as it is from 0.1.19 on: one value per process".to_owned(),
-            Self::Divan(Some(_)) => "works as it is: one value per process".to_owned(),
-            Self::Libtest => {
-                "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process".to_owned()
+            Self::Divan(None) => {
+                "0.1.19 or later works unmodified: one value per process".to_owned()
             }
-            Self::NoFunctions => "is skipped: libtest finds no benchmark in it".to_owned(),
+            Self::Divan(Some(_)) => "works unmodified: one value per process".to_owned(),
+            Self::Libtest => {
+                "works unmodified with nightly or RUSTC_BOOTSTRAP=1: one value per process"
+                    .to_owned()
+            }
+            Self::NoFunctions => "skipped: libtest finds no benchmark in it".to_owned(),
             Self::Hidden(_) => {
                 "runs nothing: its `[[bench]]` entry lacks `harness = false`".to_owned()
             }

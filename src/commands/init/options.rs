@@ -9,19 +9,19 @@ use toml_edit::DocumentMut;
 use crate::error::AppError;
 
 const AFTER_INIT: &str = "\
-Inspects the bench targets of the selected packages and says which harness each of them uses, whether it works unmodified, and what to run next. Benches of \
-Criterion, divan and libtest work unmodified. Nothing is built or measured.
+Inspects the bench targets of the selected packages and says which harness each of them uses, whether it works unmodified, and what to run next. Criterion, \
+divan and libtest benches work unmodified. Nothing is built or measured.
 
-If the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and its entries in Cargo.toml, where \
-comments and formatting stay as they are. Without --harness, init prints what to add, unless the package already depends on the harness. Existing files are \
-never replaced.
+If the selected package has no benchmarks, --harness writes a first bench (benches/first.rs) and adds its entries to Cargo.toml, \
+keeping comments and formatting. Without --harness, init writes them only if the package already depends on the harness, and otherwise prints what to add. \
+Existing files are never replaced.
 
 Examples:
   cargo perfcheck init                                       say which benches work unmodified
   cargo perfcheck init --harness path=../perfcheck/harness   write a first bench, with the harness from a clone
-  cargo perfcheck init -p parser --harness git=ADDRESS       the same for the package `parser`, from a repository
+  cargo perfcheck init -p parser --harness git=ADDRESS       the same for the package `parser`, with the harness from git
   cargo perfcheck init --ci github --tool git=ADDRESS        write .github/workflows/perfcheck.yml
-  cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job for the existing one
+  cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job to add to it
 
 Exit status: 0 success, 2 usage, or a file to be written already exists, 5 a file could not be written.";
 
@@ -35,7 +35,7 @@ pub struct InitOptions {
     /// Write a workflow for this CI system
     #[arg(long, value_name = "SYSTEM", requires = "tool")]
     pub ci: Option<CiSystem>,
-    /// Let the CI job install the tool from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
+    /// Install the tool in the CI job from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
     #[arg(long, value_name = "ORIGIN", requires = "ci")]
     pub tool: Option<CrateOrigin>,
     /// Print the planned changes without writing them
@@ -72,7 +72,7 @@ impl FromStr for CrateOrigin {
             Some(("path", path)) => Ok(Self::Path(path.into())),
             Some(("git", address)) if is_plain(address) => Ok(Self::Git(address.to_owned())),
             Some(("git", _)) => {
-                Err("an address cannot contain white space, quotes, `$` or `\\`".to_owned())
+                Err("an address cannot contain whitespace, quotes, `$` or `\\`".to_owned())
             }
             _ => Err("expected `path=DIRECTORY` or `git=ADDRESS`".to_owned()),
         }
@@ -101,9 +101,11 @@ pub(super) fn resolve_package_directory(
     match package_name(&directory.join("Cargo.toml")) {
         Some(found) if found == name => Ok(directory),
         Some(found) => Err(refused(format!(
-            "it holds the package `{found}`, not `{name}`"
+            "the directory contains the package `{found}`, not `{name}`"
         ))),
-        None => Err(refused(format!("it holds no package `{name}`"))),
+        None => Err(refused(format!(
+            "the directory contains no package `{name}`"
+        ))),
     }
 }
 

@@ -415,8 +415,8 @@ impl MergeCall<'_> {
 }
 
 const AFTER_MERGE: &str = "\
-Each file is what `cargo perfcheck store export` wrote in the job of one part; the order of the files does not matter. All benchmarks are judged together, as in a \
-single run, and stored as one run. If a part is missing, that run is incomplete and the exit status is 4.
+Each FILE is the output of `cargo perfcheck store export` from the job of one part, in any order. Merge judges all benchmarks together, as in a single run, \
+and stores them as one run. If a part is missing, this run is incomplete and the exit status is 4.
 
 Examples:
   cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it

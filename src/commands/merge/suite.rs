@@ -47,18 +47,18 @@ impl<'a> MeasuredShard<'a> {
         let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
         let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
             return Err(AppError::Usage(format!(
-                "{name} must hold exactly one run, the part\n  help: in the job of each part: cargo perfcheck store export latest --output {name}"
+                "{name} must contain exactly one run\n  help: in the job of each part: cargo perfcheck store export latest --output {name}"
             )));
         };
         let Some(partition) = run.head.begun.partition.clone() else {
             return Err(AppError::Usage(format!(
-                "{name} is not a part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` takes whole runs"
+                "{name} is not a part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` imports whole runs"
             )));
         };
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
         if theirs != ours {
             return Err(AppError::Usage(format!(
-                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide differently\n  help: merge with the version that measured the parts"
+                "{name} was measured by cargo-perfcheck {theirs}, but this is {ours}, which may decide differently\n  help: merge with the version that measured the parts"
             )));
         }
         let damaged = |reason: &str| ExchangeError::Broken {
@@ -72,7 +72,7 @@ impl<'a> MeasuredShard<'a> {
         Ok(Self {
             file: name,
             base: (runs.pop().zip(plan)).map(|(run, plan)| MeasuredBase { run, plan }),
-            concluded: concluded.ok_or_else(|| damaged("it has no conclusion"))?,
+            concluded: concluded.ok_or_else(|| damaged("the conclusion of the run is missing"))?,
             partition,
             run,
         })
@@ -126,7 +126,7 @@ impl<'a> MeasuredShard<'a> {
             (both[0] != both[1]).then_some((what, both))
         };
         let commit = |git: Option<&GitState>| match git {
-            Some(git) if git.dirty => format!("{} with changes", git.commit),
+            Some(git) if git.dirty => format!("{} with uncommitted changes", git.commit),
             Some(git) => git.commit.clone(),
             None => "none".to_owned(),
         };
@@ -148,9 +148,9 @@ impl<'a> MeasuredShard<'a> {
                 })
             })
             .or_else(|| differ("commit", &|part| commit(part.git().candidate)))
-            .or_else(|| differ("commit of the base", &|part| commit(part.git().base)))
+            .or_else(|| differ("reference commit", &|part| commit(part.git().base)))
             .or_else(|| {
-                differ("way of measuring", &|part| match &part.base {
+                differ("measuring method", &|part| match &part.base {
                     Some(_) => "side by side".to_owned(),
                     None => "alone".to_owned(),
                 })
@@ -177,11 +177,15 @@ impl<'a> MeasuredShard<'a> {
 /// Describes the requested comparison.
 fn describe_request(partition: &Shard) -> String {
     let reference = match &partition.reference {
-        RequestedReference::Beside => "beside another build".to_owned(),
+        RequestedReference::Beside => "side by side with another build".to_owned(),
         RequestedReference::Named(name) => format!("against `{name}`"),
         RequestedReference::Accepted => "against the last accepted run".to_owned(),
     };
-    let control = if partition.control { ", identical" } else { "" };
+    let control = if partition.control {
+        ", identical executables"
+    } else {
+        ""
+    };
     let exact = if partition.exact { " --exact" } else { "" };
     let filter = partition.filter.join(" ");
     format!("{reference}{control}, filter `{filter}`{exact}")
@@ -241,13 +245,13 @@ impl MeasuredShard<'_> {
         let (file, other, part) = (self.file, before.file, self.part());
         if let Some((what, [there, here])) = self.find_difference(before) {
             return Err(AppError::Usage(format!(
-                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: name the files of one pipeline; its jobs measure the same commits with the same arguments, except for K in `--partition K/N`",
+                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: merge only files from one pipeline, whose jobs measure the same commits with the same arguments, except for K in `--partition K/N`",
                 before.part()
             )));
         }
         if part == before.part() {
             return Err(AppError::Usage(format!(
-                "part {part} was given twice: {other} and {file}\n  help: leave out one of them"
+                "part {part} is in both {other} and {file}\n  help: leave out one of them"
             )));
         }
         Ok(())

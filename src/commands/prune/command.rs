@@ -62,7 +62,7 @@ pub fn prune(
         })
     {
         return Err(AppError::Usage(
-            "it is not clear which runs to keep\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
+            "no rule says which runs to keep\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes`, nothing is removed"
                 .to_owned(),
         ));
     }
@@ -137,7 +137,7 @@ pub fn remove_runs(
         && store.is_in_use_for_measuring()
     {
         return Err(AppError::Usage(format!(
-            "run {run} has not ended, and a run is being measured into this store\n  help: wait until it ends, or end it with Ctrl-C; then `cargo perfcheck store remove {run}` removes what it left",
+            "run {run} is incomplete, and a measurement into this store is in progress\n  help: wait until the measurement ends, or stop it with Ctrl-C; then run `cargo perfcheck store remove {run}`",
             run = run.run
         )));
     }
@@ -147,12 +147,12 @@ pub fn remove_runs(
         .flat_map(|run| {
             run.baselines
                 .iter()
-                .map(|name| format!("run {} is baseline `{name}`", run.run))
+                .map(|name| format!("run {} is the baseline `{name}`", run.run))
         })
         .collect();
     if !named.is_empty() {
         return Err(AppError::Usage(format!(
-            "{}\n  help: `cargo perfcheck baseline remove NAME` removes a name; after that, the run can be removed",
+            "{}\n  help: remove the name first: `cargo perfcheck baseline remove NAME`",
             named.join(", ")
         )));
     }
@@ -254,13 +254,13 @@ fn execute_plan(
     for run in &outcome.skipped {
         writeln!(
             world.stderr,
-            "Run {run} was given a name meanwhile and is kept."
+            "Run {run} became a baseline in the meantime and is kept."
         )?;
     }
     if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
-            "warning: the runs are removed, but the file is as large as before ({}); later runs reuse the space",
+            "warning: the data is removed, but the file could not be shrunk ({}); later runs reuse the space",
             first_line(&error)
         )?;
     }

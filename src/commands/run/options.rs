@@ -93,7 +93,7 @@ impl RunOptions {
             check_baseline_name(name)?;
             if self.part.is_some() {
                 return Err(AppError::Usage(format!(
-                    "a part of a suite cannot be a baseline\n  help: name the run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
+                    "a part of a suite cannot be a baseline\n  help: save the merged run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
                 )));
             }
         }
@@ -188,7 +188,7 @@ pub(super) fn against_team_baseline<'o>(
     let Some(TeamBaseline { run, commit }) = found else {
         return Ok(Cow::Borrowed(options));
     };
-    let said = format!("`{name}` of the team's store: its run {run}, commit {commit:.10}");
+    let said = format!("`{name}` in the team's store: run {run}, commit {commit:.10}");
     write_build_event(world.stderr, &("Reference", said))?;
     Ok(Cow::Owned(RunOptions {
         baseline: None,

@@ -113,7 +113,7 @@ fn mistaken_run_error(
     Ok((!found.is_empty()).then(|| {
         AppError::Usage(format!(
             "no run is called `{word}`{}\n  help: `{show}` shows its latest measurement, `{history}` its history",
-            list_keys("these benchmarks are", &found)
+            list_keys("these benchmarks match", &found)
         ))
     }))
 }
@@ -133,11 +133,11 @@ fn resolve_benchmark<'k>(
                 list_keys("did you mean", &near)
             };
             Err(AppError::Usage(format!(
-                "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` shows all that it has"
+                "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` lists its benchmarks"
             )))
         }
         ref several => Err(AppError::Usage(format!(
-            "`{bench}` may be any of {} benchmarks{}",
+            "`{bench}` matches {} benchmarks{}",
             several.len(),
             list_keys("name one of", several)
         ))),
@@ -285,10 +285,10 @@ Examples:
   cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
   cargo perfcheck show 12 --stats --outliers iqr --quantile inverted-cdf
-                                              without outliers, described as NBenchmark does
+                                              without outliers, with NBenchmark's quantiles
   cargo perfcheck show 12 sort/10             one benchmark of run 12
   cargo perfcheck show latest sort/10 --report svg=sort.svg
-                                              draw it: density with the samples, slope, processes
+                                              draw its samples: density, slope, processes
   cargo perfcheck show @3f2a91 --stats --message-format json
 
 Exit status: 0 success, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
@@ -311,7 +311,7 @@ pub struct ShowOptions {
     /// Use this definition of quantiles [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
-    /// Use this standard error for means that leave outliers out [default: as in the run]
+    /// Use this standard error for means without outliers [default: as in the run]
     #[arg(long, value_name = "RULE", requires = "stats", value_parser = word_parser::<TrimmedError>(TrimmedError::WORDS))]
     pub(super) trimmed_error: Option<TrimmedError>,
     /// Summarize samples as another system does [default: as in the run]
@@ -350,10 +350,7 @@ fn picture(text: &str) -> Result<ReportRequest, String> {
     if wanted.kind == RequestedReportKind::Picture {
         Ok(wanted)
     } else {
-        Err(
-            "`show` writes a run only as svg; `cargo perfcheck report` writes other forms"
-                .to_owned(),
-        )
+        Err("`show` writes only svg; `cargo perfcheck report` writes other kinds".to_owned())
     }
 }
 
@@ -378,7 +375,7 @@ pub(crate) fn draw(
             &format!(" --report svg{file}"),
         );
         return Err(AppError::Usage(format!(
-            "a picture shows one benchmark, and run {} has {}\n  help: name one, e.g. {show}",
+            "a picture shows one benchmark, but run {} has {}\n  help: name one, e.g. {show}",
             run.id,
             measurements.len(),
         )));
@@ -396,7 +393,7 @@ pub(crate) fn draw(
         .zip(Shape::from_measurement(measurement, &ShapeDetail::FULL));
     let Some((summary, shape)) = drawn else {
         return Err(AppError::Usage(format!(
-            "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",
+            "run {} has no samples of `{}` to draw\n  help: `cargo perfcheck show {}` shows what happened",
             run.id,
             key.id.escape_debug(),
             run.id

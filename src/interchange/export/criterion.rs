@@ -45,7 +45,7 @@ pub fn write_criterion(
             told.report(written + left_out.len(), all);
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
                 left_out.push(format!(
-                    "`{id}` is a rate of {unit}, which Criterion's files cannot hold"
+                    "`{id}` is a rate of {unit}, which Criterion's files cannot represent"
                 ));
                 continue;
             }
@@ -109,7 +109,7 @@ fn write_file(path: &Path, content: &Value) -> Result<(), ExchangeError> {
     // A symbolic link could redirect the file to another place.
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link {
-        return Err(failed(io::Error::other("it is a link")));
+        return Err(failed(io::Error::other("it is a symbolic link")));
     }
     let bytes = serde_json::to_vec(content).map_err(|error| failed(error.into()))?;
     fs::write(path, bytes).map_err(failed)

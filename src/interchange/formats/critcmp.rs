@@ -80,7 +80,7 @@ pub(super) fn read(
             }
         }
         run.add_caveat(
-            "critcmp exports summaries and no samples: each benchmark has one value, its mean; the `target/criterion` directory has the samples"
+            "critcmp exports no samples, so each benchmark has one value, its mean; import `target/criterion` for the samples"
                 .to_owned(),
         );
     }

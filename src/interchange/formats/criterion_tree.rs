@@ -104,7 +104,7 @@ pub(super) fn read(
             into.files.push(source);
             for place in &walk.interrupted {
                 into.gathering.add_caveat(format!(
-                    "{place}: Criterion did not finish writing it; left out"
+                    "{place}: left out because Criterion did not finish writing it"
                 ));
             }
         }
@@ -143,7 +143,7 @@ impl TreeWalker {
         if depth > DEEPEST {
             return Err(format_error(
                 &directory.display().to_string(),
-                "directories are nested deeper than Criterion nests them",
+                "the directories are nested more deeply than Criterion's",
             ));
         }
         let mut inner = Vec::new();
@@ -260,7 +260,7 @@ impl TreeBaseline {
             return Err(format_error(
                 place,
                 format!(
-                    "{} counts of iterations do not match {} times",
+                    "found {} iteration counts, but {} times",
                     iterations.len(),
                     times.len()
                 ),
@@ -270,7 +270,7 @@ impl TreeBaseline {
             if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
                 return Err(format_error(
                     &format!("{place}: iters[{at}]"),
-                    format!("{count} is not a number of iterations"),
+                    format!("{count} is not a valid iteration count"),
                 ));
             }
             let place = format!("{place}: times[{at}]");
@@ -291,7 +291,7 @@ fn iteration_layout(
         "Flat" => Ok(IterationLayout::Flat),
         other => Err(format_error(
             place,
-            format!("the sampling mode `{other}` is not Linear or Flat"),
+            format!("the sampling mode `{other}` is neither Linear nor Flat"),
         )),
     }
 }

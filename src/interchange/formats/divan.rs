@@ -81,7 +81,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
     }
     run.add_caveat(
-        "divan prints no samples, only summaries of four digits: each benchmark has one value per process, its median; three processes or more (several files, or one after the other in one file) are needed for verdicts"
+        "divan prints no samples, so each benchmark has one value per process, its median with four digits; verdicts need at least three processes, in several files or one after the other in one file"
             .to_owned(),
     );
     let sources = files.iter().map(InputContent::source).collect();

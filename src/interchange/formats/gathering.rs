@@ -59,7 +59,7 @@ impl ForeignRunBuilder {
             if self.groups[*known].metrics[0] != *metric {
                 return Err(format_error(
                     place,
-                    format!("`{id}` is measured in another unit elsewhere"),
+                    format!("`{id}` has another unit elsewhere in the input"),
                 ));
             }
             return Ok(*known);
@@ -69,7 +69,7 @@ impl ForeignRunBuilder {
             return Err(ExchangeError::TooMany {
                 what: "benchmarks",
                 most: MOST_GROUPS,
-                hint: "import parts of it separately",
+                hint: "split the input and import each part separately",
             });
         }
         self.known.insert(id.to_owned(), self.groups.len());
@@ -97,7 +97,7 @@ impl ForeignRunBuilder {
             return Err(ExchangeError::TooMany {
                 what: "processes",
                 most: MOST_PROCESSES,
-                hint: "import parts of it separately",
+                hint: "split the input and import each part separately",
             });
         }
         let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
@@ -212,7 +212,7 @@ fn check_id(place: &str, id: &str) -> Result<(), ExchangeError> {
         return Err(format_error(
             place,
             format!(
-                "the benchmark's name `{}` has control characters in it",
+                "the benchmark's name `{}` contains control characters",
                 id.escape_debug()
             ),
         ));

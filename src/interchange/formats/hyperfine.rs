@@ -204,7 +204,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         {
             return Err(format_error(
                 &format!("{}: schema_version", file.name),
-                format!("{version} is newer than {NEWEST_SCHEMA}, the newest that is known"),
+                format!("{version} is newer than {NEWEST_SCHEMA}, the newest supported version"),
             ));
         }
         let mut seen = HashMap::new();
@@ -214,7 +214,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let id = unused_id(&said, &mut seen);
             if id != said {
                 run.add_caveat(format!(
-                    "several results are called `{said}`: only their order tells them apart; `--command-name` names them"
+                    "several results are called `{said}`: only their order distinguishes them; name them with hyperfine's `--command-name`"
                 ));
             }
             let mut measured = result.measured_values(&place)?;
@@ -223,7 +223,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                 _ if !measured[0].values.is_empty() => {}
                 Some(mean) if !has_lists => {
                     run.add_caveat(format!(
-                        "`{id}` has no times of single runs: its mean is its one value"
+                        "`{id}` has no times of individual runs, so its mean is its only value"
                     ));
                     measured[0].values.push(LocatedValue {
                         place: format!("{place}.mean"),
@@ -231,7 +231,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                         value: mean,
                     });
                 }
-                _ => return Err(format_error(&place, "there are no times")),
+                _ => return Err(format_error(&place, "the result has no times")),
             }
             for ValueSeries {
                 suffix,
@@ -255,7 +255,8 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let codes = result.exit_codes();
             let failed = codes.iter().filter(|code| **code != Some(0)).count();
             if failed > 0 {
-                run.add_caveat(format!("{failed} runs of `{id}` did not exit with 0"));
+                let runs = if failed == 1 { "run" } else { "runs" };
+                run.add_caveat(format!("{failed} {runs} of `{id}` did not exit with 0"));
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn parse_named<T: DeserializeOwned>(
     serde_json::from_slice(bytes).map_err(|error| {
         let mut reason = reason_without_place(&error);
         if let Some(word) = non_finite_word(bytes, &error) {
-            reason = format!("`{word}` is not a number in JSON; write null or a number instead");
+            reason = format!("`{word}` is not valid in JSON; write null or a number instead");
         }
         format_error(
             &format!("{name}:{}:{}", error.line(), error.column()),

@@ -108,7 +108,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
         for line in output.nameless {
             run.add_caveat(format!(
-                "{}:{line}: a result without the name of a benchmark was left out",
+                "{}:{line}: left out a result without a benchmark name",
                 file.name
             ));
         }
@@ -139,7 +139,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
     }
     run.add_caveat(
-        "libtest prints one value per process and benchmark, the median of its samples; three processes or more (several files, or one after the other in one file) are needed for verdicts"
+        "libtest prints no samples, so each benchmark has one value per process, its median; verdicts need at least three processes, in several files or one after the other in one file"
             .to_owned(),
     );
     let sources = files.iter().map(InputContent::source).collect();

@@ -181,11 +181,11 @@ fn json_that_cannot_be_read_is_refused_with_line_column_and_reason() {
     for (text, reason) in [
         (
             "{\"results\": [\n{\"mean\": NaN}]}",
-            "a:2:10: `NaN` is not a number in JSON; write null or a number instead",
+            "a:2:10: `NaN` is not valid in JSON; write null or a number instead",
         ),
         (
             "{\"results\": [\n{\"mean\": -Infinity}]}",
-            "a:2:11: `Infinity` is not a number in JSON",
+            "a:2:11: `Infinity` is not valid in JSON",
         ),
         ("{\"results\": [{\"mean\": 1", "a:1:23: EOF while parsing"),
     ] {
@@ -280,7 +280,7 @@ bench:          34 ns/iter (+/- 7)
         run.caveats[..2],
         [
             "a:7: `dies` has no result",
-            "a:9: a result without the name of a benchmark was left out"
+            "a:9: left out a result without a benchmark name"
         ]
     );
 }
@@ -298,7 +298,7 @@ fn hyperfines_runs_are_processes_of_one_sample_each() {
     );
     assert!(run.imported.processes_known);
     assert!(
-        run.caveats[0].contains("1 runs of `sleep 0.01`"),
+        run.caveats[0].contains("1 run of `sleep 0.01`"),
         "{:?}",
         run.caveats
     );
@@ -375,7 +375,7 @@ fn what_is_wrong_is_said_with_its_place() {
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, NaN"),
             FileFormat::Hyperfine,
             "a:7:33",
-            "is not a number in JSON",
+            "is not valid in JSON",
         ),
         (
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, \"x\""),

@@ -44,7 +44,7 @@ pub fn read_portable(
     };
     if !is_portable(file.text()?.as_bytes()) {
         return Err(reader.error(
-            "it does not begin like a file that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
+            "the file does not begin as `cargo perfcheck store export` writes it: {\"reason\":\"perfcheck-export\", ...",
         ));
     }
     for line in file.text()?.lines() {
@@ -82,7 +82,7 @@ impl PortableReader<'_> {
 
     fn read_line(&mut self, text: &str) -> Result<(), String> {
         if self.ended {
-            return Err("there are lines after its end".to_owned());
+            return Err("there are lines after the `end` line".to_owned());
         }
         if self.line == 1 {
             check_format(text)?;
@@ -97,7 +97,7 @@ impl PortableReader<'_> {
         match line {
             PortableLine::PerfcheckExport(_) if self.line == 1 => Ok(()),
             PortableLine::PerfcheckExport(_) => Err(
-                "a second file begins here: name files one by one, as in `store import a.jsonl b.jsonl`"
+                "a second export begins here; pass each file separately: `store import a.jsonl b.jsonl`"
                     .to_owned(),
             ),
             PortableLine::Run(head) => {
@@ -133,15 +133,15 @@ impl PortableReader<'_> {
                     return Ok(());
                 }
                 Err(format!(
-                    "there should be {} lines: some are missing, or there are too many",
-                    end.lines
+                    "expected {} lines, found {}",
+                    end.lines, self.line
                 ))
             }
         }
     }
 
     fn current_run(&mut self) -> Result<&mut PortableRun, String> {
-        (self.runs.last_mut()).ok_or_else(|| "no line above this one begins a run".to_owned())
+        (self.runs.last_mut()).ok_or_else(|| "no run begins above this line".to_owned())
     }
 
     fn add_series(&mut self, launched: BenchmarkInProcess) -> Result<(), String> {
@@ -149,7 +149,7 @@ impl PortableReader<'_> {
         let is_first = self.launched.insert(key.clone());
         let run = self.current_run()?;
         let process = (run.processes.last_mut())
-            .ok_or_else(|| "no line above this one begins a process".to_owned())?;
+            .ok_or_else(|| "no process begins above this line".to_owned())?;
         check_series(process, &launched)?;
         if !is_first {
             return Err(format!("`{key}` appears twice in one process"));
@@ -182,7 +182,7 @@ impl PortableReader<'_> {
         });
         found.map_err(|reason| {
             format!(
-                "the conclusion of run {at} of the file (begun at {} ns, by version {}) is damaged or of another version: {reason}",
+                "the conclusion of run {at} in the file (started at {} ns, by version {}) is damaged or from another version: {reason}",
                 run.head.begun.started.0, run.head.begun.tool_version
             )
         })
@@ -196,10 +196,10 @@ fn check_format(text: &str) -> Result<(), String> {
     match header["format"].as_u64() {
         Some(format) if format == u64::from(FORMAT) => Ok(()),
         Some(format) => Err(format!(
-            "it is of format {format}, written by version {} of cargo-perfcheck; this one reads format {FORMAT}: update it",
+            "the file has format {format}, written by version {} of cargo-perfcheck; this version reads format {FORMAT}: update cargo-perfcheck",
             header["tool_version"]
         )),
-        None => Err("it does not say its `format`".to_owned()),
+        None => Err("the first line has no `format`".to_owned()),
     }
 }
 
@@ -212,20 +212,20 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
         if value > 0.0 && value < 1.0 {
             Ok(())
         } else {
-            Err(format!("`{name}` is {value} and not between 0 and 1"))
+            Err(format!("`{name}` is {value}, not between 0 and 1"))
         }
     };
     fraction("significance_level", decision.significance_level)?;
     fraction("confidence_level", decision.confidence_level)?;
     check_noise_threshold(decision.noise_threshold)?;
     if decision.resamples == 0 {
-        return Err("`resamples` is 0".to_owned());
+        return Err("`resamples` must not be 0".to_owned());
     }
     let is_part = head.begun.partition.is_some();
     if let Some(pair) = head.pair
         && is_part != (pair.purpose == Purpose::Part)
     {
-        return Err("a run must have a `partition` if it is a part, and only then".to_owned());
+        return Err("a run must have a `partition` if and only if it is a part".to_owned());
     }
     if let Some(partition) = &head.begun.partition {
         let is_known = head.acceptance != Acceptance::Pending || !head.baselines.is_empty();
@@ -237,7 +237,7 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
         }
     }
     if head.pair.is_some() != head.plan.is_some() {
-        return Err("a run must have a plan if it is one side of a pair, and only then".to_owned());
+        return Err("a run must have a plan if and only if it is one side of a pair".to_owned());
     }
     Ok(())
 }
@@ -246,15 +246,15 @@ fn check_noise_threshold(threshold: f64) -> Result<(), String> {
     if threshold.is_finite() && threshold >= 0.0 {
         Ok(())
     } else {
-        Err(format!("the noise threshold is {threshold}"))
+        Err(format!(
+            "the noise threshold {threshold} is negative or not finite"
+        ))
     }
 }
 
 fn check_name(what: &str, text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
-        return Err(format!(
-            "a {what} must be a text without NUL, and not empty"
-        ));
+        return Err(format!("a {what} must be a nonempty text without NUL"));
     }
     limits::check_name(text).map_err(|why| format!("a {what} {why}"))
 }
@@ -291,7 +291,7 @@ pub(super) fn check_series(
     let key = &launched.benchmark.key;
     check_name("benchmark's id", &key.id)?;
     if (&key.package, &key.target) != (&process.head.package, &process.head.target) {
-        return Err(format!("`{key}` is not of the target that ran"));
+        return Err(format!("`{key}` does not belong to the target that ran"));
     }
     check_noise_threshold(launched.noise_threshold)?;
     if let Some(why) = launched.benchmark.find_exceeded_limit() {
@@ -320,9 +320,9 @@ fn check_latencies(found: &Latencies) -> Result<(), &'static str> {
     let total =
         (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
     if !ascending || !exist || total.is_none() {
-        Err("have counters that are out of order, empty or beyond the last one")
+        Err("have counters that are out of order, zero or beyond the last one")
     } else if !found.reservoir.is_sorted() {
-        Err("have drawn times that are out of order")
+        Err("have sampled times that are out of order")
     } else {
         Ok(())
     }
@@ -338,7 +338,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     }
     let mut measured = run.processes.iter().flat_map(|process| &process.benchmarks);
     if !measured.any(|launched| launched.benchmark.key == *key) {
-        return Err(format!("`{key}` was counted, but not measured in this run"));
+        return Err(format!("`{key}` was counted but not measured in this run"));
     }
     check_name("benchmark's id", &key.id)?;
     if found.counts.instructions.len() > limits::MOST_COUNTS {
@@ -348,7 +348,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     for count in &found.counts.instructions {
         if !is_number(count.iterations) || !is_number(count.instructions) {
             return Err(format!(
-                "the instructions or iterations of `{key}` are not numbers from 1 to 2^63"
+                "the instructions or iterations of `{key}` are outside the range from 1 to 2^63"
             ));
         }
         check_functions(key, &count.functions)?;
@@ -356,7 +356,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     if let Some(time) = &found.counts.time {
         if !is_number(time.samples) {
             return Err(format!(
-                "the number of samples of `{key}` is not from 1 to 2^63"
+                "the number of samples of `{key}` is outside the range from 1 to 2^63"
             ));
         }
         check_functions(key, &time.functions)?;
@@ -367,7 +367,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
 /// Checks the functions of a count of the benchmark `key`.
 fn check_functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
     if found.len() > limits::MOST_COUNTED_FUNCTIONS {
-        return Err(format!("too many functions are named for `{key}`"));
+        return Err(format!("`{key}` names too many functions"));
     }
     for function in found {
         check_name("function", &function.name)?;
@@ -380,7 +380,7 @@ pub(super) fn check_verdict(run: &PortableRun, verdict: &PortableVerdict) -> Res
     check_name("benchmark's id", &verdict.benchmark.id)?;
     match run.verdicts.last() {
         Some(last) if last.benchmark >= verdict.benchmark => Err(format!(
-            "the verdict about `{}` appears twice or is out of order",
+            "the verdict for `{}` appears twice or is out of order",
             verdict.benchmark
         )),
         _ => Ok(()),
@@ -404,10 +404,10 @@ pub(super) fn check_conclusion(
         .map(|known| (&known.benchmark, known.verdict))
         .eq(concluded)
     {
-        return Err("it has other verdicts than the lines above it".to_owned());
+        return Err("its verdicts differ from the lines above it".to_owned());
     }
     if found.concluded.exit_code.number() != run.head.exit_code {
-        return Err("it ended with another exit code".to_owned());
+        return Err("its exit code differs from the exit code of the run".to_owned());
     }
     let mut unknown = None;
     found.concluded.clone().renumber(&mut |run| {
@@ -415,7 +415,7 @@ pub(super) fn check_conclusion(
         Some(run)
     });
     match unknown {
-        Some(run) => Err(format!("it names run {run}, which `runs` does not have")),
+        Some(run) => Err(format!("it names run {run}, which is not in `runs`")),
         None => Ok(()),
     }
 }
@@ -430,13 +430,13 @@ pub(super) fn check_pairs(runs: &[PortableRun]) -> Result<(), String> {
         });
         if !holds {
             return Err(format!(
-                "run {at} is one side of a pair, and run {} is not the other",
+                "run {at} is one side of a pair, but run {} is not the other",
                 pair.partner
             ));
         }
         if pair.side == Side::Base && pair.partner < at {
             return Err(format!(
-                "run {at} is the base of a pair and comes after its candidate"
+                "run {at} is the base of a pair, but comes after its candidate"
             ));
         }
     }

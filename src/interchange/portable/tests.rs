@@ -220,12 +220,12 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
     for (text, place, reason) in [
         (String::new(), "a:1", "does not begin"),
         (without(6), "a:6", "cut short"),
-        (without(5), "a:6", "there should be 7 lines"),
-        (without(3), "a:4", "was counted, but not measured"),
+        (without(5), "a:6", "expected 7 lines, found 6"),
+        (without(3), "a:4", "was counted but not measured"),
         (
             good.replace("\"instructions\":9876", "\"instructions\":0"),
             "a:5",
-            "are not numbers from 1 to 2^63",
+            "are outside the range from 1 to 2^63",
         ),
         (
             good.replace("\"samples\":5431", "\"samples\":0"),
@@ -237,13 +237,17 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "a:6",
             "twice or are out of order",
         ),
-        (without(2), "a:3", "begins a process"),
-        (without(1), "a:2", "begins a run"),
-        (format!("{good}{}", lines[1]), "a:8", "lines after its end"),
+        (without(2), "a:3", "no process begins"),
+        (without(1), "a:2", "no run begins"),
+        (
+            format!("{good}{}", lines[1]),
+            "a:8",
+            "lines after the `end` line",
+        ),
         (
             good.replace("\"format\":1", "\"format\":2"),
             "a:1",
-            "of format 2",
+            "has format 2",
         ),
         (good.replace("[[10,20]]", "[[0,20]]"), "a:4", "0 iterations"),
         (
@@ -269,7 +273,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (
             good.replace("\"reservoir\":[9]", "\"reservoir\":[9,1]"),
             "a:4",
-            "drawn times that are out of order",
+            "sampled times that are out of order",
         ),
         (
             good.replace("\"finished\":17", "\"finished\":16"),
@@ -284,7 +288,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (
             good.replace("\"target\":\"t\",\"id\"", "\"target\":\"u\",\"id\""),
             "a:4",
-            "not of the target",
+            "does not belong to the target",
         ),
         (
             good.replace(
@@ -333,12 +337,12 @@ fn what_is_beyond_the_limits_is_refused_with_its_line() {
         (
             good.replace("\"settings\":{}", "\"settings\":{\"noise_threshold\":-1}"),
             "a:4",
-            "-1 is not from 0 to below 1",
+            "to -1, but it must be at least 0 and below 1",
         ),
         (
             good.replace("9223372036854775807", "9223372036854775808"),
             "a:4",
-            "its throughput of 9223372036854775808 is not below 2^63",
+            "its throughput is 9223372036854775808, but must be below 2^63",
         ),
     ] {
         is_refused(&good, &text, place, reason);
@@ -415,14 +419,14 @@ fn a_conclusion_comes_back_and_one_that_is_damaged_or_of_another_run_is_refused(
         alter(&mut other);
         let error = read(&written(&[other])).unwrap_err();
         assert!(error.contains(reason), "{error}");
-        assert!(error.contains("of run 1 of the file"), "{error}");
+        assert!(error.contains("of run 1 in the file"), "{error}");
     };
     refused(
         &|run| run.verdicts[0].verdict = Verdict::Improved,
-        "other verdicts",
+        "its verdicts differ",
     );
-    refused(&|run| run.verdicts.clear(), "other verdicts");
-    refused(&|run| run.head.exit_code = 1, "another exit code");
+    refused(&|run| run.verdicts.clear(), "its verdicts differ");
+    refused(&|run| run.head.exit_code = 1, "its exit code differs");
     let of_no_run = |run: &mut PortableRun| run.conclusion.as_mut().unwrap().runs.clear();
     refused(&of_no_run, "it names run 7");
     let text = String::from_utf8(written(&[run])).unwrap();
@@ -435,6 +439,6 @@ fn a_conclusion_comes_back_and_one_that_is_damaged_or_of_another_run_is_refused(
     ] {
         let broken = format!("{before}\"cbor\":\"{cbor}");
         let error = read(broken.as_bytes()).unwrap_err();
-        assert!(error.contains("damaged or of another version"), "{error}");
+        assert!(error.contains("damaged or from another version"), "{error}");
     }
 }

@@ -228,7 +228,7 @@ impl TryFrom<WireConclusion> for PortableConclusion {
             _ => None,
         };
         let bytes: Option<Vec<u8>> = wire.cbor.as_bytes().chunks(2).map(byte).collect();
-        let bytes = bytes.ok_or("`cbor` is pairs of hexadecimal digits")?;
+        let bytes = bytes.ok_or("`cbor` must be pairs of hexadecimal digits")?;
         let concluded = Conclusion::from_bytes(&bytes).map_err(|error| error.0)?;
         Ok(Self {
             concluded,

@@ -54,13 +54,13 @@ const STYLE: &str = "\
 
 /// The colors and their meanings, shown after [`LEGEND_HEAD`].
 const LEGEND: [(&str, &str); 5] = [
-    ("more", "more itself"),
-    ("calls-more", "more in what it calls"),
-    ("same", "as many"),
-    ("calls-fewer", "fewer in what it calls"),
-    ("fewer", "fewer itself"),
+    ("more", "more in the function itself"),
+    ("calls-more", "more in its callees"),
+    ("same", "no change"),
+    ("calls-fewer", "fewer in its callees"),
+    ("fewer", "fewer in the function itself"),
 ];
-const LEGEND_HEAD: &str = "A function of the candidate executes";
+const LEGEND_HEAD: &str = "Instructions in the candidate:";
 
 /// Writes both graphs as one SVG file.
 pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::Result<()> {
@@ -75,7 +75,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     );
     let target = units::short_id(&format!("{}/{}", key.package, key.target));
     let heading = format!(
-        "{target}, run {} compared with run {}: instructions per iteration {}",
+        "{target}, run {} compared with run {}; instructions per iteration: {}",
         runs.candidate,
         runs.base,
         format_change(all)
@@ -120,7 +120,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
         key.id, runs.base, runs.candidate
     );
     let description = format!(
-        "Flame graphs of the base, above, and the candidate. Each function that an iteration calls is on top of its caller, and as wide as the number of instructions that it and its callees execute; in all {}.",
+        "Flame graphs of the base (above) and the candidate (below). Each function is on top of its caller. Its width is the number of instructions that it and its callees execute. Instructions per iteration: {}.",
         format_change(all)
     );
     let document = svg.document(&name, top, &title, &description);
@@ -149,7 +149,7 @@ pub fn write_flame_graph_written(
     }
     writeln!(
         writer,
-        "Wrote {}, {}: instructions per iteration {}.",
+        "Wrote {}, {}; instructions per iteration: {}.",
         units::escape_line(path),
         units::bytes(bytes as f64),
         format_change(&all)
@@ -170,7 +170,7 @@ fn draw_legend(svg: &mut Svg, top: f64) {
     }
 }
 
-/// Formats a change of instructions: `24806 → 25810: +1004 (+4.05 %)`.
+/// Formats a change of instructions: `24806 → 25810, +1004 (+4.05 %)`.
 fn format_change(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
@@ -178,7 +178,7 @@ fn format_change(instructions: &BySide<f64>) -> String {
     }
     let more = format_difference(instructions);
     format!(
-        "{} → {}: {more}",
+        "{} → {}, {more}",
         units::count(base),
         units::count(candidate)
     )
@@ -291,10 +291,10 @@ impl PlacedFrame<'_> {
                 format!("{count} ({})", units::rounded_percent(share))
             };
             let (base, candidate) = (of(Side::Base), of(Side::Candidate));
-            format!("{base} → {candidate}: {}", format_difference(sides))
+            format!("{base} → {candidate}, {}", format_difference(sides))
         };
         format!(
-            "{name}\nInstructions per iteration, with what it calls: {}\nIts own: {}",
+            "{name}\nInstructions per iteration, with callees: {}\nWithout callees: {}",
             shares(whole),
             shares(own)
         )
@@ -464,7 +464,7 @@ mod tests {
         });
         let document = drawn(&tree, "count");
         assert!(
-            document.contains("instructions per iteration 0 → 10: +10<"),
+            document.contains("instructions per iteration: 0 → 10, +10<"),
             "{document}"
         );
         assert!(

@@ -102,7 +102,7 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
         format!(
-            "{} far outside not drawn (largest {})",
+            "Not drawn: {} far from the others (largest {})",
             units::counted(outside, "sample"),
             units::format_cost(picture.metric, picture.summary.max)
         )
@@ -116,7 +116,7 @@ fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let above = ramp.points.iter().filter(|point| point.1 > top).count();
     (above > 0).then(|| {
         format!(
-            "{} above the picture not drawn (largest {})",
+            "Not drawn: {} above the picture (largest {})",
             units::counted(above, "sample"),
             units::format_cost(picture.metric, ramp.elapsed)
         )
@@ -130,7 +130,7 @@ fn describe(picture: &Picture<'_>) -> String {
     let level = units::percent(picture.confidence_level);
     let slope = summary.slope.map_or_else(String::new, |slope| {
         format!(
-            " A line through the origin with a slope of {} per iteration through the samples of the linear phases.",
+            " A line through the origin fits the samples of the linear phases, with a slope of {} per iteration.",
             spent(slope.estimate)
         )
     });
@@ -154,7 +154,7 @@ fn describe(picture: &Picture<'_>) -> String {
     let operations = picture.operations.map_or_else(String::new, |found| {
         let quantile = |p| units::time(found.quantile(p).unwrap_or(0.0));
         format!(
-            " Single operations: half of them took at most {}, 99 % at most {}.",
+            " Half of the single operations took at most {}, 99 % at most {}.",
             quantile(0.5),
             quantile(0.99)
         )
@@ -384,7 +384,7 @@ fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     line.push((RIGHT, y.place(before)));
     svg.line("curve", line);
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
-    draw_x_axis(svg, &x, below, "time of an operation");
+    draw_x_axis(svg, &x, below, "time per operation");
     draw_y_axis(svg, &y, top);
     below + FOOT
 }
@@ -423,7 +423,7 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
         svg.dot((x.place(*iterations), y.place(*elapsed)));
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
-    draw_x_axis(svg, &x, below, "iterations of a sample");
+    draw_x_axis(svg, &x, below, "iterations per sample");
     draw_y_axis(svg, &y, top);
     below + FOOT
 }
@@ -535,9 +535,9 @@ fn draw_remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
 /// Returns the title of the axis of values.
 fn value_axis_title(metric: &Metric) -> String {
     match metric {
-        Metric::Time => "time of an iteration".to_owned(),
-        Metric::Rate { unit } => format!("time of a unit ({unit})"),
-        Metric::Amount { unit } => format!("{unit} of an iteration"),
+        Metric::Time => "time per iteration".to_owned(),
+        Metric::Rate { unit } => format!("time per unit ({unit})"),
+        Metric::Amount { unit } => format!("{unit} per iteration"),
     }
 }
 

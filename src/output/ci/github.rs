@@ -77,7 +77,7 @@ pub(crate) fn write_annotations(
     let mut warnings: Vec<Annotation> = sentences::describe_incomplete_run(findings.run)
         .map(|message| Annotation {
             place: None,
-            title: format!("incomplete: run {}", findings.run.id),
+            title: format!("run {} is incomplete", findings.run.id),
             message,
         })
         .into_iter()
@@ -103,8 +103,8 @@ pub(crate) fn write_annotations(
             annotation.write(writer, command)?;
         }
         if shown < annotations.len() {
-            let more = units::counted(annotations.len() - shown, "benchmark");
-            let text = format!("{more} more: see the summary of this job, or the log");
+            let more = units::counted(annotations.len() - shown, "more benchmark");
+            let text = format!("{more}: see the summary of this job, or the log");
             writeln!(
                 writer,
                 "::{command} title=cargo perfcheck::{}",

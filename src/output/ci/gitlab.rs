@@ -134,25 +134,25 @@ pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> 
         (
             "perfcheck_median_seconds",
             "seconds",
-            "Median time of an iteration.",
+            "Median time per iteration.",
             |row| median(row, |metric| matches!(metric, Metric::Time)).map(|ns| ns * 1e-9),
         ),
         (
             "perfcheck_median_per_second",
             "",
-            "Median rate, in units of its own.",
+            "Median rate, in the benchmark's own unit.",
             |row| median(row, |metric| matches!(metric, Metric::Rate { .. })).map(|ns| 1e9 / ns),
         ),
         (
             "perfcheck_median_amount",
             "",
-            "Median amount of an iteration, in units of its own.",
+            "Median amount per iteration, in the benchmark's own unit.",
             |row| median(row, |metric| matches!(metric, Metric::Amount { .. })),
         ),
         (
             "perfcheck_change_ratio",
             "ratio",
-            "Relative change; more is slower.",
+            "Relative change; positive means slower.",
             |row| Some(row.comparison.as_ref()?.change?.estimate),
         ),
     ];

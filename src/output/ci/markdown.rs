@@ -120,7 +120,8 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     });
     let more = add_sentences(text, paragraphs, MOST_WITH_TARGETS);
     if more > 0 {
-        add_line(text, &format!("{more} more bench targets failed.\n"));
+        let targets = units::counted(more, "more bench target");
+        add_line(text, &format!("{targets} failed.\n"));
     }
 }
 
@@ -128,7 +129,7 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
 fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
-        return "; there is nothing to compare it with yet".to_owned();
+        return "; there is nothing to compare with yet".to_owned();
     }
     let reference = format_remark(&verdicts.reference);
     if findings.rows.iter().all(|row| row.comparison.is_none()) {
@@ -143,7 +144,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
     match verdicts.method {
         _ if decision.analysis.subject != Statistic::Time => {
             format!(
-                "about {}, not the time",
+                "judged by {}, not by time",
                 sanitize::markdown(&decision.analysis.subject.to_string())
             )
         }
@@ -190,10 +191,7 @@ fn add_first_rows(
                 .iter()
                 .any(|row| row.verdict == Some(Verdict::Unchanged))
             {
-                add_line(
-                    text,
-                    "No benchmark is certain to have become worse or better.",
-                );
+                add_line(text, "No benchmark clearly became worse or better.");
             }
             if let Some(undecided) = undecided {
                 add_line(text, &undecided);
@@ -208,7 +206,9 @@ fn add_first_rows(
     let sentences = sentences.map(|sentence| format!("- {}", format_remark(&sentence)));
     let more = add_sentences(text, sentences, MOST_WITH_LIMITS);
     if more > 0 {
-        add_line(text, &format!("- and {more} more limits were exceeded"));
+        let limits = units::counted(more, "more limit");
+        let verb = if more == 1 { "is" } else { "are" };
+        add_line(text, &format!("- {limits} {verb} exceeded"));
     }
     if !exceeded.is_empty() {
         add_line(text, "");
@@ -298,13 +298,11 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
 
 fn add_left_out(text: &mut String, left_out: usize) {
     if left_out > 0 {
-        add_line(
-            text,
-            &format!(
-                "{} left out here, the least severe.",
-                units::counted(left_out, "benchmark")
-            ),
-        );
+        let benchmarks = match left_out {
+            1 => "least severe benchmark is".to_owned(),
+            _ => format!("{left_out} least severe benchmarks are"),
+        };
+        add_line(text, &format!("The {benchmarks} left out here."));
         add_line(text, "");
     }
 }
@@ -382,7 +380,9 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         );
     let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
     if more > 0 {
-        add_line(text, &format!("{more} more remarks are left out here.\n"));
+        let remarks = units::counted(more, "more remark");
+        let verb = if more == 1 { "is" } else { "are" };
+        add_line(text, &format!("{remarks} {verb} left out here.\n"));
     }
     if verdicts
         .advice
@@ -394,7 +394,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         add_line(
             text,
             &format!(
-                "The commands read the store {} on the machine that measured. A CI runner usually deletes it after the job: keep that file, or a page that needs no store (`--report html=FILE`).\n",
+                "The commands read the store {} on the machine that ran the benchmarks. A CI runner usually deletes it after the job, so keep that file or write a page that needs no store (`--report html=FILE`).\n",
                 sanitize::markdown_code(&store)
             ),
         );
@@ -446,7 +446,9 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
         left_out -= 1;
     }
     if left_out > 0 {
-        add_line(text, &format!("- {left_out} more notes are left out here"));
+        let notes = units::counted(left_out, "more note");
+        let verb = if left_out == 1 { "is" } else { "are" };
+        add_line(text, &format!("- {notes} {verb} left out here"));
     }
     add_line(text, "");
     close_details(text);
@@ -473,7 +475,7 @@ fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportC
             build.rustc, build.profile, build.target
         ),
         format!(
-            "cargo-perfcheck {}, began {}, seed {}",
+            "cargo-perfcheck {}, started {}, seed {}",
             run.begun.tool_version, context.started, run.begun.seed
         ),
     ];

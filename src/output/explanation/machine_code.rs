@@ -280,8 +280,8 @@ fn summarize(code: &MachineCode) -> Vec<String> {
     let differing = rows().filter(|row| row.differs).count();
     for pair in &code.pairs {
         let lacks = |run| match code.same_functions {
-            0 => format!("Run {run} does not have it."),
-            _ => format!("Run {run} does not have one of them."),
+            0 => format!("Run {run} does not have this function."),
+            _ => format!("Run {run} does not have one of these functions."),
         };
         match (pair.bytes.base, pair.bytes.candidate) {
             (None, _) => notes.push(lacks(code.base_run)),
@@ -291,7 +291,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
     }
     notes.dedup();
     if differing == 0 {
-        notes.push("Its instructions are the same on both sides.".to_owned());
+        notes.push("The instructions are the same on both sides.".to_owned());
     } else if notes.is_empty() {
         let all = rows().count();
         let verb = if differing == 1 { "differs" } else { "differ" };
@@ -301,7 +301,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
         ));
     }
     if code.data_differ {
-        notes.push("Data that it uses differ, or may differ.".to_owned());
+        notes.push("The function uses data that differ or may differ.".to_owned());
     }
     if let more @ 1.. = code.same_functions {
         let functions = units::counted(more, "other function");
@@ -450,8 +450,8 @@ mod tests {
         assert_eq!(text.matches("add rax").count(), 40, "{text}");
         for said in [
             "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
-            "Its instructions are the same on both sides.",
-            "Data that it uses differ, or may differ.",
+            "The instructions are the same on both sides.",
+            "The function uses data that differ or may differ.",
             "2 other functions of this name are the same on both sides.",
         ] {
             assert!(text.contains(said), "{text}");
@@ -462,7 +462,10 @@ mod tests {
             CodeExtent::Whole,
             200,
         );
-        assert!(text.contains("Run 1 does not have it."), "{text}");
+        assert!(
+            text.contains("Run 1 does not have this function."),
+            "{text}"
+        );
         assert!(!text.contains('>') && !text.contains('+'), "{text}");
     }
 }

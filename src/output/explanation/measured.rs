@@ -36,7 +36,7 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let host = &environment.host;
     let text = match &explanation.run.source {
         Some(imported) => format!(
-            "Another program measured it ({}): {}.",
+            "Another program measured this benchmark ({}): {}.",
             imported.summary(),
             describe_environment(environment)
         ),
@@ -69,7 +69,7 @@ fn describe_host_signs(signs: &HostControls) -> String {
         .map(|step| format!(" The clock has steps of {} ns.", step.0));
     let control = signs.steadiness().and_then(|steadiness| {
         Some(format!(
-            " Equal work varied by up to {:.1} % within 3 ms ({}), and by {:.1} % from process to process.",
+            " A fixed workload varied by up to {:.1} % within 3 ms ({}), and by {:.1} % between processes.",
             signs.jitter? * 100.0,
             steadiness.word(),
             signs.control_range? * 100.0,
@@ -81,7 +81,7 @@ fn describe_host_signs(signs: &HostControls) -> String {
 fn single_statement(candidate: &MeasuredSide) -> Statement {
     Statement::new(
         format!(
-            "{} measured it in {} with {}.",
+            "{} measured this benchmark in {} with {}.",
             sentences::capitalize(&describe_run(candidate)),
             units::counted(candidate.processes, "process"),
             units::counted(candidate.samples, "sample"),
@@ -102,7 +102,7 @@ fn paired_statement(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> St
     );
     Statement::new(
         format!(
-            "The new build, {}, and {beside}, were measured side by side in {}, each with a new process of both builds. The new build has {}.",
+            "The new build, {}, and {beside}, were measured side by side in {}. Each round started a new process of each build. The new build has {}.",
             describe_run(candidate),
             units::counted(candidate.processes, "round"),
             units::counted(candidate.samples, "sample"),
@@ -131,17 +131,17 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
         .map_or(base.len(), |row| row.compared_runs(explanation.run).len());
     let text = match &base[..] {
         [] => format!(
-            "It was compared with {}, which this store does not have.",
+            "This run was compared with {}, which this store does not have.",
             units::counted(compared_with, "run")
         ),
         _ if base.len() < compared_with => format!(
-            "It was compared with the mean of {compared_with} runs, of which this store has {} ({}): {held}.",
+            "This run was compared with the mean of {compared_with} runs. This store has {} of them ({}): {held}.",
             base.len(),
             list_runs(base)
         ),
-        [only] => format!("It was compared with {}: {held}.", describe_run(only)),
+        [only] => format!("This run was compared with {}: {held}.", describe_run(only)),
         _ => format!(
-            "It was compared with the mean of {} runs ({}): {held}.",
+            "This run was compared with the mean of {} runs ({}): {held}.",
             base.len(),
             list_runs(base)
         ),
@@ -185,7 +185,7 @@ pub(super) fn failure_statements(failures: &[Failure]) -> Vec<Statement> {
     let statements = failures.map(|(message, processes)| {
         let named = sentences::format_processes(&processes);
         Statement::new(
-            format!("It failed in {named}: {message}"),
+            format!("The benchmark failed in {named}: {message}"),
             Numbers::Failure { processes },
         )
     });
@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "It failed in processes 1, 3: died",
-                "It failed in process 2: hung"
+                "The benchmark failed in processes 1, 3: died",
+                "The benchmark failed in process 2: hung"
             ]
         );
     }

@@ -49,23 +49,23 @@ fn look_statement(
     let share = format_level(look.share);
     let text = if early && comparison.verdict == Verdict::Inconclusive {
         format!(
-            "It stopped after {rounds} rounds because the remaining ones were unlikely to settle it. {planned}This check used {share} of each significance level."
+            "The measurement stopped after {rounds} rounds because more rounds were unlikely to settle the verdict. {planned}This check used {share} of each significance level."
         )
     } else if early {
         format!(
-            "It stopped after {rounds} rounds because they settled it. {planned}This check used {share} of each significance level, so that all checks together keep to it."
+            "The measurement stopped after {rounds} rounds because they settled the verdict. {planned}This check used {share} of each significance level, so that all checks together do not exceed it."
         )
     } else {
         format!(
-            "All {rounds} rounds were used because no earlier check settled it. {planned}This last check used the {share} of each significance level that was left."
+            "The measurement used all {rounds} rounds because no earlier check settled the verdict. {planned}This last check used the remaining {share} of each significance level."
         )
     };
     let layouts = comparison.extent.layouts();
     let of_layouts = match layouts {
         0 => "The executables ran as linked, so code layout can cause a small change.".to_owned(),
         _ => format!(
-            "The rounds used {} of the code: each places functions differently, in the same way on both sides.",
-            units::counted(layouts, "layout")
+            "The rounds used {}. Each layout places the functions differently, but in the same way on both sides.",
+            units::counted(layouts, "code layout")
         ),
     };
     Statement::new(
@@ -85,18 +85,18 @@ fn location_statement(location: Location) -> Statement {
     let taken = match location {
         Location::LowQuantile => {
             format!(
-                "the {}th percentile (noise makes samples slower and never faster)",
+                "the {}th percentile of all samples of each side (noise makes samples slower, never faster)",
                 quantile * 100.0
             )
         }
         Location::SecondFastest => {
-            "the second fastest (there were too few for a low percentile)".to_owned()
+            "the second fastest sample of each side (there were too few samples for a low percentile)".to_owned()
         }
-        Location::Median => "the median (there were too few for a low percentile)".to_owned(),
+        Location::Median => "the median of all samples of each side (there were too few samples for a low percentile)".to_owned(),
     };
     Statement::new(
         format!(
-            "Two tests were combined: one compares {taken} of all samples of each side; the other compares both sides by rank, round by round. Each has half of the significance level, and the tighter bounds count. No sample was left out as an outlier."
+            "The verdict combines two tests. One compares {taken}. The other compares both sides by rank, round by round. Each test has half of the significance level, and the tighter bounds count. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -122,17 +122,17 @@ fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
 fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let test = &look.test;
     let family = if test.family == 1 {
-        "all of it for this benchmark because it was the only one".to_owned()
+        "This benchmark was the only one, so it has the whole level.".to_owned()
     } else {
         format!(
-            "of which Holm's procedure over {} benchmarks gave this one {} for slower and {} for faster",
+            "Holm's procedure over {} benchmarks assigned this one {} for slowdowns and {} for speedups.",
             test.family,
             format_level(test.step_level.slower),
             format_level(test.step_level.faster)
         )
     };
     let shared = format!(
-        "The speed test has a one-sided significance level of {} in each direction, {family}. This check's share of it is {} for slower and {} for faster.",
+        "The speed test has a one-sided significance level of {} in each direction. {family} This check may use {} for slowdowns and {} for speedups.",
         format_level(test.family_level),
         format_level(test.step_level.slower * look.share),
         format_level(test.step_level.faster * look.share),
@@ -146,19 +146,19 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     let of_speed =
         matches!(verdict, Verdict::Regressed | Verdict::Improved) && found.side.is_none();
     let meaning = if of_speed {
-        "a change of speed makes neighboring samples differ, too, so this test adds nothing here"
+        "a change in speed also makes neighboring samples differ, so this test adds nothing here"
     } else if test.shows_slower() {
         "some samples of the new run became slower"
     } else if test.shows_faster() {
         "some samples of the reference were slower"
     } else if found.is_suspected() {
-        "slower samples are not certain, but too likely to say `unchanged`"
+        "slower samples are not certain, but too likely to call the benchmark `unchanged`"
     } else {
         "no slower samples were found"
     };
     Statement::new(
         format!(
-            "Another test asks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 %, beyond the threshold: {meaning}. {} of the new samples are more than 10 % above the fastest, {} of the reference's. The test has a significance level of {}; adjusted p {} for the new run, {} for the reference.",
+            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 %, beyond the threshold: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % above the fastest. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
             format_level(found.share_candidate),
             format_level(found.share_base),
             format_level(test.family_level),
@@ -197,14 +197,14 @@ fn describe_condition(
     let (low, high) = format_thresholds(threshold);
     match comparison.verdict {
         Verdict::Regressed if lower > threshold => format!(
-            "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
+            "The lower bound, {}, is above {high}, so the slowdown exceeds noise.",
             units::change(lower)
         ),
         Verdict::Regressed => {
             "Some samples of the new run are slower, although its fastest are not.".to_owned()
         }
         Verdict::Suspect if look.test.would_show_slower_alone() => format!(
-            "The lower bound, {}, is not above {high}, but it would be if this were the only benchmark ({}, at most {}).",
+            "The lower bound, {}, is not above {high}, but it would be if this were the only benchmark ({}, level {}).",
             format_bound(lower),
             format_p(look.test.p.slower),
             format_level(look.test.family_level)
@@ -219,20 +219,20 @@ fn describe_condition(
             "Some samples of the reference are slower, although its fastest are not.".to_owned()
         }
         Verdict::Improved => format!(
-            "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
+            "The upper bound, {}, is below {low}, so the speedup exceeds noise.",
             units::change(upper)
         ),
         Verdict::Unchanged => format!(
-            "The whole interval {} lies between {low} and {high}, and no slower samples are suspected.",
+            "The whole interval {} is between {low} and {high}, and no slower samples are suspected.",
             units::change_interval(lower, upper)
         ),
         _ if let Some(withheld) = describe_withheld_change(comparison, lower, upper) => withheld,
         _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
-            "The whole interval {} lies between {low} and {high}, but some samples may be slower.",
+            "The whole interval {} is between {low} and {high}, but some samples may be slower.",
             units::change_interval(lower, upper)
         ),
         _ if lower >= improvement_threshold(threshold) && upper <= threshold => format!(
-            "The whole interval {} lies between {low} and {high}, but identical code differs too much on this host to call anything unchanged.",
+            "The whole interval {} is between {low} and {high}, but identical code differs too much on this host to call anything unchanged.",
             units::change_interval(lower, upper)
         ),
         _ => describe_open_interval(lower, upper, threshold),
@@ -259,27 +259,30 @@ fn alternative_statement(
             } else {
                 Verdict::Inconclusive
             };
-            format!("Without the slower samples it would have been {else_verdict}.")
+            format!("Without the slower samples, the verdict would have been `{else_verdict}`.")
         }
         (Verdict::Regressed, Some(change), Some(_)) if change.lower > threshold => {
             format!(
-                "It would not have been called `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
+                "The verdict would not have been `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest.unwrap_or(f64::NAN)),
                 format_level(change.lower)
             )
         }
         (Verdict::Improved, Some(change), Some(_)) if change.upper < 0.0 => format!(
-            "It would not have been called `improved` with a noise threshold of {} or more.",
+            "The verdict would not have been `improved` with a noise threshold of {} or more.",
             format_level(1.0 / (1.0 + change.upper) - 1.0)
         ),
         (Verdict::Suspect, _, Some(_)) => format!(
-            "{} Measuring it alone (`--exact`) or with more rounds (`--rounds`) may settle it.",
+            "{} Measuring this benchmark alone (`--exact`) or in more rounds (`--rounds`) may settle the verdict.",
             callable.unwrap_or_default()
         ),
         (Verdict::Inconclusive, _, Some(_)) => {
             let settles = explanation.row.and_then(settlement_of);
             let settles = settles.map_or_else(
-                || "What would settle it is unknown: the change is too close to the threshold, or more rounds would not help".to_owned(),
+                || {
+                    "The change is too close to the threshold, or more rounds would not help"
+                        .to_owned()
+                },
                 |settles| capitalize(&settles),
             );
             format!("{} {settles}.", callable.unwrap_or_default())

@@ -52,15 +52,13 @@ pub(super) fn statements(
 
 fn location_statement(location: Location, test: Test) -> Statement {
     let of_run = match (test, location) {
-        (Test::TScore, _) => "and the means over processes were compared",
-        (_, Location::Median) => "and for each run the mean of its processes",
-        _ => {
-            "and for each run its fastest process, because noise makes samples slower and never faster"
-        }
+        (Test::TScore, _) => "and the test compares the means over processes",
+        (_, Location::Median) => "and each run the mean of its processes",
+        _ => "and each run its fastest process, because noise makes samples slower, never faster",
     };
     Statement::new(
         format!(
-            "For each process, the {location} of its samples was taken, {of_run}. No sample was left out as an outlier."
+            "Each process contributes the {location} of its samples, {of_run}. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -78,7 +76,7 @@ fn estimate_statement(
         units::change(change.estimate)
     );
     if is_identical(comparison, change) && test == Test::BootstrapT {
-        text.push_str(" All processes of both sides gave the same value.");
+        text.push_str(" All processes of both sides had the same value.");
     } else if let Some(Prediction {
         standard_error: error,
         degrees_of_freedom: df,
@@ -87,24 +85,24 @@ fn estimate_statement(
         let run_sd = grounds.run_sd;
         let spread = explanation.row.map_or(0, |found| found.spread.len());
         let known = if spread < 2 {
-            "assumed for such a host because one run does not show it".to_owned()
+            "assumed for this kind of host because one run cannot show drift".to_owned()
         } else {
-            format!("from {spread} runs and what is assumed for such a host")
+            format!("from {spread} runs and the assumption for this kind of host")
         };
         let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
-                "; differences between the processes of a run add to this, so the change has a standard error of {}",
+                "; differences between processes add to this, so the change has a standard error of {}",
                 format_level(error)
             )
         } else {
             format!(
-                ", which gives the change a standard error of {}",
+                ", so the change has a standard error of {}",
                 format_level(error)
             )
         };
         text = format!(
-            "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
+            "{text} Runs of the same code vary by {} on this host (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
             format_level(run_sd),
         );
     } else {
@@ -125,7 +123,7 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     let test = &grounds.test;
     let shared = match test.family {
         1 => format!(
-            "It was the only benchmark compared, so it had the whole one-sided significance level of {} in each direction.",
+            "This benchmark was the only one compared, so it had the whole one-sided significance level of {} in each direction.",
             format_level(test.family_level)
         ),
         count => {
@@ -137,10 +135,10 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
             .map(format_level);
             match test.rule {
                 Correction::Holm => format!(
-                    "{count} benchmarks were compared and shared a one-sided significance level of {of_all} in each direction. Holm's procedure gave this one {slower} for slower and {faster} for faster."
+                    "{count} benchmarks shared a one-sided significance level of {of_all} in each direction. Holm's procedure assigned this one {slower} for slowdowns and {faster} for speedups."
                 ),
                 Correction::BenjaminiHochberg => format!(
-                    "{count} benchmarks were compared. On average, {of_all} of those called slower may be false alarms, and the same of those called faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
+                    "On average, at most {of_all} of the benchmarks called slower are false alarms, and at most {of_all} of those called faster. The Benjamini-Hochberg procedure over {count} benchmarks assigned this one {slower} for slowdowns and {faster} for speedups."
                 ),
                 Correction::Unadjusted => format!(
                     "{count} benchmarks were compared, each at its own one-sided significance level of {of_all} in each direction."
@@ -166,7 +164,7 @@ pub(super) fn interval_statement(
     };
     Statement::new(
         format!(
-            "{shared} At these levels the change lies within {}. For `{direction} by more than the threshold`, {}{of_look}, adjusted {}.",
+            "{shared} At these levels, the change is within {}. The test for `{direction} by more than the threshold` has {}{of_look}, adjusted {}.",
             units::change_interval(change.lower, change.upper),
             format_p(p),
             units::p_value(adjusted),
@@ -193,13 +191,13 @@ pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
         .iter()
         .any(|note| matches!(note, Note::ThresholdRaised { .. }));
     let why = if raised {
-        ", as comparisons of identical code on this host have shown"
+        " because identical code differs by that much on this host"
     } else {
         ""
     };
     Statement::new(
         format!(
-            "Changes up to {} either way count as noise{why}.",
+            "Changes up to {} in either direction count as noise{why}.",
             format_level(threshold)
         ),
         Numbers::Threshold {
@@ -214,24 +212,24 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
     let text = match (comparison.verdict, bounds) {
         (_, None) => "No test was possible: see the notes for what was missing.".to_owned(),
         (Verdict::Regressed, Some((lower, _))) => format!(
-            "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
+            "The lower bound, {}, is above {high}, so the slowdown exceeds noise.",
             units::change(lower)
         ),
         (Verdict::Improved, Some((_, upper))) => format!(
-            "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
+            "The upper bound, {}, is below {low}, so the speedup exceeds noise.",
             units::change(upper)
         ),
         (Verdict::Unchanged, Some((lower, upper))) => format!(
-            "The whole interval {} lies between {low} and {high}: a change beyond noise is ruled out.",
+            "The whole interval {} is between {low} and {high}, so any change is within noise.",
             units::change_interval(lower, upper)
         ),
         (Verdict::Suspect, Some((lower, _))) => format!(
-            "The lower bound, {}, is not above {high}, so drift between runs could explain it; but the processes of this run are slower than those of the reference by more than processes vary.",
+            "The lower bound, {}, is not above {high}, so drift between runs could explain the difference. But the processes of this run are slower than those of the reference by more than processes vary.",
             format_bound(lower)
         ),
         (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
-                "The interval {} shows no change, but the processes look faster by more than they vary: neither a change nor its absence is certain.",
+                "The interval {} shows no change, but the processes are faster by more than they vary, so the result is uncertain.",
                 units::change_interval(lower, upper)
             )
         }
@@ -244,7 +242,7 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
 /// Returns a statement with the condition that decided.
 pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Statement {
     Statement::new(
-        format!("{condition} So it is {}.", comparison.verdict).trim_start(),
+        format!("{condition} The verdict is {}.", comparison.verdict).trim_start(),
         Numbers::from_comparison(comparison),
     )
 }
@@ -268,16 +266,16 @@ pub(super) fn describe_withheld_change(
     let (low, high) = format_thresholds(threshold);
     let all = units::change_interval(lower, upper);
     let seen = if lower > threshold {
-        format!("The whole interval {all} lies above {high}")
+        format!("The whole interval {all} is above {high}")
     } else if upper < improvement_threshold(threshold) {
-        format!("The whole interval {all} lies below {low}")
+        format!("The whole interval {all} is below {low}")
     } else if lower >= improvement_threshold(threshold) && upper <= threshold {
         "Some samples of one side are slower".to_owned()
     } else {
         return None;
     };
     Some(format!(
-        "{seen}, but the fastest processes of a side differ too much to call it a change."
+        "{seen}, but the fastest processes of one side differ too much to call this a change."
     ))
 }
 
@@ -326,11 +324,11 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     let change = found.change;
     let threshold = comparison.noise_threshold;
     let says = if change.lower > threshold {
-        "by itself it would say `regressed`"
+        "by itself, it would say `regressed`"
     } else if change.upper < improvement_threshold(threshold) {
-        "by itself it would say `improved`"
+        "by itself, it would say `improved`"
     } else {
-        "by itself it would show no change"
+        "by itself, it would show no change"
     };
     let adjusted = if change.estimate >= 0.0 {
         found.test.adjusted.slower
@@ -339,7 +337,7 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     };
     Statement::new(
         format!(
-            "The t-score of the means over processes ignores drift between runs, so it can only make a verdict `suspect`: {} within {}, adjusted p {}; {says}.",
+            "The t-score of the means over processes ignores drift between runs, so it can only make a verdict `suspect`. It estimates a change of {} within {}, with an adjusted p of {}; {says}.",
             units::change(change.estimate),
             units::change_interval(change.lower, change.upper),
             units::p_value(adjusted),
@@ -376,9 +374,9 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
     let callable = describe_smallest_callable(comparison);
     let more = match test {
         Test::BootstrapT => {
-            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both builds side by side (`--against REV`) make the interval narrower"
+            "To narrow the interval, accept more runs of the same code, use a dedicated host (`host = \"dedicated\"`) or measure both builds side by side (`--against REV`)"
         }
-        _ => "More processes make the interval narrower",
+        _ => "More processes narrow the interval",
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {
@@ -387,20 +385,20 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
         (Verdict::Regressed, Some(change)) => {
             let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);
             format!(
-                "It would not have been called `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
+                "The verdict would not have been `regressed` with a measured change of {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest),
                 format_level(change.lower),
             )
         }
         (Verdict::Improved, Some(change)) => format!(
-            "It would not have been called `improved` with a noise threshold of {} or more.",
+            "The verdict would not have been `improved` with a noise threshold of {} or more.",
             format_level(1.0 / (1.0 + change.upper) - 1.0),
         ),
         (Verdict::Unchanged, _) => callable.unwrap_or_default(),
         (_, Some(_)) => {
             let reach = "`unchanged` needs the whole interval";
             format!(
-                "{} {reach} between {low} and {high}. {more}.",
+                "{} {reach} to be between {low} and {high}. {more}.",
                 callable.unwrap_or_default()
             )
         }
@@ -408,15 +406,16 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
     let family = comparison
         .run_grounds()
         .map_or(1, |grounds| grounds.test.family);
-    let alone =
-        if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
-            format!(
-                " Without the other {} it would have had a larger share of the significance level.",
-                units::counted(family - 1, "benchmark")
-            )
-        } else {
-            String::new()
-        };
+    let alone = if family > 1
+        && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive)
+    {
+        format!(
+            " Without the other {}, this one would have had a larger share of the significance level.",
+            units::counted(family - 1, "benchmark")
+        )
+    } else {
+        String::new()
+    };
     Statement::new(
         format!("{}{alone}", text.trim_start()),
         Numbers::Otherwise {
@@ -458,11 +457,11 @@ pub(super) fn alternative_statements(
 pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
-            "all iterations of a side gave the same number, so any difference is real".to_owned()
+            "All iterations of a side had the same count, so any difference is real".to_owned()
         } else {
             let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
-                    " ({}; over {} whose counts vary, adjusted {adjusted} by Holm's procedure at {})",
+                    " ({}; adjusted {adjusted} by Holm's procedure over {} whose counts vary, at {})",
                     format_p(p),
                     units::counted(shared.family, "benchmark"),
                     format_level(shared.effective_level()),
@@ -471,11 +470,11 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
                 _ => String::new(),
             };
             format!(
-                "iterations differ, so processes were compared by rank{p}, and the change must exceed noise"
+                "Iterations differ, so processes were compared by rank{p}, and the change must exceed noise"
             )
         };
         format!(
-            "The verdict is about {subject}: {} per iteration, against {} in the reference; {how}.",
+            "The verdict is about {subject}: {} per iteration, against {} in the reference. {how}.",
             count.candidate, count.base
         )
     } else if let Some(found) = comparison.percentile(subject) {
@@ -520,7 +519,7 @@ fn describe_interval(comparison: &Comparison) -> String {
         return String::new();
     };
     if !change.lower.is_finite() {
-        return " It has no bounds because one process does not show how much processes differ."
+        return " The change has no bounds because one process does not show how much processes differ."
             .to_owned();
     }
     let shares = if family > 1 {
@@ -546,22 +545,22 @@ fn describe_interval(comparison: &Comparison) -> String {
 fn observations_statement(tested: &PublishedDecision) -> Statement {
     let text = match tested.observations {
         Observations::Processes => format!(
-            "Each process gave one observation, the {} of its samples: {} against {}.",
+            "Each process was one observation, the {} of its samples: {} in the new run, {} in the reference.",
             tested.center, tested.candidate, tested.base
         ),
         Observations::Samples => format!(
-            "Each sample was an observation, {} against {}. Samples of one process are not independent, so this test raises too many false alarms.",
+            "Each sample was an observation: {} in the new run, {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
         Observations::Filtered => format!(
-            "Each sample that the filter keeps was an observation, {} against {}. Samples of one process are not independent, so this test raises too many false alarms.",
+            "Each sample that the filter keeps was an observation: {} in the new run, {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
     };
     let outliers = match tested.observations {
         Observations::Processes | Observations::Samples => "No sample was left out as an outlier.",
         Observations::Filtered => {
-            "Test, change and effect sizes use these samples; `--observations samples` uses all."
+            "The test, the change and the effect sizes use these samples; `--observations samples` uses all."
         }
     };
     Statement::new(
@@ -583,7 +582,7 @@ fn test_statement(
     let statistic = tested.statistic.map_or(f64::NAN, |value| value);
     let by = match tested.test {
         Test::PooledT => format!(
-            "The t-score of the means is {statistic:.4}, compared with resamples of both sides pooled"
+            "The t-score of the means is {statistic:.4}, compared with resamples of the pooled sides"
         ),
         Test::Welch => format!(
             "Welch's test of the means: t = {statistic:.4} with {:.2} degrees of freedom",
@@ -592,18 +591,18 @@ fn test_statement(
         Test::MannWhitney => format!("Mann-Whitney test of ranks: U = {statistic}"),
         Test::Kruskal => format!("Kruskal-Wallis test of ranks: H = {statistic:.4}"),
         Test::P95Ratio => format!(
-            "The ratio of the 95th percentiles is {statistic:.4}; {} or less is faster, {} or more is slower, and nothing else counts",
+            "The ratio of the 95th percentiles is {statistic:.4}; {} or less means faster, {} or more means slower, and nothing else counts",
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
-            "The two estimates are {statistic:.3} times as far apart as the facing halves of their {} intervals are long together; above 1 the intervals do not overlap",
+            "The distance between the two estimates is {statistic:.3} times the total length of the facing halves of their {} intervals; above 1, the intervals do not overlap",
             units::percent(1.0 - tested.level)
         ),
         Test::BootstrapT | Test::TScore => "The t-score".to_owned(),
     };
     let p = match (tested.p_value, tested.adjusted_p_value) {
         (Some(p), Some(adjusted)) => format!(
-            ", {}, adjusted {}; the level is {}, two-sided",
+            ", {}, adjusted {}; the two-sided level is {}",
             format_p(p),
             units::p_value(adjusted),
             format_level(tested.level)
@@ -628,11 +627,11 @@ fn test_statement(
             "Neither side varies, so the difference is exact.".to_owned()
         };
         format!(
-            "{exact}{seen} That is {}.",
+            "{exact}{seen} The difference is {}.",
             tested.significance.word().replace('-', " ")
         )
     } else {
-        format!("{} was requested, but it could not be done.", tested.test)
+        format!("The requested test, {}, was not possible.", tested.test)
     };
     Statement::new(
         text,
@@ -656,12 +655,12 @@ fn alternative_decision_statement(comparison: &Comparison) -> Statement {
             "The difference is significant, and there is no noise threshold."
         }
         Verdict::Regressed | Verdict::Improved if !by_bounds => {
-            "The difference is significant, and the whole interval lies beyond noise."
+            "The difference is significant, and the whole interval is beyond the noise threshold."
         }
-        Verdict::Unchanged if !by_bounds => "The whole interval lies within noise.",
+        Verdict::Unchanged if !by_bounds => "The whole interval is within the noise threshold.",
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => "The ratio decides.",
         _ if bounds.is_none() => "No test was possible: see the notes for what was missing.",
-        _ => "Neither a change beyond noise nor its absence is certain.",
+        _ => "The data neither show nor exclude a change beyond the noise threshold.",
     };
     verdict_statement(text, comparison)
 }
@@ -691,7 +690,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
     });
     let paired = effects.paired_change.map_or_else(String::new, |paired| {
         format!(
-            " Process by process, the change is {} on average, between {} and {}.",
+            " Process by process, the change is {} on average, with an interval from {} to {}.",
             units::change(paired.estimate),
             units::change(paired.lower),
             units::change(paired.upper)
@@ -701,9 +700,10 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
         format!("Pairs of {unit} are slower as often as faster")
     } else {
         format!(
-            "Of all pairs of {unit}, {} percentage points more are {} than the reverse",
+            "Among all pairs of {unit}, {} percentage points more are {} than {}",
             (delta.abs() * 100.0).round(),
-            if delta > 0.0 { "slower" } else { "faster" }
+            if delta > 0.0 { "slower" } else { "faster" },
+            if delta > 0.0 { "faster" } else { "slower" }
         )
     };
     Some(Statement::new(

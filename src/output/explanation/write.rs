@@ -137,13 +137,13 @@ fn code_statement(change: &CodeChange) -> Statement {
 fn unknown_statement(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
-            " Compare run {reference} with run {} to see how they differ now.",
+            " `cargo perfcheck compare {reference} {}` compares the two runs again.",
             explanation.run.id
         )
     });
     Statement::new(
         format!(
-            "How the verdict was reached is not stored with the run: another program measured it, or it was exported without its conclusion.{compare}"
+            "The reasons for this verdict are not stored: another program measured the run, or an export left them out.{compare}"
         ),
         Numbers::Origin {},
     )
@@ -170,7 +170,7 @@ fn write_summary(
         let flags = format!(" --run {run} {flag}");
         bench.command("cargo perfcheck explain", &flags)
     };
-    let mut more = vec![format!("In full: {}", explain("--full"))];
+    let mut more = vec![format!("Full explanation: {}", explain("--full"))];
     let is_named = |code: &CodeChange| !code.functions.is_empty();
     if explanation.code.is_some_and(is_named) {
         more.push(format!("Machine code: {}", explain("--asm FUNCTION")));
@@ -266,12 +266,12 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
 fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
-        Verdict::Suspect => "it looks slower, but that is not certain",
-        Verdict::Failed => "it could not be measured",
-        Verdict::Incomparable => "measured under conditions that cannot be compared",
-        Verdict::Missing => "the reference has it, but this run does not",
-        Verdict::Inconclusive => "neither a change nor its absence is certain",
-        Verdict::New => "there is nothing to compare it with",
+        Verdict::Suspect => "looks slower, but this is not certain",
+        Verdict::Failed => "the benchmark could not be measured",
+        Verdict::Incomparable => "the two runs were measured under different conditions",
+        Verdict::Missing => "the reference has this benchmark, but this run does not",
+        Verdict::Inconclusive => "too uncertain to tell whether there is a change",
+        Verdict::New => "no reference has this benchmark",
         Verdict::Unchanged if sameness(explanation).is_some() => {
             "both builds run the same machine code, so nothing was measured"
         }
@@ -320,7 +320,7 @@ fn describe_reference(explanation: &Explanation<'_>) -> String {
             ", measured side by side in {}",
             units::counted(found.extent.processes_candidate(), "round")
         ),
-        Some(_) => ", as stored".to_owned(),
+        Some(_) => ", using its stored numbers".to_owned(),
         None => String::new(),
     };
     format!("Run {reference}{commit}{how}.")
@@ -332,9 +332,9 @@ fn describe_certainty(explanation: &Explanation<'_>) -> String {
     let known = change.filter(|change| change.lower.is_finite() || change.upper.is_finite());
     if let Some(change) = known {
         return format!(
-            "The change lies within {} ({} interval); {}.",
-            units::change_interval(change.lower, change.upper),
+            "{} interval of the change: {}; {}.",
             units::percent(analysis::interval_level(decision)),
+            units::change_interval(change.lower, change.upper),
             analysis::describe_false_alarm_rate(decision)
         );
     }
@@ -346,17 +346,20 @@ fn describe_certainty(explanation: &Explanation<'_>) -> String {
             let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
             let differences: Vec<String> = blocking.iter().map(Difference::to_string).collect();
             if differences.is_empty() {
-                "The two were not compared.".to_owned()
+                "The two runs were not compared.".to_owned()
             } else {
-                format!("The two were not compared: {}.", differences.join("; "))
+                format!(
+                    "The two runs were not compared: {}.",
+                    differences.join("; ")
+                )
             }
         }
         Verdict::Failed => {
             let failures = sentences::group_by_message(explanation.failures);
             let first = failures.first().map(|(message, _)| format!(": {message}"));
-            format!("Its speed is unknown{}.", first.unwrap_or_default())
+            format!("No result{}.", first.unwrap_or_default())
         }
-        _ => "Nothing was tested.".to_owned(),
+        _ => "Nothing was compared.".to_owned(),
     }
 }
 
@@ -368,14 +371,17 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
             let accept = bench.command("cargo perfcheck accept", &format!(" --run {run}"));
             format!("If the change is intended: {accept}")
         }
-        Verdict::Suspect => format!("Measure it again: {}", again("")),
+        Verdict::Suspect => format!("Measure again: {}", again("")),
         Verdict::Inconclusive => {
             let look = explanation.comparison().and_then(|found| found.look());
             let rounds = look.and_then(|look| look.rounds_needed);
             let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
             let settles = explanation.row.and_then(remarks::settlement_of);
             let settles = settles.map_or_else(String::new, |way| format!("{}. ", capitalize(&way)));
-            format!("{settles}Measure it again alone: {}", again(&rounds))
+            format!(
+                "{settles}Measure only this benchmark again: {}",
+                again(&rounds)
+            )
         }
         Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
         Verdict::Incomparable => {
@@ -383,7 +389,7 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
                 .to_owned()
         }
         Verdict::Missing => format!(
-            "If it was removed or renamed: cargo perfcheck accept {run}{}",
+            "If the benchmark was removed or renamed: cargo perfcheck accept {run}{}",
             bench.place
         ),
         Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),
@@ -400,22 +406,22 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
-            format!("{named} does not have it, or has it in another bench target, so there is nothing to compare it with."),
-            "`--against REV --benches-from worktree` builds REV with the current benchmarks, so that both sides have it.".to_owned(),
+            format!("{named} does not have this benchmark, or has it in another bench target, so there was nothing to compare."),
+            "`--against REV --benches-from worktree` builds REV with the current benchmarks, so both sides have this one.".to_owned(),
         ),
         Verdict::New => (
-            "There is nothing to compare it with: no earlier accepted run on its branch, or on the one it forked from, has measured it, or the named reference did not.".to_owned(),
+            "No reference has this benchmark. The reference is the run that you name, or else the last accepted run of the same branch or of the branch that it forked from.".to_owned(),
             "If this run is accepted, the next one will be compared with it.".to_owned(),
         ),
         Verdict::Missing => (
-            format!("{named} has it, but this run did not find it although its bench target was built: it was removed, renamed or left out of the build."),
-            "If it was renamed, the benchmark with the new name is `new`. Once a run without it is accepted, it is no longer `missing`.".to_owned(),
+            format!("{named} has this benchmark, but the new build of its bench target does not: it was removed, renamed or left out of the build."),
+            "If it was renamed, it is reported as `new` under its new name. Once you accept a run without it, it is no longer `missing`.".to_owned(),
         ),
         Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
         Verdict::Failed => explain_failed(explanation, &mut statements),
         Verdict::Unchanged if let Some(same) = same => {
             (
-                format!("{}, so it was not measured side by side with {named}.", describe_sameness(same)),
+                format!("{}, so the benchmark was not measured against {named}.", describe_sameness(same)),
                 "`--measure-identical` measures it anyway.".to_owned(),
             )
         }
@@ -464,20 +470,17 @@ fn explain_incomparable(
     } else {
         facts.join(",")
     };
-    let again = "measuring the other side again under the same conditions";
     let may_differ = blocking.iter().all(|found| found.fact.may_differ());
     (
         format!(
-            "It was not compared with {named} because the conditions differ ({facts}), which changes times whatever the code does."
+            "The benchmark was not compared with {named} because the conditions differ ({facts}). Such a difference changes times even if the code is the same."
         ),
         if may_differ {
             format!(
-                "`--allow-different {facts}` compares it anyway, but {again} is better (`--against REV`)."
+                "`--allow-different {facts}` compares the runs anyway, but it is better to measure both builds under the same conditions (`--against REV`)."
             )
         } else {
-            format!(
-                "Only {again} helps (`--against REV`); the next run will be compared with this one."
-            )
+            "Measure both builds under the same conditions (`--against REV`). The next run will be compared with this one.".to_owned()
         },
     )
 }
@@ -496,20 +499,19 @@ fn explain_failed(
         .as_ref()
         .map_or(0, |candidate| candidate.processes);
     let decision = if explanation.candidate.is_none() {
-        "Its bench target could not be run on at least one side, so nothing was measured."
-            .to_owned()
+        "The bench target could not run on at least one side, so nothing was measured.".to_owned()
     } else if of_pair {
-        format!("Too few rounds measured both sides for a verdict (the new build has {good}).")
+        format!("Too few rounds measured both sides for a verdict ({good} measured the new build).")
     } else if good == 0 {
-        "None of its processes gave samples.".to_owned()
+        "None of its processes produced samples.".to_owned()
     } else {
         format!(
-            "{good} of its processes gave samples; because others failed, a verdict needs at least {MIN_PROCESSES}."
+            "Only {good} of its processes produced samples. If any process fails, a verdict needs at least {MIN_PROCESSES}."
         )
     };
     (
         decision,
-        "The run printed the output of the process to stderr; `cargo bench` runs the same code in one process.".to_owned(),
+        "The run printed the output of the process to stderr. To reproduce the failure in one process, run `cargo bench`.".to_owned(),
     )
 }
 
@@ -534,7 +536,7 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
 /// time, because a statement of its own says so.
 fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
-        format!(" The verdict above is about {time} alone.")
+        format!(" The verdict above covers only {time}.")
     } else {
         String::new()
     }
@@ -544,26 +546,27 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
     let all = found.with_names();
     let result = if found.has_changed() {
         format!(
-            "An iteration allocates differently: {}.",
+            "Memory allocation per iteration changed: {}.",
             describe_changed_counts(found)
         )
     } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
         format!(
-            "An iteration allocates as before: {} times, {}.",
+            "Memory allocation per iteration is unchanged: allocations {}, bytes {}.",
             units::count(found.count.candidate),
             units::bytes(found.bytes.candidate)
         )
     } else {
-        "It is unclear whether an iteration allocates differently.".to_owned()
+        "It is unclear whether memory allocation per iteration changed.".to_owned()
     };
     let ground = match all.iter().find(|(_, one)| !one.exact) {
         None => {
-            "No count varied between iterations or processes, so any difference is real and needs no statistics.".to_owned()
+            "The counts did not vary between iterations or processes, so any difference is real."
+                .to_owned()
         }
         Some((name, one)) => format!(
-            "Not every iteration allocated the same, so the means of the processes were compared by rank ({name}: {} against {}, exact two-sided p {}). Only a difference beyond the noise threshold counts.",
-            units::count(one.candidate),
+            "The counts varied, so a rank test compared the means of the processes ({name}: {} → {}, exact two-sided p {}). Only a difference beyond the noise threshold counts.",
             units::count(one.base),
+            units::count(one.candidate),
             format_p(one),
         ),
     };
@@ -580,10 +583,11 @@ fn instructions_compared(
 ) -> Statement {
     let one = &found.change;
     let ground = if one.exact {
-        "Valgrind's callgrind counted them, the same number in every process of a side, so the difference is exact.".to_owned()
+        "Callgrind counted the same number in every process of a side, so the difference is exact."
+            .to_owned()
     } else {
         format!(
-            "Valgrind's callgrind counted them. The numbers varied between processes, so Welch's test compared them (two-sided p {}).",
+            "Callgrind's counts varied between processes, so Welch's test compared them (two-sided p {}).",
             format_p(one)
         )
     };
@@ -594,17 +598,17 @@ fn instructions_compared(
         let noise = units::percent(comparison.noise_threshold);
         let size = match one.verdict {
             Verdict::Unchanged => format!(", within the noise threshold of {noise}"),
-            Verdict::Inconclusive => ", which is not certain to be a change".to_owned(),
+            Verdict::Inconclusive => ", which may be noise".to_owned(),
             _ => format!(", beyond the noise threshold of {noise}"),
         };
         let functions = list_functions(&found.functions, units::signed_count);
         let functions = if functions.is_empty() {
             String::new()
         } else {
-            format!(" Functions that differ most, by their own instructions: {functions}.")
+            format!(" Functions whose own instructions changed most: {functions}.")
         };
         format!(
-            "An iteration executes {candidate} instructions, against {base} in the reference: {}{size}.{functions}",
+            "Instructions per iteration: {base} → {candidate} ({}){size}.{functions}",
             units::change(one.relative())
         )
     };
@@ -628,16 +632,16 @@ fn sampled_time(found: &SampledTime) -> Statement {
         })
         .collect();
     let result = if functions.is_empty() {
-        "No function's time differs beyond chance.".to_owned()
+        "No function's time differs significantly.".to_owned()
     } else {
         format!(
-            "Functions whose own time per iteration differs most: {}.",
+            "Functions whose own time per iteration changed most: {}.",
             functions.join("; ")
         )
     };
     Statement::new(
         format!(
-            "{result} Instructions were not counted, so {} were taken of the reference and the new run after the verdict. A function's share of the samples is its share of the time; differences below three standard errors are not named. The verdict does not depend on this.",
+            "{result} Instructions were not counted, so a profiler sampled the reference and the new build after the verdict ({}). A function's share of the samples is its share of the time. Differences below three standard errors are left out. The verdict does not use these samples.",
             format_sample_counts(found)
         ),
         Numbers::SampledTime(found.clone()),
@@ -657,11 +661,11 @@ fn latencies(
     let words: Vec<String> = found.percentiles.iter().map(format_percentile).collect();
     let unit = match method {
         Method::Paired => "round by round",
-        Method::Stored(_) => "process by process, ignoring drift between runs",
+        Method::Stored(_) => "across processes, ignoring drift between runs",
     };
     Statement::new(
         format!(
-            "Single operations: {}. Each percentile was taken in every process, and the means were compared {unit}; operations of different processes were never pooled. A change is reported if its interval lies beyond {}, beyond the rounding of the histogram ({}) and beyond a step of the clock. Operations ran in a closed loop, so time spent waiting for a slow one is not included.{}",
+            "Single operations: {}. Each process has its own percentiles, and their means were compared {unit}; operations of different processes were never pooled. A change is reported only if its whole interval is beyond the noise threshold ({}), the rounding of the histogram ({}) and a step of the clock. Operations ran in a closed loop, so queueing behind slow operations is not included.{}",
             words.join("; "),
             units::percent(noise_threshold),
             units::rounding(found.rounding()),
@@ -683,7 +687,7 @@ fn format_percentile(one: &PercentileChange) -> String {
     };
     if one.base_ns == one.candidate_ns {
         return format!(
-            "{} {} as before",
+            "{} unchanged at {}",
             quantile_name(one.quantile),
             units::time(one.candidate_ns)
         );

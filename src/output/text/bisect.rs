@@ -27,7 +27,7 @@ pub fn write_bisect_step(
             CommitFinding::Skipped => "Skipped",
         };
         let again = if step.remembered {
-            ", known before"
+            ", measured earlier"
         } else {
             ""
         };
@@ -58,9 +58,9 @@ fn describe_outcome(found: &CommitOutcome) -> String {
             parts.push(match found.finding {
                 CommitFinding::Fast => format!("{change}, less than the threshold of {threshold}"),
                 CommitFinding::Slow => format!("{change}, more than the threshold of {threshold}"),
-                CommitFinding::Skipped => format!(
-                    "{change} is neither clearly more nor clearly less than the threshold of {threshold}"
-                ),
+                CommitFinding::Skipped => {
+                    format!("{change}, not clearly more or less than the threshold of {threshold}")
+                }
             });
         }
         _ => parts.extend(found.verdict.map(terminal::verdict)),
@@ -89,7 +89,7 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
     match findings.outcome {
         BisectOutcome::NotSlower => writeln!(
             writer,
-            "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to search for.",
+            "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to bisect.",
             describe_outcome(&last.found)
         ),
         BisectOutcome::Undecided => {
@@ -100,7 +100,7 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
             )?;
             writeln!(
                 writer,
-                "More --rounds, a longer --time-budget or a quieter machine may settle it."
+                "Try more --rounds, a longer --time-budget or a quieter machine."
             )
         }
         BisectOutcome::Found | BisectOutcome::Narrowed => {
@@ -143,7 +143,7 @@ fn write_possible(
             writer,
             "{}",
             terminal::heading(format!(
-                "The first slow commit is one of these {}; which one is unclear:",
+                "The first slow commit is one of these {}:",
                 findings.commits.len()
             ))
         )?;
@@ -161,7 +161,7 @@ fn write_possible(
     writeln!(writer)?;
     let until = |change: &Option<Estimate>, commit: &str| {
         let change = change.as_ref().map(units::change_with_interval);
-        change.map(|change| format!("{change} until {commit}"))
+        change.map(|change| format!("{change} up to {commit}"))
     };
     let there = until(&slow.found.change, "this commit");
     let total = until(&findings.total_change, &bad).filter(|_| slow.place < slow.of);
@@ -175,7 +175,7 @@ fn write_possible(
             slow.commit.short()
         ),
     };
-    writeln!(writer, "Look at it: {command}")
+    writeln!(writer, "See the changes: {command}")
 }
 
 fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {

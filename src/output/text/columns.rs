@@ -257,7 +257,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
 /// Describes the samples that a filter leaves out of the shown values.
 pub(super) fn describe_filter(left_out: &FilterReport) -> String {
     format!(
-        "{}. This applies to the shown values; tests use every sample that is not stored as warm-up.",
+        "{}. Only the shown values use this filter; tests use every sample that is not stored as warm-up.",
         left_out.describe()
     )
 }
@@ -304,9 +304,9 @@ fn list_once<'f>(
 fn legend(found: &RunTable) -> Vec<String> {
     let what = match found.shown {
         ShownStatistics::Judged if found.decision.analysis.subject != Statistic::Time => {
-            "Medians, with the change that was judged.".to_owned()
+            "Medians, each with the change that decided the verdict.".to_owned()
         }
-        ShownStatistics::Judged => "The compared value of the reference, and of each run with its judged change; medians where nothing was compared.".to_owned(),
+        ShownStatistics::Judged => "The compared value of each run, with the change that decided the verdict; medians where nothing was compared.".to_owned(),
         ShownStatistics::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {
@@ -317,7 +317,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             }
             format!("{} of each run.", labels.join(" or "))
         }
-        ShownStatistics::Block => "Verdicts are marked on the line of the mean.".to_owned(),
+        ShownStatistics::Block => "The line of the mean shows the verdict.".to_owned(),
     };
     let methods: Vec<Method> = found
         .columns
@@ -326,7 +326,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         .collect();
     let subject = found.decision.analysis.subject;
     let how = match methods.first() {
-        Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
+        Some(_) if subject != Statistic::Time => format!("decided by the rules for {subject}"),
         Some(first @ Method::Stored(test))
             if test.is_foreign() && methods.iter().all(|method| method == first) =>
         {
@@ -337,7 +337,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             let words = if alike {
                 describe_method(*first)
             } else {
-                "each as it was measured"
+                "by different methods"
             };
             format!(
                 "{} in each column, {words}",
@@ -355,13 +355,13 @@ fn legend(found: &RunTable) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is a change, ▲ for the worse, ▼ for the better: {how}"
+        "+ is worse than the first column (slower, more, a lower rate), − is better; *…* marks a change, ▲ for the worse, ▼ for the better; {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
-        signs += "; ?…? looks like one, but is not certain";
+        signs += "; ?…? marks a possible change";
     }
     if verdicts(&[Verdict::Incomparable]) {
-        signs += "; n/c: not comparable (--allow-different FACT compares nevertheless)";
+        signs += "; n/c: not comparable (--allow-different FACT compares anyway)";
     }
     let mut lines = vec![what, signs + "."];
     if found.terms == ValueForm::Ratios {
@@ -369,18 +369,18 @@ fn legend(found: &RunTable) -> Vec<String> {
     }
     if found.hidden > 0 {
         lines.push(format!(
-            "{} not shown (--verdict); counts and geometric means are of all.",
+            "{} not shown (--verdict); counts and geometric means include them.",
             units::counted(found.hidden, "benchmark")
         ));
     }
     if matches!(found.shown, ShownStatistics::One(_)) {
         lines.push(
-            "The marks are the verdicts of `compare` without `--statistic`, not of this statistic, whose change may point the other way.".to_owned(),
+            "The marks are the verdicts of `compare` without `--statistic`; the change of this statistic may point the other way.".to_owned(),
         );
     }
     if subject != Statistic::Time {
         lines.push(format!(
-            "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
+            "Changes and verdicts are about {subject} (`--metric`), not time."
         ));
     }
     let closed = found
@@ -391,7 +391,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         .count();
     if closed > 0 {
         lines.push(format!(
-            "{closed} of {} benchmarks show no difference among all runs together (Kruskal-Wallis), so single differences do not count there.",
+            "For {closed} of {} benchmarks, the runs as a whole do not differ (Kruskal-Wallis), so differences between two runs do not count.",
             found.lines.len()
         ));
     }
@@ -660,9 +660,9 @@ mod tests {
         );
         for words in [
             "Amean or Hmean of each run.",
-            "+ is worse (slower, more, a lower rate), − is better",
-            "*…* is a change, ▲ for the worse, ▼ for the better: at most 1 % chance of any false alarm in each column, drift between runs included",
-            "?…? looks like one",
+            "+ is worse than the first column (slower, more, a lower rate), − is better",
+            "*…* marks a change, ▲ for the worse, ▼ for the better; at most 1 % chance of any false alarm in each column, drift between runs included",
+            "?…? marks a possible change",
             "n/c: not comparable",
             "new (run 2): 1 regressed, 1 suspect.",
         ] {

@@ -152,20 +152,20 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     let run = run_title(found.run, &found.name);
     let mut lines = vec![
         format!(
-            "{run}, by `{}`: the geometric mean of the medians of its processes, and the ratio to the fastest of the row.",
+            "{run}, grouped by `{}`: each value is the geometric mean of the process medians, with its ratio to the fastest in the row.",
             found.pattern
         ),
         format!(
-            "* fastest of its row ({}); ~ may be as fast: the fastest is one of these with {} confidence in each row.",
+            "* fastest in its row ({}); ~ may be as fast. In each row, the fastest is among those marked, with {} confidence.",
             wins.join(", "),
             units::percent(1.0 - found.level)
         ),
-        "Exploratory: one run does not show drift between runs, or how much code layout or other inputs would change the order. No verdict uses it.".to_owned(),
+        "Exploratory: one run shows neither drift between runs nor how code layout or other inputs would change the order. No verdict uses this table.".to_owned(),
     ];
     let values = |row: &GroupedRow| row.cells.iter().flatten().count();
     if found.rows.iter().all(|row| values(row) < 2) {
         lines.push(
-            "No row has two benchmarks to compare: what the expression captures is the column, the rest of the id is the row."
+            "No row has two benchmarks to compare. The column is the text that the expression captures; the row is the rest of the id."
                 .to_owned(),
         );
     }
@@ -176,11 +176,12 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     let whole = whole.count();
     if found.geometric_means.is_some() && whole < found.rows.len() {
         lines.push(format!(
-            "Geometric means cover the {whole} rows that have a value in every column."
+            "Geometric means cover only the rows with a value in every column: {whole} of {}.",
+            found.rows.len()
         ));
     }
     if all().any(|cell| cell.processes < 2) {
-        lines.push("A single process is too little to tell which is faster.".to_owned());
+        lines.push("One process is not enough to tell which is faster.".to_owned());
     }
     if found.left_out > 0 {
         lines.push(format!(
@@ -193,7 +194,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     }
     if found.without_value > 0 {
         lines.push(format!(
-            "{} without a value here: the measured value is zero, or of another kind than the first of the row.",
+            "{} without a value here: the measured value is zero, or of a different kind than the first in the row.",
             units::counted(found.without_value, "benchmark")
         ));
     }
@@ -400,7 +401,7 @@ pub fn write_versions(
     let subject = verdicts.decision.analysis.subject;
     let how = match verdicts.method {
         _ if subject != Statistic::Time => {
-            format!("Changes and verdicts are about {subject}, not about the time")
+            format!("Changes and verdicts are about {subject}, not time")
         }
         Method::Stored(test) if test.is_foreign() => {
             format!("Decided {}", analysis::describe_method(&verdicts.decision))
@@ -412,19 +413,19 @@ pub fn write_versions(
                 Correction::BenjaminiHochberg => {
                     "adjusted for all benchmarks together (Benjamini and Hochberg)"
                 }
-                Correction::Unadjusted => "of each benchmark",
+                Correction::Unadjusted => "for each benchmark alone",
             };
             format!("p is {by}, {level}")
         }
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
         (Method::Stored(_), Observations::Processes) => "processes",
-        (Method::Stored(_), Observations::Filtered) => "the samples that the filter leaves",
+        (Method::Stored(_), Observations::Filtered) => "the samples that the filter keeps",
         (Method::Paired, _) | (_, Observations::Samples) => "all samples",
     };
     writeln!(
         writer,
-        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
+        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes use {observations}.",
         findings.run.id,
         sanitize::markdown(&verdicts.reference.replace('`', "")),
         counts.join(", "),

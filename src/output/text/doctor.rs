@@ -142,7 +142,7 @@ fn write_noise(
     table.push(Column::prose("with", with));
     Table::new(table).write(writer, columns)?;
     let meaning = format!(
-        "Time that `--against` takes to find a slowdown of one benchmark, in {} of 10 comparisons. It takes longer with several benchmarks, with slow process starts or set-up, and if the speed depends on the memory layout of a process, as with very short benchmarks.",
+        "The time in which `--against` finds a slowdown of one benchmark in {} of 10 comparisons. Several benchmarks take longer, and so do slow process starts, slow setup, and very short benchmarks, whose speed depends on memory layout.",
         (findings.power * 10.0).round()
     );
     for line in units::wrap_if_needed(&meaning, columns - 2) {
@@ -154,13 +154,13 @@ fn write_noise(
 fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
     let Some(difference) = noise.difference else {
         return format!(
-            "{}: {} rounds are too few to tell: `--time 30s`.",
+            "{}: too few rounds to tell ({}); try `--time 30s`.",
             noise.workload, noise.rounds
         );
     };
     let smallest = noise.smallest_change.map_or_else(String::new, |change| {
         format!(
-            "; {} rounds find {}",
+            "; {} rounds find a change of {}",
             findings.usual_rounds,
             units::rounded_percent(change)
         )
@@ -244,8 +244,13 @@ fn summarize(findings: &DoctorFindings) -> String {
     let (bad, improvable) = (count(Severity::Bad), count(Severity::Improvable));
     let state = match (bad, improvable) {
         (0, 0) => "No problems found".to_owned(),
-        (0, improvable) => format!("{improvable} to improve"),
-        (bad, improvable) => format!("{bad} bad, {improvable} to improve"),
+        (0, improvable) => units::counted(improvable, "possible improvement"),
+        (bad, 0) => units::counted(bad, "problem"),
+        (bad, improvable) => format!(
+            "{}, {}",
+            units::counted(bad, "problem"),
+            units::counted(improvable, "possible improvement")
+        ),
     };
     format!("{state}. `cargo perfcheck doctor --benches` tests your own benchmarks.")
 }
@@ -323,7 +328,7 @@ fn summarize_trials(findings: &SelfTestFindings) -> Vec<String> {
     let mut lines = Vec::new();
     if findings.interrupted {
         lines.push(format!(
-            "Interrupted: these are the results of the trials until then, of {} planned of each kind.",
+            "Interrupted: only completed trials count ({} of each kind were planned).",
             findings.trials
         ));
     }
@@ -396,7 +401,7 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     )];
     let wrong: usize = findings.rows.iter().map(SelfTestRow::wrong_direction).sum();
     if wrong > 0 {
-        lines.push(format!("Called improved although slower: {wrong}."));
+        lines.push(format!("Slowdowns called `improved`: {wrong}."));
     }
     let thresholds = findings.rows.iter().map(|row| row.noise_threshold);
     let (least, most) = thresholds.fold((f64::INFINITY, 0.0_f64), |(least, most), threshold| {
@@ -408,16 +413,16 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
         units::percent(most)
     };
     lines.push(format!(
-        "Noise threshold: {range}. A slowdown is found if its whole interval lies beyond it."
+        "Noise threshold: {range}. A slowdown is found only if its whole interval is beyond the threshold."
     ));
     if findings.slowdown <= most {
         lines.push(format!(
-            "A slowdown of {slowdown} is not larger than that, and cannot be found. If it matters: --noise-threshold {}.",
+            "A slowdown of {slowdown} does not exceed this threshold and cannot be found. To find it: --noise-threshold {}.",
             units::percent(findings.slowdown / 4.0).replace(' ', "")
         ));
     } else if share < FEW {
         lines.push(format!(
-            "To find more: --rounds {} (at most {} now) or a longer --time-budget, fewer benchmarks at a time, or --noise-threshold {}.",
+            "To find more: --rounds {} (now at most {}), a longer --time-budget, fewer benchmarks at a time, or --noise-threshold {}.",
             2 * findings.rounds,
             findings.rounds,
             units::percent(most / 2.0).replace(' ', "")
@@ -581,7 +586,7 @@ mod tests {
             noise.resolvable.clear();
         }
         let text = shown(&findings, 80);
-        assert!(text.contains("too few to tell: `--time 30s`"), "{text}");
+        assert!(text.contains("try `--time 30s`"), "{text}");
         assert!(!text.contains("a slowdown of"), "{text}");
     }
 
@@ -677,6 +682,6 @@ mod tests {
         let text = self_test_shown(&self_test_findings);
         assert!(text.contains("False alarms: 2 in 3"), "{text}");
         assert!(text.contains("more than the significance level"), "{text}");
-        assert!(text.contains("improved although slower: 1"), "{text}");
+        assert!(text.contains("called `improved`: 1"), "{text}");
     }
 }

@@ -206,9 +206,9 @@ fn write_overview(
         .iter()
         .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
     let outside = match outside.count() {
-        0 => "no newest run is outside its expected range".to_owned(),
-        1 => "1 newest run is outside its expected range".to_owned(),
-        some => format!("{some} newest runs are outside their expected range"),
+        0 => "none has its newest run outside the expected range".to_owned(),
+        1 => "1 has its newest run outside the expected range".to_owned(),
+        some => format!("{some} have their newest run outside the expected range"),
     };
     let words = format!(
         "{}: {} changed level; {outside}.",
@@ -259,10 +259,10 @@ fn describe_position(position: Position) -> &'static str {
     match position {
         Position::Unknown => "",
         Position::Within => "as expected",
-        Position::AboveOnce => "above the band",
-        Position::AboveTwice => "above the band, twice",
-        Position::BelowOnce => "below the band",
-        Position::BelowTwice => "below the band, twice",
+        Position::AboveOnce => "above the range",
+        Position::AboveTwice => "above the range, twice",
+        Position::BelowOnce => "below the range",
+        Position::BelowTwice => "below the range, twice",
     }
 }
 
@@ -394,10 +394,10 @@ fn write_conclusion(
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
-            some => format!(", not counting {} far off", units::counted(some, "run")),
+            some => format!(", excluding {}", units::counted(some, "outlier")),
         };
         say(format!(
-            "Runs at the same level differ by {} (SD){strays}.",
+            "Runs at the same level vary by {} (SD){strays}.",
             units::rounded_percent(sd.exp_m1())
         ))?;
     }
@@ -424,7 +424,7 @@ fn write_conclusion(
 pub(crate) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     let trends = history.trends.iter().map(|trend| {
         format!(
-            "Runs {} to {} show a trend: {} in all, by changes too small to show in a single run",
+            "Runs {} to {} show a trend: {} in total, from changes too small to show in a single run",
             trend.first_run,
             trend.last_run,
             format_change(trend.change)
@@ -468,10 +468,10 @@ fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     });
     let said: Vec<String> = said.collect();
     let step = found.run.map_or_else(String::new, |run| {
-        format!(", most about the step to run {run}: {}", said.join(", "))
+        format!(", most at run {run}: {}", said.join(", "))
     });
     format!(
-        "Processors disagree (p {:.4}){step}. This history uses only side-by-side runs on `{}`",
+        "Changes differ between processors (p {:.4}){step}. This history uses only side-by-side runs on `{}`",
         found.p_value,
         units::escape_line(&found.shown)
     )
@@ -493,29 +493,29 @@ fn format_change(change: Estimate) -> String {
 
 fn describe_newest_run(history: &BenchmarkHistory) -> String {
     let Some(band) = history.course.band else {
-        return "Ten runs at the same level are needed to predict the next one.".to_owned();
+        return "No expected range yet: it needs ten runs at the same level.".to_owned();
     };
     let expected = format!(
-        "{} to {}, the range expected from {} before it",
+        "the range expected from {}, {} to {} (░)",
+        units::counted(band.runs, "earlier run"),
         units::value(&history.metric, band.lower.min(band.upper)),
-        units::value(&history.metric, band.upper.max(band.lower)),
-        units::counted(band.runs, "run")
+        units::value(&history.metric, band.upper.max(band.lower))
     );
     match history.course.newest {
         Position::Unknown | Position::Within => {
-            format!("The newest run lies within {expected} (░).")
+            format!("The newest run is within {expected}.")
         }
         Position::AboveOnce => {
-            format!("The newest run lies above {expected} (░); one run says little: measure again.")
+            format!("The newest run is above {expected}. One run says little: measure again.")
         }
         Position::AboveTwice => format!(
-            "The two newest runs lie above {expected} (░): the benchmark or the host has changed."
+            "The two newest runs are above {expected}: the benchmark or the host has changed."
         ),
         Position::BelowOnce => {
-            format!("The newest run lies below {expected} (░); one run says little: measure again.")
+            format!("The newest run is below {expected}. One run says little: measure again.")
         }
         Position::BelowTwice => format!(
-            "The two newest runs lie below {expected} (░): the benchmark or the host has changed."
+            "The two newest runs are below {expected}: the benchmark or the host has changed."
         ),
     }
 }
@@ -539,7 +539,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
             }
             ExclusionReason::Failed => "the benchmark failed".to_owned(),
             ExclusionReason::OtherSamples => {
-                "too few samples, or samples of another kind than the newest run".to_owned()
+                "too few samples, or samples of a different kind than in the newest run".to_owned()
             }
         };
         match reasons.iter_mut().find(|(known, _)| *known == words) {
@@ -560,7 +560,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
-            "{} of other branches than the newest one: not part of any level (`--branch NAME` shows theirs)",
+            "{} left out: on another branch than the newest run (`--branch NAME` shows that branch)",
             units::counted(runs, "run")
         )),
     };
@@ -571,7 +571,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
 fn advise_acceptance(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;
-    is_open.then(|| format!("If the present level is intended: {}", history.accept))
+    is_open.then(|| format!("If the change is intended: {}", history.accept))
 }
 
 /// Writes histories in the layout of `view`: a single one run by run, several as a line each. `which` describes the selection of runs.

@@ -387,13 +387,13 @@ pub fn write_prune(
         _ if going.is_empty() => {
             writeln!(
                 writer,
-                "Nothing to remove: all {} stay.",
+                "Nothing to remove: {} kept.",
                 units::counted(staying, "run")
             )
         }
         _ => writeln!(
             writer,
-            "{} would be removed with {} of samples, {staying} stay{by_rule}. Nothing was removed yet: add `--yes`.",
+            "{} would be removed with {} of samples, {staying} would stay{by_rule}. Nothing was removed: add `--yes` to remove them.",
             units::counted(going.len(), "run"),
             units::bytes(bytes as f64)
         ),
@@ -418,7 +418,7 @@ fn write_samples(
         _ if runs == 0 => writeln!(writer, "Nothing to remove: all samples stay."),
         _ => writeln!(
             writer,
-            "The samples of {} would be removed, {bytes}; the runs stay in the history. Nothing was removed yet: add `--yes`.",
+            "The samples of {} ({bytes}) would be removed; the runs stay in the history. Nothing was removed: add `--yes` to remove the samples.",
             units::counted(runs, "run")
         ),
     }

@@ -178,7 +178,7 @@ fn record_lines(
     let mut add = |label: &str, text: String| lines.push(LabelledLine::new(label, text));
     add(
         "R² of the slope",
-        format!("{r_squared}, constant time of a sample {constant}"),
+        format!("{r_squared}, fixed time per sample {constant}"),
     );
     add(
         "outliers",
@@ -195,7 +195,7 @@ fn record_lines(
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
-            "; the median's interval is narrower: it shows rounding"
+            "; the median's interval is narrower, so it only shows rounding"
         } else {
             ""
         };
@@ -203,12 +203,13 @@ fn record_lines(
     });
     add("clock step", units::or_dash(clock));
     if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
-        let text = format!("{threads} in the process; others may have run during the samples");
+        let text =
+            format!("{threads} in the process; other threads may have run during the samples");
         add("threads", text);
     }
     if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
         let percent = share * 100.0;
-        let text = format!("up to {percent:.1} % of the samples lost the processor");
+        let text = format!("up to {percent:.1} % of the samples were interrupted");
         add("interruptions", text);
     }
     lines
@@ -225,7 +226,10 @@ fn estimate_lines(
     let kind = summary.intervals.name();
     let at_level = |kind: &str| format!("{level} {kind}");
     let of_median = match summary.median_coverage {
-        Some(coverage) => format!("{:.1} % for any distribution, by ranks", coverage * 100.0),
+        Some(coverage) => format!(
+            "{:.1} % rank interval, for any distribution",
+            coverage * 100.0
+        ),
         None => at_level(kind),
     };
     let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
@@ -246,11 +250,11 @@ fn estimate_lines(
         let text = match estimate {
             Some(found) if is_without_bounds(found) => {
                 let value = units::format_cost(metric, found.estimate);
-                format!("{value}  too few processes or samples for an interval at {level}")
+                format!("{value}  too few processes or samples for a {level} interval")
             }
             Some(found) => {
                 let point = if is_point(found) {
-                    "; a single point, because the samples have few different values"
+                    "; a single point, because the samples have few distinct values"
                 } else {
                     ""
                 };
@@ -267,7 +271,7 @@ fn estimate_lines(
     let mut lines: Vec<LabelledLine> = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_processes, record.median_coverage) {
         let text = format!(
-            "{}  {:.1} % for any distribution",
+            "{}  {:.1} % interval, for any distribution",
             format_with_interval(found, metric),
             coverage * 100.0
         );
@@ -320,7 +324,7 @@ pub(super) fn sample_lines(
         ("mean of samples", "t interval")
     } else {
         match found.trimmed_error {
-            TrimmedError::Winsorized => ("trimmed mean", "t interval by Yuen's error"),
+            TrimmedError::Winsorized => ("trimmed mean", "t interval with Yuen's error"),
             TrimmedError::Plain => (
                 "trimmed mean",
                 "t interval, as if no sample had been removed",
@@ -434,10 +438,10 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
         LabelledLine::new(
             "allocations",
             format!(
-                "{} per iteration {how}, in {} iterations of {} processes",
+                "{} per iteration {how}, in {} of {}",
                 units::count(found.count),
-                found.iterations,
-                found.processes
+                units::counted(found.iterations, "iteration"),
+                units::counted(found.processes, "process")
             ),
         ),
         LabelledLine::new(
@@ -478,7 +482,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Ve
         .iter()
         .map(|one| {
             let text = format!(
-                "{}  {level} t; all processes {}",
+                "{}  {level} t interval; {} over all processes",
                 format_mean(&one.ns),
                 units::time(one.merged_ns as f64)
             );
@@ -583,11 +587,11 @@ fn format_with_deviation(found: &OverProcesses, shown: &dyn Fn(f64) -> String) -
 
 fn describe_operations(found: &LatencySummary) -> String {
     let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
-    let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
+    let clamped = (found.clamped > 0).then(|| format!("; {} longer than an hour", found.clamped));
     format!(
-        "{} in {} processes, {} per second{}{}",
+        "{} in {}, {} per second{}{}",
         found.operations,
-        found.processes,
+        units::counted(found.processes, "process"),
         units::count(found.operations_per_second.mean.round()),
         failed.unwrap_or_default(),
         clamped.unwrap_or_default()

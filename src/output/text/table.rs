@@ -202,7 +202,7 @@ fn write_conclusion(
         if rates {
             line(
                 writer,
-                "Changes of rates are shown as changes of the time per unit: + is slower, as everywhere; means of rates are harmonic.",
+                "Rate changes are shown as changes of the time per unit, so + is slower, as everywhere. Mean rates are harmonic means.",
             )?;
         }
     }
@@ -275,13 +275,15 @@ fn describe_comparison(verdicts: &ComparisonContext) -> String {
     let reference = terminal::escape_terminal_text(&verdicts.reference);
     if subject != Statistic::Time {
         return format!(
-            "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
+            "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not time."
         );
     }
     let (how, drift) = match verdicts.method {
-        Method::Stored(Test::BootstrapT) => (" as stored", ", drift between runs included"),
+        Method::Stored(Test::BootstrapT) => {
+            (", using stored numbers", ", drift between runs included")
+        }
         Method::Stored(Test::TScore) => (
-            " as stored",
+            ", using stored numbers",
             ", drift between runs ignored (--ignore-drift)",
         ),
         Method::Stored(_) => {

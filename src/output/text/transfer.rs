@@ -98,8 +98,8 @@ pub fn write_pushed(
     let sent = units::counted(pushed.sent.len(), "run");
     let already = match pushed.already {
         0 => String::new(),
-        1 => "; 1 was there already".to_owned(),
-        more => format!("; {more} were there already"),
+        1 => "; 1 was already there".to_owned(),
+        more => format!("; {more} were already there"),
     };
     writeln!(
         writer,

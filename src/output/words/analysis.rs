@@ -52,19 +52,19 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     };
     let level = units::percent(decision.significance_level);
     let family = match analysis.correction {
-        Correction::Holm => "adjusted by Holm",
-        Correction::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
-        Correction::Unadjusted => "of each benchmark alone",
+        Correction::Holm => "adjusted by Holm's method",
+        Correction::BenjaminiHochberg => "adjusted by the Benjamini-Hochberg method",
+        Correction::Unadjusted => "for each benchmark alone",
     };
     let is_of_ranks = matches!(analysis.test, Test::MannWhitney | Test::Kruskal);
     let interval = if is_of_ranks && decision.noise_threshold == 0.0 {
         ""
     } else {
-        " and the interval beyond the noise threshold"
+        " and an interval beyond the noise threshold"
     };
     match analysis.test {
         Test::P95Ratio => format!(
-            "by the ratio of 95th percentiles: {} or less is faster, {} or more is slower, whatever the noise threshold",
+            "by the ratio of 95th percentiles: {} or less is faster, {} or more is slower, regardless of the noise threshold",
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
@@ -72,7 +72,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
             units::percent(1.0 - decision.significance_level)
         ),
         test => format!(
-            "by {test} of {unit}; p {family} must be below {level} (two-sided){interval}; drift between runs is ignored"
+            "by {test} of {unit}; a change needs p below {level} (two-sided, {family}){interval}; drift between runs is ignored"
         ),
     }
 }
@@ -103,7 +103,9 @@ pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String>
     let description = &comparison.description;
     let [mean, median] = [description.mean?, description.median?]
         .map(|change| units::change_with_interval(&change.estimate));
-    Some(format!("change of the mean {mean}, of the median {median}"))
+    Some(format!(
+        "the mean changed by {mean}, the median by {median}"
+    ))
 }
 
 /// Describes the requested location estimate and the samples that it leaves out; `None` if none was requested.

@@ -8,7 +8,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{BySide, Measurement, Verdict};
 
-const CLOSED_LOOP: &str = "Latencies are service times measured in a closed loop: each operation starts when the one before ends, so they include no time in a queue, unlike requests of independent clients (coordinated omission). Percentiles are means over processes, accurate to 1/1024.";
+const CLOSED_LOOP: &str = "Latencies are service times from a closed loop: each operation starts when the previous one ends, so they do not include the queueing that independent clients would see (coordinated omission). Percentiles are means over processes, accurate to 1/1024.";
 
 /// Maximum number of functions that a sentence names.
 const MOST_FUNCTIONS: usize = 3;
@@ -25,7 +25,7 @@ pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     });
     let fewest = timed.min()?;
     let advice = if fewest < FEWEST_PROCESSES {
-        " Fewer than three processes are too few to rely on: use at least three, and five or more for published numbers."
+        " Results from fewer than three processes are unreliable: use at least three, or at least five for published numbers."
     } else {
         ""
     };
@@ -110,7 +110,7 @@ pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> Stri
         format!(": {functions}")
     };
     let doubt = if change.verdict == Verdict::Inconclusive {
-        ", which vary too much to show a change"
+        ", but the counts vary too much to show a change"
     } else {
         ""
     };
@@ -124,7 +124,7 @@ pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> Stri
 pub(crate) fn describe_sampled_time(found: &SampledTime) -> String {
     let samples = format_sample_counts(found);
     if found.functions.is_empty() {
-        return format!("no function's time differs beyond chance in {samples}");
+        return format!("no function's time differs significantly in {samples}");
     }
     let functions = list_functions(&found.functions, units::signed_time);
     format!("time per iteration by function, from {samples}: {functions}")
@@ -155,7 +155,7 @@ fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64)
         .collect();
     (!words.is_empty()).then(|| {
         format!(
-            "{} per iteration, which vary too much to show a change with so few processes",
+            "{} per iteration, but the counts vary too much to show a change with so few processes",
             words.join(", ")
         )
     })
@@ -274,7 +274,7 @@ mod tests {
         };
         let told = describe_uncertain_counts(&found, 0.02).expect("something");
         assert!(
-            told.starts_with("allocations 100 → 150 per iteration, which vary"),
+            told.starts_with("allocations 100 → 150 per iteration, but the counts vary"),
             "{told}"
         );
         assert_eq!(describe_uncertain_counts(&found, 0.5), None);
@@ -303,7 +303,7 @@ mod tests {
         found.functions.clear();
         assert_eq!(
             describe_sampled_time(&found),
-            "no function's time differs beyond chance in 4987 and 5012 samples"
+            "no function's time differs significantly in 4987 and 5012 samples"
         );
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     match remark {
         BenchmarkNote::CutShort { processes } => {
             format!(
-                "`--time-budget` left time for only {}, and a verdict needs {MIN_PROCESSES}: raise it, or select fewer benchmarks",
+                "`--time-budget` left time for only {}, but a verdict needs {MIN_PROCESSES}: raise it, or select fewer benchmarks",
                 units::counted(*processes, "process")
             )
         }
@@ -60,7 +60,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
         BenchmarkNote::Same(same) => explain_unmeasured(*same),
         BenchmarkNote::OtherVersion => "the version of the benchmark differs (`--allow-different benchmark-version` compares it anyway)".to_owned(),
         BenchmarkNote::OtherHarness => "the reference uses a different benchmark harness".to_owned(),
-        BenchmarkNote::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
+        BenchmarkNote::BaseFailed => "the benchmark fails in the reference, so there is nothing to compare".to_owned(),
         BenchmarkNote::TargetFailed { in_base } => {
             let whose = if *in_base { "the reference's" } else { "the" };
             format!("{whose} bench target failed before it listed its benchmarks; see the error above")
@@ -100,7 +100,7 @@ fn describe_settlement(
 /// Explains why a benchmark that is the same on both sides was not measured.
 pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     format!(
-        "{} (`--measure-identical` measures it anyway)",
+        "{} (to measure anyway: `--measure-identical`)",
         describe_sameness(same)
     )
 }
@@ -112,7 +112,7 @@ pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
         Sameness::Reachable => {
             "all machine code and data that the benchmark can reach are the same"
         }
-        Sameness::Run => "the benchmark ran none of the machine code that differs",
+        Sameness::Run => "the benchmark did not run any machine code that differs",
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let from = with_reference("from", change.reference);
     if count == 0 {
         return format!(
-            "the machine code of `{}` differs{from} outside its functions",
+            "the machine code of `{}` differs{from} only outside its functions",
             change.target
         );
     }
@@ -202,12 +202,12 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             files,
             current_does_not_build,
         } => format!(
-            "the bench target `{target}` itself differs between the sides ({}): a change may come from the benchmark ({})",
+            "the bench target `{target}` itself differs between the sides ({}), so a change may come from the benchmark; {}",
             files.join(", "),
             if *current_does_not_build {
                 "the reference does not build with the current one"
             } else {
-                "`--benches-from worktree` uses the current one for both, if the reference builds with it"
+                "`--benches-from worktree` uses the current one on both sides, if the reference builds with it"
             }
         ),
         RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
@@ -244,16 +244,16 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
         }
         RunNote::NotForRounds { flags, keys, code } => describe_unused_settings(flags, keys, code),
         RunNote::Stolen { share } => format!(
-            "the hypervisor gave {:.0} % of the processor time to others during the run, so intervals are wider",
+            "other virtual machines took {:.0} % of the processor time during the run, so intervals are wider",
             share * 100.0
         ),
-        RunNote::Imported => "these values come from another program, measured under unknown conditions; between languages, machines, or libraries with different guarantees, a difference shows a direction but not a size".to_owned(),
+        RunNote::Imported => "another program measured these values under unknown conditions; between languages, machines, or libraries with different guarantees, trust the direction of a difference but not its size".to_owned(),
         RunNote::LeftOut { run, left_out } => format!(
-            "run {run} is described from the samples that its import kept: {}",
+            "the numbers of run {run} use only the samples that its import kept: {}",
             left_out.describe()
         ),
-        RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared, where runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
-        RunNote::ProcessesUnknown => "an imported side does not tell its processes apart, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
+        RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared: runs may differ by a few percent; if nobody else uses the machine, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
+        RunNote::ProcessesUnknown => "an imported run does not say which process measured which repetition, so all count as independent: a difference between two sessions looks like a change".to_owned(),
         RunNote::SampledDifferently { in_turn, alone } => format!(
             "small changes may come from how the runs were measured: run {in_turn} side by side with another build, in many short rounds, and run {alone} alone"
         ),
@@ -279,7 +279,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
                 each.collect::<Vec<_>>().join("; ")
             )
         }
-        RunNote::ConcludedElsewhere => "these verdicts come from another store; run numbers in their notes are that store's".to_owned(),
+        RunNote::ConcludedElsewhere => "these verdicts come from another store; run numbers in their notes refer to that store".to_owned(),
     }
 }
 
@@ -291,7 +291,7 @@ fn list_shards(parts: &[ShardId]) -> String {
 
 /// Says that a run was interrupted and has only a part of its results.
 pub(crate) fn describe_incomplete(run: RunId) -> String {
-    format!("run {run} is incomplete: it was interrupted, and only what it had measured is shown")
+    format!("run {run} is incomplete: it was interrupted, so only a part of its results is shown")
 }
 
 /// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
@@ -319,11 +319,11 @@ fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) 
     let settings = [
         named(flags, ""),
         named(keys, " in Cargo.toml"),
-        named(code, " in the code of benchmarks"),
+        named(code, " in benchmark code"),
     ];
     let settings: Vec<String> = settings.into_iter().flatten().collect();
     format!(
-        "builds that are measured side by side do not use {} (use `--rounds` or `--time-budget`)",
+        "side-by-side measurements do not use {} (use `--rounds` or `--time-budget` instead)",
         settings.join(", and ")
     )
 }
@@ -385,7 +385,7 @@ fn describe_shared_level(shared: Option<SharedLevel>) -> String {
                     interval_level,
                 },
         }) if family > 1 => format!(
-            " ({}: {family} numbers share {})",
+            " ({} interval: {family} numbers together have {} confidence)",
             units::percent(interval_level),
             units::percent(confidence_level)
         ),
@@ -426,15 +426,15 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
         } => {
             let share = match family {
                 1 => String::new(),
-                _ => format!(" ({family} numbers share the confidence level)"),
+                _ => format!(" (the confidence level is for {family} numbers together)"),
             };
             let way_out = if *is_change {
-                "more processes or a side-by-side comparison (`--against`) narrow it"
+                "more processes or a side-by-side comparison (`--against`) narrow the interval"
             } else {
-                "more processes narrow it"
+                "more processes narrow the interval"
             };
             format!(
-                "the limit `{text}` is undecided for {}: the estimate is above it, but the whole interval is not{share}; {way_out}",
+                "the limit `{text}` is undecided for {}: the estimate is above the limit, but part of its interval is below{share}; {way_out}",
                 name_benchmarks(benchmarks)
             )
         }
@@ -453,14 +453,14 @@ pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
 fn explain_missing_statistic(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
-            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
+            "allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
         }
-        Statistic::Instructions => "its instructions were not counted",
+        Statistic::Instructions => "instructions were not counted",
         Statistic::Latency(_) => {
-            "it is not a latency benchmark (`iter_latency` times single operations)"
+            "it needs a latency benchmark (`iter_latency` times single operations)"
         }
-        Statistic::Slope => "it has no linear phase",
-        _ => "its samples do not have it, or are not times",
+        Statistic::Slope => "there are no samples with increasing iteration counts",
+        _ => "the samples lack this statistic, or are not times",
     }
 }
 
@@ -543,7 +543,7 @@ mod tests {
         };
         assert_eq!(
             said(apart),
-            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 %: 50 numbers share 95 %), more than `allocations:10%` allows"
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 % interval: 50 numbers together have 95 % confidence), more than `allocations:10%` allows"
         );
     }
 
@@ -562,8 +562,7 @@ mod tests {
             ))
         };
         assert!(
-            without(vec![key("a")])
-                .contains("does not apply to `a`: it is not a latency benchmark")
+            without(vec![key("a")]).contains("does not apply to `a`: it needs a latency benchmark")
         );
         assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
         let undecided = |family, is_change| {
@@ -577,13 +576,13 @@ mod tests {
         let among = undecided(50, true);
         assert!(
             among.contains("undecided for `a`")
-                && among.contains("50 numbers share the confidence level")
+                && among.contains("the confidence level is for 50 numbers")
                 && among.contains("--against"),
             "{among}"
         );
         let alone = undecided(1, false);
         assert!(
-            !alone.contains("share the confidence level") && !alone.contains("--against"),
+            !alone.contains("the confidence level is for") && !alone.contains("--against"),
             "{alone}"
         );
     }

@@ -79,8 +79,9 @@ pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     let slower = count_looking_slower(&findings.rows);
     let slower = match slower {
         0 => String::new(),
-        1 => ", and 1 looks slower".to_owned(),
-        some => format!(", and {some} look slower"),
+        1 if open == 1 => " and looks slower".to_owned(),
+        1 => "; 1 of them looks slower".to_owned(),
+        some => format!("; {some} of them look slower"),
     };
     (open > 0).then(|| {
         format!(
@@ -224,7 +225,7 @@ pub(crate) fn describe_problem(
     }
     let mut repeated_note = None;
     let more = match row.verdict {
-        Some(Verdict::Missing) => "it is in the reference but not in this run".to_owned(),
+        Some(Verdict::Missing) => "in the reference but not in this run".to_owned(),
         Some(Verdict::Incomparable | Verdict::Failed) => {
             repeated_note = notes(row, findings).into_iter().next();
             repeated_note.clone().unwrap_or_default()
@@ -340,7 +341,7 @@ pub(crate) fn format_processes(processes: &[u32]) -> String {
 /// Describes the failure of a bench target before all of its benchmarks were known.
 pub(crate) fn describe_target_failure(failed: &FailedTarget) -> String {
     let message = truncate(&failed.message, LONGEST_SENTENCE);
-    format!("not all of its benchmarks are known: {message}")
+    format!("failed before it listed all its benchmarks: {message}")
 }
 
 /// Returns the text with a capital first letter.
@@ -362,7 +363,7 @@ pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
 pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {
-        format!("{all} unchanged: both builds run the same machine code, so none was measured.")
+        format!("{all} unchanged: both builds run the same machine code, so nothing was measured.")
     } else {
         format!(
             "{same} of {all} unchanged: they run the same machine code in both builds, so they were not measured."
@@ -372,7 +373,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
 }
 
 /// Says which benchmarks have which reference, if a side-by-side run has several.
-/// Example: `` Run 3 is the reference of `a`; run 1 of the other 5 benchmarks. ``.
+/// Example: `` Run 3 is the reference for `a`; run 1 for the other 5 benchmarks. ``.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
@@ -389,7 +390,11 @@ pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     groups.sort_by_key(|(_, ids)| ids.len());
     let last = groups.len() - 1;
     let parts = groups.iter().enumerate().map(|(at, (run, ids))| {
-        let verb = if at == 0 { "is the reference of" } else { "of" };
+        let verb = if at == 0 {
+            "is the reference for"
+        } else {
+            "for"
+        };
         let ids = match &ids[..] {
             ids if at == last && ids.len() > MAX_NAMED_BENCHMARKS => {
                 format!("the other {}", units::counted(ids.len(), "benchmark"))

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::output::terminal;
+use crate::output::{terminal, units};
 use perfcheck_analysis::model::{Environment, Run, Source};
 
 /// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
@@ -41,8 +41,13 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     if source.rows_skipped > 0 {
         writeln!(
             writer,
-            "{} rows could not be read and were skipped",
-            source.rows_skipped
+            "{} could not be read and {} skipped",
+            units::counted(source.rows_skipped as usize, "row"),
+            if source.rows_skipped == 1 {
+                "was"
+            } else {
+                "were"
+            }
         )?;
     }
     writeln!(

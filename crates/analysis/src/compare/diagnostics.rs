@@ -183,24 +183,24 @@ impl fmt::Display for Diagnostic {
         match self {
             Self::ProcessesDiffer { ratio } => write!(
                 f,
-                "processes differ {ratio:.0} times as much as their samples suggest: the precision within one says little about the next"
+                "processes differ {ratio:.0} times as much as their samples suggest: the spread within one process says little about the others"
             ),
             Self::Dependent {
                 autocorrelation,
                 processes,
             } => write!(
                 f,
-                "samples resemble the ones before them (autocorrelation up to {autocorrelation:.2}, in {})",
+                "successive samples are correlated (autocorrelation up to {autocorrelation:.2}, in {})",
                 counted(processes)
             ),
             Self::HalvesDiffer { p_value, processes } => write!(
                 f,
-                "the halves of {} differ (p down to {p_value:.1e})",
+                "the two halves of the samples differ in {} (p as low as {p_value:.1e})",
                 counted(processes)
             ),
             Self::Drifts { change, processes } => write!(
                 f,
-                "the time moves by up to {:+.0} % from the first half to the second in {}",
+                "the time drifts by up to {:+.0} % from the first half to the second in {}",
                 change * 100.0,
                 counted(processes)
             ),
@@ -210,7 +210,7 @@ impl fmt::Display for Diagnostic {
                 times_median,
             } => write!(
                 f,
-                "a second speed: {samples} samples ({:.1} %) lie together at {times_median:.2} times the median",
+                "a second speed: {samples} samples ({:.1} %) cluster at {times_median:.2} times the median",
                 share * 100.0
             ),
             Self::SeveralModes { modal_value } => write!(
@@ -223,7 +223,7 @@ impl fmt::Display for Diagnostic {
             ),
             Self::AbsurdTime { seconds, ratio } => write!(
                 f,
-                "a sample takes {seconds:.3} s, {ratio:.0} times the median: a stall, or a value in another unit?"
+                "one sample takes {seconds:.3} s, {ratio:.0} times the median: did the machine stall, or is the unit wrong?"
             ),
         }
     }

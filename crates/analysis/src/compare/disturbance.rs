@@ -31,7 +31,7 @@ words! {
     Steadiness {
         Quiet = "quiet": "Below 5 %.",
         Moderate = "moderate": "Below 10 %.",
-        Shared = "shared": "Up to 30 %: typical of machines that others use too.",
+        Shared = "shared": "Up to 30 %: typical of shared machines.",
         Unsteady = "unsteady": "Above.",
     }
 }

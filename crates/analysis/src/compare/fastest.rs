@@ -11,9 +11,9 @@ use perfcheck_stats::{WelchDf, WelchTest, mean, median, words};
 words! {
     /// The rank of a contender relative to the fastest.
     Rank {
-        Fastest = "fastest": "It has the smallest value of all.",
-        Open = "open": "It cannot be told apart from the fastest.",
-        Slower = "slower": "It is shown to be slower.",
+        Fastest = "fastest": "It has the smallest value.",
+        Open = "open": "It may be as fast as the fastest.",
+        Slower = "slower": "It is significantly slower than the fastest.",
     }
 }
 

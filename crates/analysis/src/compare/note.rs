@@ -255,12 +255,12 @@ impl Note {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
                 f,
-                "not tested: this test needs {needed} observations on each side, but one has only {smaller} (raise `--rounds`, or use `--observations samples`)"
+                "not tested: this test needs {needed} observations on each side, but one side has only {smaller} (raise `--rounds`, or use `--observations samples`)"
             ),
             Self::NoCenter { center: Statistic::Slope } => f.write_str(
-                "not tested: a side has no slope because it was not sampled in linear mode (use `--sampling-mode linear` or another `--center`)",
+                "not tested: one side has no slope because it was not sampled in linear mode (use `--sampling-mode linear` or another `--center`)",
             ),
-            Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
+            Self::NoCenter { center } => write!(f, "not tested: one side has no {center}"),
             Self::NoSuchMetric { metric: Statistic::Allocations | Statistic::Bytes | Statistic::Peak } => f.write_str(
                 "allocations were not counted on at least one side: the bench needs the counting allocator of `perfcheck`",
             ),
@@ -269,25 +269,25 @@ impl Note {
             ),
             Self::NoSuchMetric { metric } => write!(
                 f,
-                "{metric} is missing on at least one side: only benchmarks that time single operations (`iter_latency`) have it"
+                "{metric} is missing on at least one side: only benchmarks that time single operations (`iter_latency`) report it"
             ),
             Self::NoExactP => f.write_str(
                 "not tested: an exact p needs values without ties and at most 10,000 pairs (`--rank-p auto` uses the asymptotic p instead)",
             ),
             Self::NegligibleEffect { delta, practical } => write!(
                 f,
-                "the difference is significant but negligible: Cliff's delta is {delta:+.3}, and only {practical} or more counts"
+                "the difference is significant but negligible: Cliff's delta is {delta:+.3} (threshold {practical})"
             ),
             Self::WithinNoise => f.write_str(
-                "the difference is significant, but its interval is not entirely beyond the noise threshold",
+                "the difference is significant, but part of its interval is within the noise threshold",
             ),
             Self::NotSignificant { p, adjusted, level } => write!(
                 f,
-                "the interval lies beyond the noise threshold, but p is {p:.4} ({adjusted:.4} adjusted for all benchmarks), not below {level} (use more processes, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
+                "the interval is beyond the noise threshold, but p is not below {level}: {p:.4}, or {adjusted:.4} adjusted for all benchmarks (use more processes, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
             ),
             Self::CountsNotSignificant { p, adjusted, level } => write!(
                 f,
-                "the counts differ by more than noise, but p is {p:.4} ({adjusted:.4} adjusted for all benchmarks whose counts vary), not below {level} (use more processes)"
+                "the counts differ by more than noise, but p is not below {level}: {p:.4}, or {adjusted:.4} adjusted for all benchmarks whose counts vary (use more processes)"
             ),
             _ => Ok(()),
         }
@@ -299,43 +299,43 @@ impl Note {
     fn fmt_paired(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {
-                write!(f, "{rounds} rounds are too few for a verdict")
+                write!(f, "too few rounds for a verdict ({rounds})")
             }
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
-                "the second fastest samples are compared because a side has only {samples} samples"
+                "the second fastest samples are compared because one side has only {samples} samples"
             ),
             Self::SlowPath { side, share_candidate, share_base } => write!(
                 f,
-                "some samples of {side} are more than 10 % slower than the neighboring samples of the other side, but its fastest are not ({:.1} % of the new samples are more than 10 % above the fastest, {:.1} % of the reference's)",
+                "some samples of {side} are more than 10 % slower than their neighbors on the other side, but its fastest are not (share of samples more than 10 % above the fastest: {:.1} % in the new run, {:.1} % in the reference)",
                 share_candidate * 100.0,
                 share_base * 100.0
             ),
             Self::SlowPathSuspected => f.write_str(
-                "the fastest samples are alike, but some other new samples may be slower (more rounds would tell)",
+                "the fastest samples are about equal, but other samples may have become slower (measure more rounds to find out)",
             ),
             Self::SlowPathsNotSearched { rounds } => write!(
                 f,
-                "the fastest samples are alike, but {rounds} rounds are too few to tell whether other samples became slower"
+                "the fastest samples are about equal, but {rounds} rounds are too few to tell whether other samples became slower"
             ),
             Self::ThresholdRaised { controls, change, too_noisy } => write!(
                 f,
-                "identical code differs by up to {:.1} % on this host (95th percentile of {controls} comparisons): that is now its noise threshold{}",
+                "identical code differs by up to {:.1} % on this host (95th percentile of {controls} comparisons), which is now the noise threshold{}",
                 change * 100.0,
-                if *too_noisy { ", too large to call anything unchanged" } else { "" }
+                if *too_noisy { ": too high to call anything unchanged" } else { "" }
             ),
             Self::ChangeDrifts => f.write_str(
-                "the two halves of the rounds show different changes, by more than the noise threshold and chance: measure again",
+                "the two halves of the rounds disagree about the change, by more than noise and chance explain: measure again",
             ),
             Self::PositionMatters { effect } => write!(
                 f,
-                "the side measured second in a pair is {:.1} % {}: the sides disturb each other (the order is balanced, so the change is not affected)",
+                "whichever side is measured second is {:.1} % {}: the sides disturb each other (the order is balanced, so the change is not affected)",
                 effect.abs() * 100.0,
                 if *effect < 0.0 { "faster" } else { "slower" }
             ),
             Self::RoundsDependOnTheirNeighbours { correlation } => write!(
                 f,
-                "each round resembles the one before (correlation {correlation:.2}): the interval may be too narrow"
+                "successive rounds are correlated ({correlation:.2}), so the interval may be too narrow"
             ),
             Self::LongIterations { iteration_ns } => write!(
                 f,
@@ -349,7 +349,7 @@ impl Note {
             ),
             Self::SamplesDiffer { by } => write!(
                 f,
-                "sample pairs within a round differ by {:.1} % (standard deviation): a quieter machine or more rounds help",
+                "within a round, the difference between the sides varies by {:.1} % (standard deviation): a quieter machine or more rounds help",
                 by * 100.0
             ),
             Self::SeveralProcessors { processors } => write!(
@@ -358,7 +358,7 @@ impl Note {
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
-                "the rounds of {side} form two groups {:.0} % apart, with {:.0} % of them in the fast one: memory layout or a disturbed host may be the cause",
+                "the rounds of {side} form two groups {:.0} % apart, with {:.0} % of them in the fast group: memory layout or a disturbed host may be the cause",
                 apart * 100.0,
                 share * 100.0
             ),
@@ -375,11 +375,11 @@ impl fmt::Display for Note {
             // Without a clock, only values of 0 do not count.
             Self::SamplesTooShort { side, needed_ns } if *needed_ns == 0.0 => write!(
                 f,
-                "the values of {side} are 0, so there is no ratio; compare differences with another test (`--method nbenchmark`)"
+                "the values of {side} are 0, so there is no ratio; use a test that compares differences (`--method nbenchmark`)"
             ),
             Self::SamplesTooShort { side, needed_ns } => write!(
                 f,
-                "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
+                "the samples of {side} are too short to test: run more iterations per sample, so that each takes at least {:.0} us",
                 needed_ns / 1000.0
             ),
             Self::ProcessesLeftOut {
@@ -388,43 +388,43 @@ impl fmt::Display for Note {
                 used,
             } => write!(
                 f,
-                "{left_out} of {} processes of {side} were left out: something slowed down their warm-up, so their samples are too short",
+                "left out {left_out} of {} processes of {side}: something slowed down the warm-up, so the samples are too short",
                 left_out + used
             ),
             Self::RoundsLeftOut { left_out, rounds } => write!(
                 f,
-                "{left_out} of {rounds} rounds were left out: something slowed down a warm-up, so their samples are too short"
+                "left out {left_out} of {rounds} rounds: something slowed down a warm-up, so the samples are too short"
             ),
             Self::ProcessesFailed { side, failed, good } => {
-                write!(f, "{failed} processes of {side} failed, {good} are left")
+                write!(f, "{failed} of {} processes of {side} failed", failed + good)
             }
             Self::FewProcesses { side, processes: 1 } => {
-                write!(f, "{side} has one process, so how much processes differ is unknown")
+                write!(f, "{side} has only one process, so the difference between processes is unknown")
             }
             Self::FewProcesses { side, processes } => {
                 write!(f, "{side} has only {processes} processes")
             }
             Self::LoneProcesses => f.write_str(
-                "one process per side cannot tell a change from a disturbance: measure at least two",
+                "with one process per side, a disturbance looks like a change: measure at least two",
             ),
             Self::SamplesAsUnits => f.write_str(
-                "with one process the t-score treats samples as independent, so it raises too many false alarms",
+                "with one process, the t-score treats samples as independent, so it raises too many false alarms",
             ),
             Self::MedianOfFewSamples { samples } => {
-                write!(f, "medians are compared because a side has only {samples} samples")
+                write!(f, "medians are compared because one side has too few samples ({samples})")
             }
             Self::MedianOfRamp => f.write_str(
-                "medians of the longer half of the ramp are compared because there is no flat phase",
+                "medians of the ramp's longer samples are compared because there is no flat phase",
             ),
             Self::SampleLengthsDiffer { ratio } => write!(
                 f,
-                "the samples of one side are {ratio:.1} times as long as the other's; short samples reach lower times"
+                "one side's samples are {ratio:.1} times as long as the other's, and shorter samples reach lower times"
             ),
-            Self::NoVariance => f.write_str("all processes of each side gave the same value (a coarse clock?)"),
+            Self::NoVariance => f.write_str("on each side, all processes have the same value (is the clock too coarse?)"),
             Self::NoTScore => f.write_str("the t-score could not be computed"),
             Self::TooFewResamples { needed } => write!(
                 f,
-                "this many benchmarks at this significance level need at least {needed} resamples"
+                "so many benchmarks need at least {needed} resamples at this significance level (use `--resamples`)"
             ),
             Self::FewerResamples { drawn } => write!(
                 f,
@@ -437,7 +437,7 @@ impl fmt::Display for Note {
                 f.write_str(if self.withholds_changes() {
                     ", so no smaller change is reported: measure again when the host is quieter"
                 } else {
-                    ": a time that only one process reached is uncertain (more processes help)"
+                    ", so the fastest time is uncertain (more processes help)"
                 })
             }
             Self::SlowerButForTheFastest { change } => write!(
@@ -454,10 +454,10 @@ impl fmt::Display for Note {
             | Self::NotSignificant { .. }
             | Self::CountsNotSignificant { .. } => self.fmt_published_test(f),
             Self::TestsContradict => f.write_str(
-                "the fastest samples and the round-by-round comparison disagree (did the host change its speed?): only what both show counts",
+                "the fastest samples and the round-by-round comparison disagree, so only a change that both show counts (did the host change speed?)",
             ),
             Self::FasterByTScoreOnly => f.write_str(
-                "the t-score says faster, but drift between runs could explain it",
+                "the t-score shows a speedup, but drift between runs could explain it",
             ),
             Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.fmt_paired(f),
         }
@@ -507,7 +507,7 @@ impl fmt::Display for HostNote {
                 processes,
             } => write!(
                 f,
-                "{drifting} of {processes} processes of {side} changed speed while they were sampled (use a longer warm-up or a quieter host)"
+                "{drifting} of {processes} processes of {side} changed speed during sampling (use a longer warm-up or a quieter host)"
             ),
             Self::SamplesInterrupted { side, share } => write!(
                 f,

@@ -68,7 +68,7 @@ impl Limit {
         };
         if pattern.is_some_and(str::is_empty) {
             return Err(format!(
-                "`{text}` has no pattern before `=`: leave out the `=` to mean all benchmarks"
+                "`{text}` has no pattern before `=`: leave out the `=` to limit all benchmarks"
             ));
         }
         let statistic = Statistic::parse(word, StatisticSet::Limits)?;
@@ -76,7 +76,7 @@ impl Limit {
         let ceiling = if limit.ends_with('%') {
             if !statistic.has_change() {
                 return Err(format!(
-                    "a limit of `{word}` must be a value such as `2ms`: its change has no interval to rely on (`mean` and `median` have one)"
+                    "a limit of `{word}` must be a value such as `2ms`: its change has no interval (`mean` and `median` have one)"
                 ));
             }
             Ceiling::Change(parse_fraction(limit)?)

@@ -142,7 +142,7 @@ impl Benchmark {
         let large = [bytes, elements].into_iter().flatten();
         let large = large.max().filter(|count| *count >= limits::BEYOND_NUMBERS);
         long.or_else(nameless)
-            .or(large.map(|count| format!("its throughput of {count} is not below 2^63")))
+            .or(large.map(|count| format!("its throughput is {count}, but must be below 2^63")))
             .or_else(|| self.settings.find_exceeded_limit())
     }
 }

@@ -52,7 +52,7 @@ pub fn check_phase(time: Duration) -> Result<Duration, String> {
         return Ok(time);
     }
     let hours = LONGEST_PHASE.as_secs() / 3600;
-    Err(format!("it is longer than {hours} hours"))
+    Err(format!("must be at most {hours} hours"))
 }
 
 /// Cuts a message that is too long.
@@ -60,7 +60,7 @@ pub fn cut_message(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
         let all = text.len();
         text.truncate(end);
-        let _ = write!(text, "… (cut; it has {all} bytes)");
+        let _ = write!(text, "… (truncated; {all} bytes in all)");
     }
     text
 }
@@ -109,7 +109,7 @@ mod tests {
         let fits = "é".repeat(LONGEST_MESSAGE);
         assert_eq!(cut_message(fits.clone()), fits);
         let cut = cut_message(format!("{fits}é"));
-        assert_eq!(cut, format!("{fits}… (cut; it has 2002 bytes)"));
+        assert_eq!(cut, format!("{fits}… (truncated; 2002 bytes in all)"));
         assert!(check_name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
         assert_eq!(cut_name("x".repeat(1000)), "x".repeat(1000));
         assert_eq!(cut_name("é".repeat(501)), "é".repeat(498) + "…");

@@ -50,7 +50,7 @@ impl FromStr for ShardId {
         });
         found.filter(|found| found.is_valid()).ok_or_else(|| {
             format!(
-                "a part is K/N, such as 2/8 for the second of eight, with K from 1 to N and N up to {}",
+                "expected K/N, such as 2/8 for the second of eight parts, with K from 1 to N and N at most {}",
                 Self::MOST
             )
         })

@@ -163,7 +163,7 @@ impl EventBuffer {
             }
         }
         if let surplus @ 1.. = self.left_out.get() {
-            let text = format!("{surplus} bytes of output are left out");
+            let text = format!("{surplus} bytes of output were omitted");
             observer.observe(&Event::Warning(&text));
         }
     }
@@ -277,7 +277,7 @@ mod tests {
         held_back.replay(&heard);
         let heard = heard.0.into_inner();
         assert_eq!(heard.len(), 2);
-        let said = format!("{:?}", Event::Warning("3 bytes of output are left out"));
+        let said = format!("{:?}", Event::Warning("3 bytes of output were omitted"));
         assert_eq!(heard[1], said);
     }
 }

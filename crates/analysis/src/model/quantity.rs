@@ -33,7 +33,7 @@ pub fn parse_slowdown(text: &str) -> Result<f64, String> {
         Ok(fraction)
     } else {
         Err(format!(
-            "`{text}` is neither a factor above 1 such as `1.02` nor a percentage such as `2%` (at most ten times as long)"
+            "`{text}` is neither a factor above 1 such as `1.02` nor a percentage such as `2%` (at most `10` or `900%`)"
         ))
     }
 }
@@ -58,7 +58,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         .zip(seconds)
         .and_then(|(number, seconds)| Duration::try_from_secs_f64(number * seconds).ok())
         .ok_or_else(|| {
-            format!("`{text}` is not a time such as `100ms`, `1.5s` or `2min` (a plain number is seconds)")
+            format!("`{text}` is not a time such as `100ms`, `1.5s` or `2min` (a number without a unit means seconds)")
         })
 }
 

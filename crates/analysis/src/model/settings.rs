@@ -19,7 +19,7 @@ words! {
     #[derive(Default)]
     SamplingMode {
         #[default]
-        Standard = "standard": "A ramp up to samples of about 1 ms, then equal samples of about 1 ms",
+        Standard = "standard": "A ramp up to about 1 ms per sample, then equal samples of about 1 ms",
         Linear = "linear": "A ramp over the whole measurement time: d, 2d, 3d, ... iterations",
         Flat = "flat": "Equal samples over the whole measurement time",
         Auto = "auto": "Linear, or flat if linear would take more than twice the measurement time",
@@ -63,11 +63,11 @@ impl AuthorSettings {
     pub fn find_exceeded_limit(&self) -> Option<String> {
         let count = |what, range, value: Option<u32>| {
             let why = limits::check_range(range, value?.into()).err()?;
-            Some(format!("`{what}` is set in its code: {why}"))
+            Some(format!("its code sets `{what}` to an invalid value: {why}"))
         };
         let time = |what, value: Option<Nanos>| {
             let why = limits::check_phase(value?.into()).err()?;
-            Some(format!("`{what}` is set in its code: {why}"))
+            Some(format!("its code sets `{what}` to an invalid value: {why}"))
         };
         let noise = self.noise_threshold;
         let noise = noise.filter(|threshold| !(0.0..1.0).contains(threshold));
@@ -77,7 +77,7 @@ impl AuthorSettings {
             .or_else(|| time("measurement_ns", self.measurement_ns))
             .or(noise.map(|threshold| {
                 format!(
-                    "`noise_threshold` is set in its code: {threshold} is not from 0 to below 1"
+                    "its code sets `noise_threshold` to {threshold}, but it must be at least 0 and below 1"
                 )
             }))
     }
@@ -178,8 +178,8 @@ impl Default for DecisionSettings {
 words! {
     /// The test that decides about stored runs.
     Test {
-        BootstrapT = "bootstrap-t": "This tool's own: bootstrap t-score and prediction interval",
-        TScore = "t-score": "The bootstrap t-score alone, which ignores drift between runs (as --ignore-drift)",
+        BootstrapT = "bootstrap-t": "Bootstrap t-score and prediction interval (cargo-perfcheck's own test)",
+        TScore = "t-score": "The bootstrap t-score alone, which ignores drift between runs (like --ignore-drift)",
         PooledT = "pooled-t": "The t-score of the means, compared with resamples of both sides pooled (Criterion)",
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         MannWhitney = "mann-whitney": "Mann-Whitney rank test (NBenchmark, the serializer methodology)",
@@ -193,9 +193,9 @@ words! {
     /// The unit that counts as one observation.
     Observations {
         Processes = "processes": "One value per process: processes are independent of each other",
-        Samples = "samples": "Every sample, as NBenchmark and Criterion do: more false alarms if processes differ",
+        Samples = "samples": "Every sample, as in NBenchmark and Criterion: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
-        Filtered = "filtered": "Every sample that `--outliers`, or the filter of an import, keeps (serializers)",
+        Filtered = "filtered": "Every sample that `--outliers` or an import's filter keeps (serializers)",
     }
 }
 
@@ -205,10 +205,10 @@ words! {
         Keep = "none": "Keep all samples (Criterion, mmtests)",
         Top5 = "top5": "Drop the largest 5 % (NBenchmark)",
         Both5 = "both5": "Drop the smallest and the largest 5 % (NBenchmark)",
-        Iqr = "iqr": "Drop samples beyond 1.5 IQR from the quartiles, if there are at least ten and they differ (serializers)",
+        Iqr = "iqr": "Drop samples more than 1.5 IQR from the quartiles, if there are at least ten and the IQR is not 0 (serializers)",
         /// The fence is that of `NBenchmark`; thresholds do not change it.
-        IqrUnguarded = "iqr-unguarded": "The same with nearest-rank quartiles, for any number of samples and any spread (NBenchmark)",
-        Mad = "mad": "Drop samples beyond 3 scaled MAD from the median (NBenchmark)",
+        IqrUnguarded = "iqr-unguarded": "Like `iqr`, but with nearest-rank quartiles, any number of samples and any IQR (NBenchmark)",
+        Mad = "mad": "Drop samples more than 3 scaled MADs from the median (NBenchmark)",
         Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (serializers)",
     }
 }
@@ -319,9 +319,9 @@ impl Analysis {
 words! {
     /// A published system whose conventions `--method` uses.
     System {
-        NBenchmark = "nbenchmark": "NBenchmark: rank test of all samples, asymptotic p, each benchmark by itself, any effect counts",
+        NBenchmark = "nbenchmark": "NBenchmark: rank test of all samples, asymptotic p, no correction, no minimum effect",
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
-        Mmtests = "mmtests": "mmtests: Welch's test at 5 %, of one median of subselections per process; harmonic means for rates",
+        Mmtests = "mmtests": "mmtests: Welch's test at 5 % of one subselection median per process; harmonic means for rates",
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05",
         Serializer = "serializer": "The serializer methodology: rank test with Holm's correction, and change of the means, both without first samples and outliers (IQR)",
     }

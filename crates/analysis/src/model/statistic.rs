@@ -172,11 +172,11 @@ impl Statistic {
             Self::Max => "The largest sample",
             Self::Mean => "The mean",
             Self::Median => "The median",
-            Self::Floor => "The 1 % quantile",
+            Self::Floor => "The 1st percentile",
             Self::Slope => "The slope of the linear phase (Criterion)",
             Self::StdDev => "The standard deviation",
             Self::ProcessStdDev => "The standard deviation of the processes' means",
-            Self::Variation => "Standard deviation over mean",
+            Self::Variation => "The standard deviation divided by the mean",
             Self::Mad => "The median absolute deviation, scaled",
             Self::MadUnscaled => "The median absolute deviation, not scaled (serializers)",
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
@@ -186,11 +186,11 @@ impl Statistic {
             Self::BestMean(99) => "The mean of the best 99 %",
             Self::BestMean(_) => "The mean of the best N percent",
             Self::Percentile(_) => "A percentile of the samples",
-            Self::LinearPercentile(_) => "The same, interpolated (serializers)",
+            Self::LinearPercentile(_) => "An interpolated percentile (serializers)",
             Self::Subselection => {
-                "Median of the means of 100 parts of 80 %, averaged over processes (mmtests)"
+                "Median of the means of 100 random subsets of 80 %, averaged over processes (mmtests)"
             }
-            Self::SubselectionReplaced => "The same with parts drawn with replacement",
+            Self::SubselectionReplaced => "The same with 1000 subsets drawn with replacement",
             Self::SubselectionMargin => "Half the width of the subselection's interval",
             Self::Allocations => "Allocations per iteration",
             Self::Bytes => "Allocated bytes per iteration",

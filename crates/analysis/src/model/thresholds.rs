@@ -185,7 +185,7 @@ impl Thresholds {
         };
         let (least, most) = (kind.least, kind.most);
         if !(least..=most).contains(&value) {
-            return Err(format!("{value} does not lie between {least} and {most}"));
+            return Err(format!("{value} is not between {least} and {most}"));
         }
         if kind.whole && value.fract() != 0.0 {
             return Err(format!("{value} is not a whole number"));

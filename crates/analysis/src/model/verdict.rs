@@ -13,10 +13,10 @@ words! {
         Suspect = "suspect": "Looks slower, but drift between runs or the number of benchmarks could explain it.",
         Failed = "failed": "Could not be measured.",
         Incomparable = "incomparable": "Measured under conditions that are not comparable.",
-        Missing = "missing": "In the reference, not in this run.",
-        Inconclusive = "inconclusive": "Neither a change nor its absence is certain.",
+        Missing = "missing": "In the reference, but not in this run.",
+        Inconclusive = "inconclusive": "It is uncertain whether there is a change.",
         New = "new": "Nothing to compare with.",
-        Unchanged = "unchanged": "No change beyond the noise threshold: the whole interval lies inside it.",
+        Unchanged = "unchanged": "No change beyond the noise threshold: the whole interval is within it.",
         Improved = "improved": "Faster, beyond the noise threshold.",
     }
 }
@@ -120,7 +120,7 @@ words! {
     #[derive(Default)]
     BenchesFrom {
         #[default]
-        Revision = "revision": "Use the revision's own",
-        WorkTree = "worktree": "Use those of the work tree",
+        Revision = "revision": "Use the benches of the revision",
+        WorkTree = "worktree": "Use the benches of the work tree",
     }
 }

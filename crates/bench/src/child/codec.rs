@@ -74,7 +74,7 @@ impl Hello {
         });
         let step = self.quantum_ns.0;
         let large = (step >= limits::BEYOND_NUMBERS)
-            .then(|| format!("`quantum_ns` is {step} and not below 2^63"));
+            .then(|| format!("`quantum_ns` is {step}, but must be below 2^63"));
         long.or(large)
     }
 
@@ -342,7 +342,7 @@ impl AllocationsAnswer {
         }
         if length == 0 || length as u64 > requested.max(1) {
             return Err(format!(
-                "counts {length} iterations where 1 to {requested} were asked for"
+                "counts {length} iterations, but 1 to {requested} were requested"
             ));
         }
         let counted: Vec<Allocations> = (0..length)
@@ -360,13 +360,13 @@ impl AllocationsAnswer {
         };
         if let Some(found) = counted.iter().find(from_nothing) {
             return Err(format!(
-                "has {} bytes of {} allocations and {} bytes of {} allocations of other threads",
+                "has bytes without allocations: {} bytes in {} allocations, and {} bytes in {} allocations of other threads",
                 found.bytes, found.count, found.other_bytes, found.other_count
             ));
         }
         if let Some(found) = counted.iter().find(|found| found.peak_bytes > found.bytes) {
             return Err(format!(
-                "has a peak of {} bytes where only {} bytes were allocated",
+                "has a peak of {} bytes, but only {} bytes were allocated",
                 found.peak_bytes, found.bytes
             ));
         }
@@ -413,13 +413,13 @@ impl LatenciesAnswer {
         let counted = total.saturating_add(self.errors);
         if counted != operations {
             return Err(format!(
-                "counts {total} operations and {} errors where the samples had {operations} iterations",
+                "counts {total} operations and {} errors, but the samples had {operations} iterations",
                 self.errors
             ));
         }
         if self.messages.len() > MOST_MESSAGES || self.messages.len() as u64 > self.errors {
             return Err(format!(
-                "has {} messages of {} errors, of which only the first {MOST_MESSAGES} have one",
+                "has {} messages for {} errors, but only the first {MOST_MESSAGES} errors may have one",
                 self.messages.len(),
                 self.errors
             ));
@@ -427,13 +427,13 @@ impl LatenciesAnswer {
         let single = self.reservoir_ns.len() as u64;
         if single > requested.min(total) {
             return Err(format!(
-                "has {single} single times of {total} operations where at most {requested} were asked for"
+                "has {single} single times for {total} operations, but at most {requested} were requested"
             ));
         }
         check_below_limit("reservoir_ns", &self.reservoir_ns)?;
         if let Some(time) = self.find_uncounted_time(precision) {
             return Err(format!(
-                "has a single time of {time} ns, which is in none of its counters"
+                "has a single time of {time} ns, which none of its counters includes"
             ));
         }
         let windows = self.windows.iter().map(LatencyWindowAnswer::to_window);
@@ -446,7 +446,7 @@ impl LatenciesAnswer {
         let in_windows = (sum(|window| window.operations), sum(|window| window.errors));
         if in_windows != (Some(total), Some(self.errors)) {
             return Err(format!(
-                "has windows whose operations and errors do not add up to the {total} and {} in all",
+                "has windows that do not add up to its {total} operations and {} errors",
                 self.errors
             ));
         }
@@ -467,8 +467,9 @@ impl LatenciesAnswer {
     /// Returns the precision of the histogram.
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
-            HdrPrecision::from_digits(digits)
-                .ok_or_else(|| format!("has a histogram of {digits} digits, not of 1 to 5"))
+            HdrPrecision::from_digits(digits).ok_or_else(|| {
+                format!("has a histogram of {digits} significant digits, but must have 1 to 5")
+            })
         })
     }
 
@@ -476,18 +477,18 @@ impl LatenciesAnswer {
     fn check_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
         if let Some(pair) = self.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(format!(
-                "has the counter {} after the counter {}",
+                "lists counter {} after counter {}",
                 pair[1].0, pair[0].0
             ));
         }
         let last = precision.last_index();
         if let Some((index, _)) = self.counts.iter().find(|(index, _)| *index > last) {
             return Err(format!(
-                "has the counter {index}, but the last one is {last}"
+                "lists counter {index}, but the last possible one is {last}"
             ));
         }
         if let Some((index, _)) = self.counts.iter().find(|(_, count)| *count == 0) {
-            return Err(format!("lists the counter {index}, which is 0"));
+            return Err(format!("lists counter {index}, although it is 0"));
         }
         let in_last = match self.counts.last() {
             Some((index, count)) if *index == last => *count,
@@ -495,7 +496,7 @@ impl LatenciesAnswer {
         };
         if self.clamped > in_last {
             return Err(format!(
-                "says that {} operations took too long, and has {in_last} in its last counter",
+                "says that {} operations took too long, but its last counter is {in_last}",
                 self.clamped
             ));
         }
@@ -504,7 +505,7 @@ impl LatenciesAnswer {
             .map(|(_, count)| *count)
             .try_fold(0_u64, u64::checked_add)
             .filter(|total| *total < limits::BEYOND_NUMBERS)
-            .ok_or_else(|| "has counters whose sum is not below 2^63".to_owned())
+            .ok_or_else(|| "has counters that add up to 2^63 or more".to_owned())
     }
 
     /// Returns a latency of the reservoir that no counter of the histogram includes, if there is one.
@@ -534,7 +535,7 @@ impl LatencyWindowAnswer {
             }
             (operations, _) => {
                 return Err(format!(
-                    "has a window of {operations} operations with the percentiles {percentiles:?}"
+                    "has a window of {operations} operations with invalid percentiles: {percentiles:?}"
                 ));
             }
         };
@@ -554,7 +555,9 @@ fn check_below_limit(name: &str, values: &[u64]) -> Result<(), String> {
         .iter()
         .find(|value| **value >= limits::BEYOND_NUMBERS)
     {
-        Some(value) => Err(format!("has {value} in `{name}`, which is not below 2^63")),
+        Some(value) => Err(format!(
+            "has {value} in `{name}`, but values must be below 2^63"
+        )),
         None => Ok(()),
     }
 }
@@ -697,19 +700,19 @@ mod tests {
             (
                 "[64,0],\"other",
                 "[65,0],\"other",
-                "a peak of 65 bytes where only 64",
+                "a peak of 65 bytes, but only 64",
             ),
             (
                 "\"allocations\":[1,0]",
                 "\"allocations\":[0,0]",
-                "64 bytes of 0 allocations",
+                "64 bytes in 0 allocations",
             ),
             (
                 "\"other_bytes\":[0,9]",
                 "\"other_bytes\":[1,9]",
-                "1 bytes of 0 allocations of other",
+                "1 bytes in 0 allocations of other",
             ),
-            ("[0,9]", "[0,9223372036854775808]", "not below 2^63"),
+            ("[0,9]", "[0,9223372036854775808]", "must be below 2^63"),
         ] {
             let line = COUNTED.replacen(good, bad, 1);
             assert_ne!(line, COUNTED);
@@ -723,7 +726,7 @@ mod tests {
                 .contains("counts 0 iterations")
         );
         let three = empty.replace("[]", "[0,0,0]");
-        assert!(counted(&three).expect_err("three").contains("where 1 to 2"));
+        assert!(counted(&three).expect_err("three").contains("but 1 to 2"));
     }
 
     const LATENCIES: &str = r#"{"type":"latencies","counts":[[100,3],[2048,1]],"clamped":0,"errors":1,"messages":["refused"],"reservoir_ns":[2049,100],"windows":[{"operations":3,"errors":0,"p50_ns":100,"p95_ns":100,"p99_ns":100},{"operations":0,"errors":1,"p50_ns":null,"p95_ns":null,"p99_ns":null},{"operations":1,"errors":0,"p50_ns":2048,"p95_ns":2048,"p99_ns":2048}]}"#;
@@ -751,28 +754,28 @@ mod tests {
             (
                 "[[100,3],[2048,1]]",
                 "[[2048,1],[100,3]]",
-                "counter 100 after the counter 2048",
+                "counter 100 after counter 2048",
             ),
             (
                 "[[100,3],[2048,1]]",
                 "[[100,3],[100,1]]",
-                "counter 100 after the counter 100",
+                "counter 100 after counter 100",
             ),
             (
                 "[2048,1]]",
                 "[33421,1]]",
-                "counter 33421, but the last one is 33420",
+                "counter 33421, but the last possible one is 33420",
             ),
             (
                 "[2048,1]]",
                 "[2048,1],[2050,0]]",
-                "lists the counter 2050, which is 0",
+                "lists counter 2050, although it is 0",
             ),
-            ("[100,3]", "[100,9223372036854775807]", "not below 2^63"),
+            ("[100,3]", "[100,9223372036854775807]", "2^63 or more"),
             (
                 "[100,3]",
                 "[100,4]",
-                "5 operations and 1 errors where the samples had 5",
+                "5 operations and 1 errors, but the samples had 5",
             ),
             (
                 "\"clamped\":0",
@@ -782,18 +785,18 @@ mod tests {
             (
                 "[\"refused\"]",
                 "[\"refused\",\"again\"]",
-                "2 messages of 1 errors",
+                "2 messages for 1 errors",
             ),
             (
                 "[2049,100]",
                 "[2049,100,100]",
-                "3 single times of 4 operations",
+                "3 single times for 4 operations",
             ),
             ("[2049,100]", "[2050,100]", "single time of 2050 ns"),
             (
                 "\"operations\":1",
                 "\"operations\":2",
-                "do not add up to the 4 and 1",
+                "do not add up to its 4 operations and 1",
             ),
             (
                 "\"p95_ns\":2048",

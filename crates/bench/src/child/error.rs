@@ -19,7 +19,7 @@ pub enum ChildError {
     },
     /// The process ended, or the time was over, without a `hello`.
     #[error(
-        "not a supported benchmark executable: {what}{}\n  help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`; all but the last need `harness = false` in Cargo.toml. `--bench NAME` leaves others out",
+        "not a supported benchmark executable: {what}{}\n  help: the supported harnesses are perfcheck, Criterion, divan and libtest's `#[bench]`; all but libtest need `harness = false` in Cargo.toml. `--bench NAME` measures only one bench target",
         append_output(first_line.as_ref())
     )]
     NoHello {
@@ -30,11 +30,11 @@ pub enum ChildError {
     },
     /// A Criterion bench that does not report to its runner.
     #[error(
-        "its Criterion does not report its samples to cargo-perfcheck\n  help: update to Criterion 0.3.3 or later; those versions report them if they can connect to 127.0.0.1"
+        "its version of Criterion does not report samples to cargo-perfcheck\n  help: update to Criterion 0.3.3 or later, which reports them if it can connect to 127.0.0.1"
     )]
     UnconnectedCriterion,
     /// The child speaks no version that the parent supports.
-    #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the crate that the bench is written against" })]
+    #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, but this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the harness crate of the bench" })]
     Version {
         /// Version of the protocol that the child speaks.
         theirs: u64,
@@ -44,7 +44,7 @@ pub enum ChildError {
         harness_version: String,
     },
     /// The child lacks a required capability.
-    #[error("its harness has neither the capability `addressable` nor `sequential`")]
+    #[error("its harness must have the capability `addressable` or `sequential`")]
     Capability,
     /// A line is not a frame, or a frame came at the wrong time.
     #[error("it broke the bench protocol: {0}")]

@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
                 Self::from_hello(stranger, hello, context.timeout, spec.skipping)
             }
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
-                what: "it is now a bench of another kind".to_owned(),
+                what: "it now uses another harness".to_owned(),
                 first_line: Some(line),
             }),
             Greeting::Runner(nobody) => match nobody {},
@@ -201,7 +201,8 @@ impl<'a> Session<'a> {
                     if count == announced {
                         return Ok(found);
                     }
-                    let what = format!("it announced {announced} benchmarks, but counted {count}");
+                    let what =
+                        format!("its benchmark count is {count}, but it announced {announced}");
                     return Err(ChildError::protocol(what));
                 }
                 _ => return Err(self.unexpected_frame(&request)),
@@ -327,7 +328,7 @@ impl<'a> Session<'a> {
                 if !requested.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len()
                 {
                     let what = format!(
-                        "its answer to `{request}` has {} counts and {} times, which differ from those asked for",
+                        "its answer to `{request}` does not match the request (iteration counts: {}, times: {})",
                         iterations.len(),
                         elapsed_ns.len()
                     );
@@ -488,14 +489,14 @@ impl<'a> Session<'a> {
         let line = match self.running.wait_for_answer(&self.frames, &request, time)? {
             Some(IncomingLine::Line(line)) => line,
             Some(IncomingLine::TooLong(start)) => {
-                let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
+                let what = format!("it sent a line of more than 64 MiB: `{}`", quote(&start));
                 return Err(ChildError::protocol(what));
             }
             None => return Err(self.running.exit_error(&request)),
         };
         self.answered += line.len();
         if self.answered > limits::LONGEST_ANSWER_BYTES {
-            let what = format!("its answer to `{request}` has more than 64 MiB");
+            let what = format!("its answer to `{request}` is larger than 64 MiB");
             return Err(ChildError::protocol(what));
         }
         match Frame::parse(&line) {
@@ -516,12 +517,12 @@ impl<'a> Session<'a> {
             Ok(frame) => {
                 self.last_frame = quote(&line);
                 match frame.find_excess() {
-                    Some(what) => Err(contradiction(&request, &format!("is refused: {what}"))),
+                    Some(what) => Err(contradiction(&request, &format!("is invalid: {what}"))),
                     None => Ok(frame),
                 }
             }
             Err(error) => Err(ChildError::protocol(format!(
-                "`{}` in answer to `{request}` is not a frame ({error})",
+                "its answer `{}` to `{request}` is not a valid frame ({error})",
                 quote(&line)
             ))),
         }
@@ -617,14 +618,16 @@ impl<'a> UnidentifiedChild<'a> {
                         Ok(Frame::Hello(hello)) => {
                             return match hello.find_excess() {
                                 Some(why) => Err(ChildError::protocol(format!(
-                                    "its hello is refused: {why}"
+                                    "its hello is invalid: {why}"
                                 ))),
                                 None => Ok(Greeting::Hello(hello)),
                             };
                         }
                         Err(error) if Frame::resembles_hello(&line) => {
-                            let what =
-                                format!("its hello `{}` is not a frame ({error})", quote(&line));
+                            let what = format!(
+                                "its hello `{}` is not a valid frame ({error})",
+                                quote(&line)
+                            );
                             return Err(ChildError::protocol(what));
                         }
                         _ => {}
@@ -649,14 +652,17 @@ impl<'a> UnidentifiedChild<'a> {
                     self.running.drain_output();
                     self.refuse_unconnected_criterion()?;
                     return Err(ChildError::NoHello {
-                        what: format!("it ended ({status}) without a hello"),
+                        what: format!("it ended ({status}) without identifying its harness"),
                         first_line: first_line.or_else(|| self.running.final_message()),
                     });
                 }
                 WaitOutcome::Late => {
                     self.refuse_unconnected_criterion()?;
                     return Err(ChildError::NoHello {
-                        what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
+                        what: format!(
+                            "it did not identify its harness within {} s",
+                            HELLO_DEADLINE.as_secs()
+                        ),
                         first_line,
                     });
                 }

@@ -594,19 +594,19 @@ pub enum CountError {
     #[error(transparent)]
     Windows(#[from] TimedWindowsError),
     /// The harness does not report how often it iterates.
-    #[error("benches of {harness} do not report how often they iterate")]
+    #[error("{harness} benches do not report how many iterations they run")]
     Iterations {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
     /// A runner starts the bench.
-    #[error("its bench is started by a runner, which would be counted in its place")]
+    #[error("cargo starts its bench through a runner, which would be counted instead")]
     Runner,
     /// No process can be told to run only this benchmark.
-    #[error("it shares its name with another benchmark")]
+    #[error("another benchmark has the same name")]
     Name,
     /// The bench does not announce the benchmark any more.
-    #[error("its bench no longer has it")]
+    #[error("its bench no longer contains it")]
     Absent,
     /// The benchmark declines to run.
     #[error("it was skipped: {0}")]
@@ -620,7 +620,7 @@ pub enum CountError {
         complaint: Option<String>,
     },
     /// The process ended too early.
-    #[error("it ended too early{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
+    #[error("the process ended too early{}", complaint.as_ref().map(|line| format!(" (valgrind: {line})")).unwrap_or_default())]
     Died {
         /// Valgrind's message, if there was one.
         complaint: Option<String>,
@@ -629,16 +629,16 @@ pub enum CountError {
     #[error("the output of callgrind cannot be read")]
     Damaged,
     /// The bench took more or fewer samples than it was told to.
-    #[error("it took {0} samples where it was told to take one")]
+    #[error("it took {0} samples instead of one")]
     Samples(usize),
     /// This system cannot sample the time of a process.
     #[error(transparent)]
     NoTime(#[from] TimeSamplingError),
     /// The functions have no names.
-    #[error("its executable does not name its functions (`strip = true` removes names)")]
+    #[error("its executable has no function symbols (`strip = true` removes them)")]
     NoNames,
     /// No sample found the benchmark at work.
-    #[error("no sample found it running")]
+    #[error("no sample was taken while it ran")]
     Unseen,
     /// More iterations did not execute more instructions.
     #[error("more iterations did not execute more instructions")]

@@ -247,7 +247,7 @@ impl BenchDriver for CriterionDriver {
     fn explain_rounding(&self) -> Option<String> {
         let version = self.versions.candidate;
         (version.takes_whole_seconds())
-            .then(|| format!("Criterion {version} accepts only times in whole seconds"))
+            .then(|| format!("Criterion {version} accepts only whole seconds"))
     }
 
     /// Finds out how long the benchmarks take, on the side of the candidate.
@@ -286,7 +286,7 @@ impl BenchDriver for CriterionDriver {
         match self.step_through(round, settings, &mut chosen) {
             Ok(()) => {
                 for index in chosen {
-                    let message = "the bench did not report it in this process";
+                    let message = "the bench did not report this benchmark";
                     round.record_failure(index, Side::Candidate, message);
                 }
             }

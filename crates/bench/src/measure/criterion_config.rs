@@ -53,7 +53,7 @@ pub(super) fn shortest_sampling(version: CriterionVersion) -> CriterionSettings 
 /// Returns the warning that a target's processes run all of its benchmarks, because one that skipped some ended with `error`.
 pub(super) fn all_benchmarks_warning(target: &BenchTarget, error: &ChildError) -> String {
     format!(
-        "bench target `{}` of package `{}` needs all its benchmarks to run, so each of its processes runs all of them and a filter saves no time; a process that skipped some failed: {error}",
+        "bench target `{}` of package `{}` fails if it skips benchmarks, so each process runs all of them and a filter saves no time: {error}",
         target.target, target.package
     )
 }

@@ -202,7 +202,7 @@ fn refuse_beyond_limits(announced: &mut TargetListing) {
         let why = benchmark.find_exceeded_limit();
         if let Some(why) = &why {
             let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
-            broken.push(format!("benchmark `{id}` is refused: {why}"));
+            broken.push(format!("benchmark `{id}` is not measured: {why}"));
         }
         why.is_none()
     });
@@ -272,7 +272,7 @@ fn list_by_running(
             let last = announced.target.benchmarks.last();
             let last = last.map_or("", |last| last.key.id.as_str());
             announced.broken.push(format!(
-                "its benchmarks after `{last}` are not known: {error}\n  help: make the code around the benchmarks work if they are skipped: a process that lists them skips all, as with a filter (`cargo bench --bench {} -- nothing`); the code fails, too, if all of them run",
+                "its benchmarks after `{last}` are unknown: {error}\n  help: the code around the benchmarks must work when all of them are skipped, as in `cargo bench --bench {} -- nothing`; it also failed when all of them ran",
                 target.target
             ));
             Ok(announced)
@@ -289,7 +289,7 @@ fn refuse_duplicates(announced: &mut TargetListing) {
         let is_new = ids.insert(id.clone());
         if !is_new {
             broken.push(format!(
-                "a second benchmark has the id `{id}` and is not measured; rename one of them"
+                "several benchmarks have the id `{id}`, so only the first is measured; rename the others"
             ));
         }
         is_new

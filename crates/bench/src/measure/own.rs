@@ -434,7 +434,7 @@ fn process_usage(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<P
 }
 
 fn absent_error() -> ChildError {
-    ChildError::bench("the bench did not announce it again in this process")
+    ChildError::bench("the bench did not announce this benchmark again")
 }
 
 /// Reports whether the last benchmark of a process failed.

@@ -105,7 +105,7 @@ impl TargetRound<'_, '_> {
         }
         let bench = &self.target.executables.candidate;
         self.warn(&format!(
-            "{}/{}: {reason}, Criterion 0.4 and later do not: an update would save {:.0} s of {:.0} s",
+            "{}/{}: {reason}; an update to Criterion 0.4 or later would save {:.0} s of {:.0} s",
             bench.package,
             bench.target,
             saved.as_secs_f64(),

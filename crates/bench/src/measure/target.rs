@@ -194,7 +194,7 @@ impl Target {
         if let Err(error) = layouts.link(round) {
             let bench = &self.executables.candidate;
             let message = format!(
-                "{}/{}: from this round on it runs as it was built: {error}",
+                "{}/{}: the code layout no longer varies between rounds: {error}",
                 bench.package, bench.target
             );
             // One of the two may already have the new layout.

@@ -74,7 +74,7 @@ pub enum CargoError {
 /// Returns help for a user who is outside any package: every run belongs to a workspace.
 fn outside_help(said: &str) -> &'static str {
     if said.contains("could not find `Cargo.toml`") {
-        "\n  help: run it in a package, or name one with `--manifest-path`"
+        "\n  help: run the command in a package, or name one with `--manifest-path`"
     } else {
         ""
     }
@@ -86,7 +86,7 @@ fn nightly_help(targets: &[String]) -> String {
         return String::new();
     }
     format!(
-        "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): set RUSTC_BOOTSTRAP=1 or run `cargo +nightly perfcheck`",
+        "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): run `cargo +nightly perfcheck` or set RUSTC_BOOTSTRAP=1",
         targets.join(", ")
     )
 }

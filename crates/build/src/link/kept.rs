@@ -370,7 +370,7 @@ pub enum LinkError {
         said: String,
     },
     /// The link gives a different executable each time, or its inputs were not kept.
-    #[error("it cannot be linked again with the same result")]
+    #[error("linking it again does not give the same executable")]
     Unrepeatable,
     /// The functions of the executable cannot be determined.
     #[error("{}: {why}", path.display())]

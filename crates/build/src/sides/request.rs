@@ -101,7 +101,7 @@ pub enum SidesError {
     Cargo(#[from] CargoError),
     /// The old state does not build, or cargo cannot read it; the message is cargo's.
     #[error(
-        "revision {revision} cannot be built as it is: {source}\n  help: the benchmarks of a revision are built with the current toolchain and cargo configuration; another revision may build"
+        "revision {revision} cannot be built: {source}\n  help: revisions are built with the current toolchain and cargo configuration; try another revision"
     )]
     Revision {
         /// The revision that was to be built.
@@ -113,7 +113,7 @@ pub enum SidesError {
     #[error("the workspace is not in a git repository")]
     NoRepository,
     /// The revision does not contain the workspace yet.
-    #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
+    #[error("revision {revision} has no `{}`: the workspace did not exist yet", manifest.display())]
     NoWorkspace {
         /// The revision that was to be built.
         revision: Revision,
@@ -130,7 +130,7 @@ pub enum SidesError {
     },
     /// A manifest names a dependency whose directory contains the repository.
     #[error(
-        "cargo cannot read a copy of the repository `{}`, because a manifest in it names a directory above it, `{}`\n{said}\n  help: put both in one repository, or name the dependency by `git` or version",
+        "cargo cannot read a copy of the repository `{}`: one of its manifests refers to `{}`, which is outside the copy\n{said}\n  help: put both in one repository, or use a `git` or version dependency",
         top.display(),
         path.display()
     )]
@@ -143,7 +143,7 @@ pub enum SidesError {
         said: String,
     },
     /// The old state has none of the packages whose current benchmarks were to be added to it.
-    #[error("revision {revision} has no package {}: there is nothing to add the current benchmarks to", packages.join(", "))]
+    #[error("revision {revision} has none of the packages with benchmarks: {}", packages.join(", "))]
     NoPackage {
         /// The revision that was to be built.
         revision: Revision,
@@ -159,7 +159,7 @@ pub enum SidesError {
         source: toml_edit::TomlError,
     },
     /// A file of the user is needed and cannot be read.
-    #[error("{doing} `{}`: {source}\n  help: check its permissions; builds use a copy of the files that git tracks and of those beside them", path.display())]
+    #[error("{doing} `{}`: {source}\n  help: check its permissions; a build copies all files that git does not ignore", path.display())]
     Source {
         /// The failed action, as "cannot ...".
         doing: &'static str,
@@ -169,7 +169,7 @@ pub enum SidesError {
         source: io::Error,
     },
     /// A file of the cache cannot be read or written.
-    #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; set PERFCHECK_CACHE to use another place", path.display())]
+    #[error("{doing} `{}`: {source}\n  help: you can remove the cache at any time; set PERFCHECK_CACHE to use another directory", path.display())]
     File {
         /// The failed action, as "cannot ...".
         doing: &'static str,
@@ -179,7 +179,7 @@ pub enum SidesError {
         source: io::Error,
     },
     /// The user has no cache directory.
-    #[error("there is no directory for caches\n  help: name one with PERFCHECK_CACHE")]
+    #[error("this user has no cache directory\n  help: set PERFCHECK_CACHE to a directory")]
     NoCacheDirectory,
     /// The user asked to stop.
     #[error("interrupted")]

@@ -115,7 +115,7 @@ fn require_private(directory: &Path) -> Result<(), SidesError> {
     }
     let error = std::io::Error::new(
         std::io::ErrorKind::PermissionDenied,
-        "other users own it or can write to it",
+        "another user owns it or can write to it",
     );
     Err(file_error("cannot run executables in", directory)(error))
 }

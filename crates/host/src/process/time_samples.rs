@@ -10,16 +10,16 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeSamplingError {
     /// The system is not Linux.
-    #[error("only Linux samples the time of a process")]
+    #[error("time can be sampled only on Linux")]
     System,
     /// The kernel was built without `perf_event_open`.
     #[error("this kernel has no `perf_event_open`")]
     Missing,
     /// The setting `kernel.perf_event_paranoid`, whose value this is, forbids it.
-    #[error("`kernel.perf_event_paranoid` is {0}, which leaves `perf_event_open` to root")]
+    #[error("`kernel.perf_event_paranoid` is {0}, so only root may use `perf_event_open`")]
     Paranoid(i64),
     /// It is forbidden in another way, for example by a container.
-    #[error("`perf_event_open` is not permitted, as in many containers")]
+    #[error("`perf_event_open` is not permitted (many containers block it)")]
     Refused,
     /// Another error.
     #[error("`perf_event_open` failed: {0}")]

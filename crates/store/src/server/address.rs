@@ -43,7 +43,7 @@ impl TeamAddress {
         fill_in(&mut config, variables).map_err(bad_address)?;
         if config.get_hosts().is_empty() {
             return Err(bad_address(
-                "it names no host, and neither does PGHOST".into(),
+                "it names no host, and PGHOST is not set".into(),
             ));
         }
         // `allow` and `prefer` in the environment are ignored, because the default below is stricter.
@@ -63,7 +63,7 @@ impl TeamAddress {
             None => said_roots || !is_local(&config),
             Some(other) => {
                 return Err(bad_address(format!(
-                    "`sslmode={other}` is neither `verify-full` nor `disable`"
+                    "`sslmode={other}` is not supported; use `verify-full` or `disable`"
                 )));
             }
         };
@@ -140,7 +140,7 @@ fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let Some(path) = roots else {
         let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
             bad_address(
-                "this system trusts no certificate authority; name the server's with `sslrootcert=PATH`".into(),
+                "this system trusts no certificate authority; name a certificate with `sslrootcert=PATH`".into(),
             )
         })?;
         return Ok(made);
@@ -156,7 +156,7 @@ fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
         added.map_err(|error| unreadable(error.to_string()))?;
     }
     if trusted.is_empty() {
-        return Err(unreadable("there is no certificate in it".into()));
+        return Err(unreadable("the file contains no certificate".into()));
     }
     let config = ClientConfig::builder().with_root_certificates(trusted);
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))

@@ -263,7 +263,7 @@ impl TeamSession {
                 .ok()
                 .and_then(|kind| numbers.get_mut(kind));
             of_kind
-                .ok_or_else(|| Fault::Content("it gave a number of an unknown kind".into()))?
+                .ok_or_else(|| Fault::Content("it returned a number of an unknown kind".into()))?
                 .push(number);
         }
         let expected = [
@@ -277,13 +277,13 @@ impl TeamSession {
             .any(|(found, wanted)| found.len() != wanted)
         {
             return Err(Fault::Content(
-                "it did not give every number that was asked for".into(),
+                "it did not return every requested number".into(),
             ));
         }
         let mut given = std::mem::take(&mut numbers[3]).into_iter().map(RunId);
         let run_numbers = number_runs(runs, |_, candidate| {
             let number = candidate.map(RunId::base).or_else(|| given.next());
-            number.ok_or_else(|| Fault::Content("it gave too few numbers of runs".into()))
+            number.ok_or_else(|| Fault::Content("it returned too few run numbers".into()))
         })?;
         numbers[3] = run_numbers.into_iter().map(|run| run.0).collect();
         Ok(AssignedIds(numbers))

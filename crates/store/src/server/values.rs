@@ -61,9 +61,11 @@ impl ToSql for SqlValue {
             }
             (Value::Text(text), &Type::TEXT) => text.to_sql(r#type, out),
             (Value::Blob(bytes), &Type::BYTEA) => bytes.to_sql(r#type, out),
-            (value, other) => {
-                Err(format!("a {} cannot be stored as {other}", value.data_type()).into())
-            }
+            (value, other) => Err(format!(
+                "a value of type {} cannot be stored as {other}",
+                value.data_type()
+            )
+            .into()),
         }
     }
 

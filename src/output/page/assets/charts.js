@@ -4,7 +4,7 @@ const stated = (one, side, name) => {
   const found = one[side][name];
   return `${spent(one.metric, found[0])} ${bounds(found, (value) => spent(one.metric, value))}`;
 };
-const measured = (metric) => ({ time: "time of an iteration", rate: `time of a unit (${metric.unit})`, amount: `${metric.unit} of an iteration` })[metric.kind];
+const measured = (metric) => ({ time: "time per iteration", rate: `time per unit (${metric.unit})`, amount: `${metric.unit} per iteration` })[metric.kind];
 const outsideNote = (one) => {
   const parts = sidesOf(one).filter((side) => one[side].outside)
     .map((side) => `${counted(one[side].outside, "sample")} of ${nameOf(one, side)} (largest ${spent(one.metric, one[side].max)})`);
@@ -260,7 +260,7 @@ function rampChart(one) {
       const box = { left: 60, right: width - 12, top: 20, bottom: 240 };
       const most = Math.max(...sides.map((side) => of(side).iterations)) * 1.03;
       const counts = ticks(0, most, width / 90);
-      const x = { at: scale(0, most, box.left, box.right), ticks: counts, labels: counts.map((value) => value.toLocaleString("en", { notation: "compact" })), title: "iterations of a sample" };
+      const x = { at: scale(0, most, box.left, box.right), ticks: counts, labels: counts.map((value) => value.toLocaleString("en", { notation: "compact" })), title: "iterations per sample" };
       const y = valueAxis(one.metric, 0, top, box.bottom, box.top, 6);
       const nodes = [frame(box, x, y)];
       // Where a line of this slope ends: at the last count of iterations, or where it leaves the picture.
@@ -371,7 +371,7 @@ function operationsChart(one) {
     draw(width) {
       const box = { left: 48, right: width - 14, top: 12, bottom: 232 };
       const shown = sides.map((side) => of(side).slice(0, drawn));
-      const x = valueAxis(TIME, ...roomy([Math.min(...shown.map((found) => found[0])), Math.max(...shown.map((found) => found.at(-1)))]), box.left, box.right, width / 90, "time of an operation");
+      const x = valueAxis(TIME, ...roomy([Math.min(...shown.map((found) => found[0])), Math.max(...shown.map((found) => found.at(-1)))]), box.left, box.right, width / 90, "time per operation");
       const shares = [0, 0.25, 0.5, 0.75, 1];
       const y = { at: scale(0, 1, box.bottom, box.top), ticks: shares, labels: shares.map(percent) };
       const nodes = [frame(box, x, y)];

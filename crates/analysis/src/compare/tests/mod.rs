@@ -317,12 +317,12 @@ fn every_note_reads_as_a_sentence_without_braces() {
     let texts = notes.map(|note| note.to_string());
     assert_eq!(
         texts[1],
-        "the samples of the reference are too short to test; they need 100 us each (more iterations per sample)"
+        "the samples of the reference are too short to test: run more iterations per sample, so that each takes at least 100 us"
     );
     assert!(texts[5].starts_with("the fastest processes of the new run differ by 23.5 %"));
     assert_eq!(
         texts[7],
-        "not tested: this test needs 5 observations on each side, but one has only 1 (raise `--rounds`, or use `--observations samples`)"
+        "not tested: this test needs 5 observations on each side, but one side has only 1 (raise `--rounds`, or use `--observations samples`)"
     );
     assert!(texts[8].ends_with("p cannot be below 5.0e-5"));
     assert!(

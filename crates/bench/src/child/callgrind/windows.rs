@@ -38,7 +38,7 @@ pub enum TimedWindowsError {
     Unreadable(String),
     /// The functions have no symbols, or were optimized away.
     #[error(
-        "its executable does not name the functions that time it (`strip = true` removes names)"
+        "its executable has no symbols of the timing functions (`strip = true` removes symbols)"
     )]
     NoNames,
 }

@@ -51,10 +51,10 @@ pub(in crate::child) enum MessageError {
         format: u16,
     },
     /// The announced length is too large for a message.
-    #[error("it announces a message of {0} bytes")]
+    #[error("it announced a message of {0} bytes, which is too long")]
     Length(u32),
     /// The message cannot be decoded.
-    #[error("a message of {length} bytes cannot be read: {why}")]
+    #[error("a message of {length} bytes cannot be decoded: {why}")]
     Content {
         /// Length of the message in bytes.
         length: u32,
@@ -62,7 +62,7 @@ pub(in crate::child) enum MessageError {
         why: String,
     },
     /// The socket failed, or was closed within a message.
-    #[error("its connection broke within a message: {0}")]
+    #[error("its connection broke in the middle of a message: {0}")]
     Broken(#[from] io::Error),
 }
 

@@ -262,9 +262,7 @@ impl<'a> CriterionSession<'a> {
                     }
                     Message::BeginningBenchmarkGroup {} => {}
                     Message::FormattedValue {} | Message::ScaledValues { .. } => {
-                        return Err(ChildError::protocol(
-                            "it answers a question that was not asked",
-                        ));
+                        return Err(ChildError::protocol("it sent an answer without a request"));
                     }
                 },
                 PortEvent::Closed => return self.finish(),
@@ -395,7 +393,7 @@ impl<'a> CriterionSession<'a> {
     ) -> Result<CriterionMeasurement, ChildError> {
         if iters.len() != times.len() || iters.is_empty() {
             return Err(ChildError::protocol(format!(
-                "it reports {} counts of iterations and {} times",
+                "it reported an invalid list of samples (iteration counts: {}, times: {})",
                 iters.len(),
                 times.len()
             )));
@@ -403,7 +401,7 @@ impl<'a> CriterionSession<'a> {
         let scale = self.request_scale()?;
         let samples = scale.samples(iters, times).ok_or_else(|| {
             ChildError::bench(
-                "it reports impossible numbers: negative, infinite, or of zero iterations",
+                "it reported impossible numbers: negative, infinite, or with zero iterations",
             )
         })?;
         let (linear, flat, mode) = match method {
@@ -437,9 +435,11 @@ impl<'a> CriterionSession<'a> {
                     [size] => UnitScale::from_unit(size, &unit),
                     _ => None,
                 }
-                .ok_or_else(|| ChildError::protocol("it cannot name the unit of its values")),
+                .ok_or_else(|| {
+                    ChildError::protocol("it did not report a usable unit for its values")
+                }),
                 _ => Err(ChildError::protocol(
-                    "it does not answer what unit its values have",
+                    "it did not answer the request for the unit of its values",
                 )),
             },
             Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),

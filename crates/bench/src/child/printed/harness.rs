@@ -192,11 +192,11 @@ impl PrintedHarness {
         let time = found.ok_or_else(|| no_result_error(printed))?;
         Ok(match time.to_sample() {
             None => PrintedValue::Nothing(
-                "it took no time at all: the loop was not run, or the compiler removed its body (use `black_box`)"
+                "it took no time at all: the loop did not run, or the compiler removed its body (use `black_box`)"
                     .to_owned(),
             ),
             Some(sample) if self.steps(time) < FEWEST_STEPS => PrintedValue::Nothing(format!(
-                "its {} ns has too few digits to compare: do more work per iteration",
+                "its time of {} ns has too few digits to compare: do more work per iteration",
                 sample.per_iteration()
             )),
             Some(sample) => PrintedValue::Value(sample),
@@ -271,7 +271,7 @@ impl PrintedHarness {
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
         let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, context).map_err(|error| match error {
             ChildError::Interrupted => error,
-            _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
+            _ => ChildError::bench(format!("it cannot list its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
         let root = target.replace('-', "_");
         let owner = |name: &str| {
@@ -394,7 +394,7 @@ pub(super) fn single_divan_row(
         [row] => Ok(Some(row)),
         // Before 0.1.19, divan lists benchmarks without their arguments.
         _ => Err(ChildError::bench(
-            "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+            "it printed several results for one benchmark; if the benchmark has arguments, update the crate divan to 0.1.19 or later",
         )),
     }
 }

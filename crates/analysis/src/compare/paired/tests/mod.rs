@@ -570,14 +570,10 @@ fn every_note_reads_as_a_sentence_without_braces() {
         Note::SeveralProcessors { processors: 1.9 },
     ];
     let texts = notes.map(|note| note.to_string());
-    assert!(
-        texts[2].contains("7.1 % of the new samples"),
-        "{}",
-        texts[2]
-    );
+    assert!(texts[2].contains("7.1 % in the new run"), "{}", texts[2]);
     assert_eq!(
         texts[5],
-        "the two halves of the rounds show different changes, by more than the noise threshold and chance: measure again"
+        "the two halves of the rounds disagree about the change, by more than noise and chance explain: measure again"
     );
     assert!(
         texts
