@@ -11,7 +11,7 @@ use super::procedures::{
 use crate::compare::bounds::ChangeBounds;
 use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
-use crate::compare::each::map_with_progress;
+use crate::compare::each::{WorkStage, map_with_progress};
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, TestPolicy};
@@ -36,11 +36,11 @@ pub(super) struct TestedBenchmark {
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
-    parts: (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let setting = PublishedTest::from_decision(&rules.decision);
-    let evidence = map_with_progress(questions, parts, told, |question| {
+    let evidence = map_with_progress(questions, stage, told, |question| {
         test_question(question, rules, &setting)
     });
     let adjusted = adjust_p_values(&evidence, setting.analysis);
