@@ -29,6 +29,13 @@ pub(super) struct Solved {
     pub scale: f64,
 }
 
+/// A component with its levels.
+#[derive(Debug, Clone)]
+pub(super) struct SolvedComponent {
+    pub component: Component,
+    pub levels: Solved,
+}
+
 /// A place at which one more level could begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
@@ -306,11 +313,11 @@ pub(super) fn solve_components(
     network: &Network<'_>,
     rules: &TrendRules,
     wanted: impl Fn(&Edge) -> bool,
-) -> Vec<(Component, Solved)> {
+) -> Vec<SolvedComponent> {
     let components = Component::find_all(network, wanted).into_iter();
     let solved = components.filter_map(|component| {
-        let solved = Search::new(&component, rules).solve()?;
-        Some((component, solved))
+        let levels = Search::new(&component, rules).solve()?;
+        Some(SolvedComponent { component, levels })
     });
     solved.collect()
 }
