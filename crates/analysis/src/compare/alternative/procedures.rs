@@ -8,7 +8,8 @@ use crate::compare::note::Note;
 use crate::compare::samples::used_processes;
 use crate::compare::summary::sample_times;
 use crate::model::{
-    Analysis, DecisionSettings, Measurement, Metric, Observations, Statistic, Test, Thresholds,
+    Analysis, BySide, DecisionSettings, Measurement, Metric, Observations, Statistic, Test,
+    Thresholds,
 };
 use perfcheck_stats::{
     Better, ClusterMean, HarmonicMean, HodgesLehmann, HodgesLehmannRanks, Interval,
@@ -73,8 +74,8 @@ pub(super) struct TestFinding {
     pub change: Option<Estimate>,
     /// The value of the base that the change is relative to.
     pub centre: f64,
-    /// Numbers of observations: new, base.
-    pub counts: (usize, usize),
+    /// Numbers of observations.
+    pub counts: BySide<usize>,
     /// Cliff's delta if the test is a rank test.
     pub delta: Option<f64>,
     pub notes: Vec<Note>,
@@ -115,7 +116,10 @@ impl<'a> PublishedTest<'a> {
             degrees_of_freedom: None,
             change: None,
             centre: f64::NAN,
-            counts: (a.len(), b.len()),
+            counts: BySide {
+                base: b.len(),
+                candidate: a.len(),
+            },
             delta: None,
             notes: Vec::new(),
         };
@@ -495,7 +499,7 @@ pub(super) fn judge_significance(
         TestDecision::Bounds(verdict) => of(verdict != RatioVerdict::Same),
         TestDecision::Difference(significant) => of(significant),
         TestDecision::ByP(_) => {
-            let smaller = found.counts.0.min(found.counts.1);
+            let smaller = found.counts.base.min(found.counts.candidate);
             let fewest = setting.fewest();
             let said = Significance::classify(adjusted, setting.level, smaller, fewest);
             match found.delta {
