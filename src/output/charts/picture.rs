@@ -113,7 +113,8 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
 fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
     let top = Ramp::drawn_height(&[(ramp, slope.estimate)]);
-    let above = ramp.points.iter().filter(|point| point.1 > top).count();
+    let above = ramp.points.iter();
+    let above = above.filter(|point| point.elapsed.as_f64() > top).count();
     (above > 0).then(|| {
         format!(
             "{} above the picture not drawn (largest {})",
@@ -419,8 +420,11 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
         );
     }
     svg.line("line", [origin, at_end(slope.estimate)]);
-    for (iterations, elapsed) in ramp.points.iter().filter(|point| point.1 <= most) {
-        svg.dot((x.place(*iterations), y.place(*elapsed)));
+    for point in &ramp.points {
+        let (iterations, elapsed) = (point.iterations as f64, point.elapsed.as_f64());
+        if elapsed <= most {
+            svg.dot((x.place(iterations), y.place(elapsed)));
+        }
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
     draw_x_axis(svg, &x, below, "iterations of a sample");

@@ -464,8 +464,9 @@ impl CurveData {
 }
 
 fn ramp(ramp: &Ramp) -> RampData {
-    let iterations = ramp.points.iter().map(|point| point.0);
-    let elapsed = ramp.points.iter().map(|point| point.1);
+    let points = ramp.points.iter();
+    let iterations = points.clone().map(|point| point.iterations as f64);
+    let elapsed = points.map(|point| point.elapsed.as_f64());
     (
         Short(ramp.iterations),
         Short(ramp.elapsed),

@@ -4,7 +4,7 @@
 //! Nothing here decides a verdict.
 
 use super::summary::{described_times, resampling_units, sample_times};
-use crate::model::{Measurement, ProcessSeries};
+use crate::model::{Measurement, Sample};
 use perfcheck_stats::{
     ClusterMean, Quantile, Resampling, Stream, density_curve, derived_seed, mean,
     relative_change_resamples, sample_variance, silverman_bandwidth,
@@ -144,8 +144,8 @@ impl Shape {
 /// The linear phases of a measurement: how long samples took by their number of iterations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp {
-    /// Iterations and nanoseconds of the samples, thinned to [`ShapeDetail::samples`].
-    pub points: Vec<(f64, f64)>,
+    /// The samples, thinned to [`ShapeDetail::samples`].
+    pub points: Vec<Sample>,
     /// Number of samples.
     pub samples: usize,
     /// The largest number of iterations of a sample.
@@ -161,19 +161,20 @@ impl Ramp {
     /// drawn.
     fn from_measurement(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
         let processes = measurement.processes.iter();
-        let all: Vec<(f64, f64)> = processes.flat_map(ramp).collect();
-        let mut each: Vec<f64> = (all.iter().filter(|point| point.0 > 0.0))
-            .map(|(iterations, elapsed)| elapsed / iterations)
+        let all = processes.flat_map(|process| &process.series.linear);
+        let all: Vec<Sample> = all.copied().collect();
+        let mut each: Vec<f64> = (all.iter().filter(|sample| sample.iterations > 0))
+            .map(|sample| sample.elapsed.as_f64() / sample.iterations as f64)
             .collect();
         each.sort_by(f64::total_cmp);
         let usual = Quantile::InvertedCdf.select_sorted(&each, MOSTLY_UNDISTURBED)?;
-        let largest = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(0.0, f64::max);
-        let iterations = largest(|point| point.0);
+        let largest = |pick: fn(&Sample) -> f64| all.iter().map(pick).fold(0.0, f64::max);
+        let iterations = largest(|sample| sample.iterations as f64);
         Some(Self {
-            points: thin_points(&all, most),
+            points: thin_samples(&all, most),
             samples: all.len(),
             iterations,
-            elapsed: largest(|point| point.1),
+            elapsed: largest(|sample| sample.elapsed.as_f64()),
             undisturbed: longest.max(usual * 1.25) * iterations,
         })
     }
@@ -264,17 +265,10 @@ fn process_shape(
     })
 }
 
-fn ramp(process: &ProcessSeries) -> Vec<(f64, f64)> {
-    let samples = process.series.linear.iter();
-    samples
-        .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
-        .collect()
-}
-
-/// Keeps every n-th point, so that at most `most` are left.
-fn thin_points(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    let every = points.len().div_ceil(most.max(1)).max(1);
-    points.iter().step_by(every).copied().collect()
+/// Keeps every n-th sample, so that at most `most` are left.
+fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
+    let every = samples.len().div_ceil(most.max(1)).max(1);
+    samples.iter().step_by(every).copied().collect()
 }
 
 /// The range is based on the closest interval that holds this share of the samples: up to a quarter of them may be interruptions.
@@ -371,7 +365,7 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_process, measurement, with_ramp};
     use crate::compare::{BenchmarkRecord, summarize};
-    use crate::model::DecisionSettings;
+    use crate::model::{DecisionSettings, Nanos};
 
     const REDUCED: ShapeDetail = ShapeDetail::reduced(200);
 
@@ -459,7 +453,11 @@ mod tests {
         }
         let [full, reduced] = [full, reduced].map(|shape| shape.ramp.unwrap());
         assert_eq!((full.points.len(), full.samples), (340, 340));
-        assert_eq!(full.points[1], (20.0, 20.0 * 120.0));
+        let second = Sample {
+            iterations: 20,
+            elapsed: Nanos(20 * 120),
+        };
+        assert_eq!(full.points[1], second);
         assert_eq!((full.iterations, full.elapsed), (200.0, 200.0 * 120.0));
         assert_eq!(
             Ramp::drawn_height(&[(&full, 120.0)]),
