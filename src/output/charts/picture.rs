@@ -7,7 +7,7 @@ use super::svg::{Anchor, Axis, Quantity, Svg, WIDTH};
 use crate::output::units;
 use crate::output::words::analysis;
 use perfcheck_analysis::compare::{
-    Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,
+    Estimate, OutlierLabel, Ramp, Shape, SlopedRamp, Summary, TukeyFences, WeightedEcdf,
 };
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
@@ -112,7 +112,7 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
 /// Describes the samples above the panel of the linear phases.
 fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
-    let top = Ramp::drawn_height(&[(ramp, slope.estimate)]);
+    let top = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
     let above = ramp.points.iter();
     let above = above.filter(|point| point.elapsed.as_f64() > top).count();
     (above > 0).then(|| {
@@ -395,7 +395,7 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let iterations = ramp.iterations;
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let most = Ramp::drawn_height(&[(ramp, slope.estimate)]);
+    let most = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
     let y = Axis::new(quantity(metric), (0.0, most), (below, above));
     let title = match metric {
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),

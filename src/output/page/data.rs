@@ -18,8 +18,8 @@ use crate::output::words::{extras, sentences};
 use crate::sanitize::one_line;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
-    HostControls, InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary,
-    TukeyFences,
+    HostControls, InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, SlopedRamp,
+    Summary, TukeyFences,
 };
 use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{
@@ -264,10 +264,10 @@ pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
 fn ramp_axis_end(one: &PageBenchmark<'_>) -> Option<f64> {
     let ramps = one.sides().filter_map(|side| {
         let slope = side.record.summary.slope.as_ref()?;
-        Some((side.shape.ramp.as_ref()?, slope.estimate))
+        Some(side.shape.ramp.as_ref()?.with_slope(slope.estimate))
     });
-    let ramps: Vec<(&Ramp, f64)> = ramps.collect();
-    (!ramps.is_empty()).then(|| Ramp::drawn_height(&ramps))
+    let ramps: Vec<SlopedRamp<'_>> = ramps.collect();
+    (!ramps.is_empty()).then(|| SlopedRamp::drawn_height(&ramps))
 }
 
 fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {

@@ -77,7 +77,9 @@ pub use question::{HostClass, Question, Reference, TestPolicy};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use samples::SampleDescription;
-pub use shape::{ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
+pub use shape::{
+    ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail, SlopedRamp,
+};
 pub use summary::{Summary, described_processes, summarize, summarize_with};
 pub use trend::{Band, Level, Position, RunSeries, Step, Trend, TrendPoint, TrendRules, run_point};
 

@@ -179,12 +179,26 @@ impl Ramp {
         })
     }
 
-    /// Returns the time in nanoseconds up to which these ramps, each with its slope, are drawn in one picture. Interrupted samples may take ten times
-    /// as long as all others, and they raise the slope, too: a picture that included them would show nothing else.
-    pub fn drawn_height(sides: &[(&Self, f64)]) -> f64 {
-        let most = |of: fn(&(&Self, f64)) -> f64| sides.iter().map(of).fold(0.0, f64::max);
-        let undisturbed = most(|(ramp, _)| ramp.undisturbed);
-        let tallest = most(|(ramp, slope)| ramp.elapsed.max(slope * ramp.iterations));
+    /// Adds the slope, in nanoseconds per iteration.
+    pub fn with_slope(&self, slope: f64) -> SlopedRamp<'_> {
+        SlopedRamp { ramp: self, slope }
+    }
+}
+
+/// A ramp with the line through its samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlopedRamp<'r> {
+    ramp: &'r Ramp,
+    slope: f64,
+}
+
+impl SlopedRamp<'_> {
+    /// Returns the time in nanoseconds up to which these ramps are drawn in one picture. Interrupted samples may take ten times as long as all
+    /// others, and they raise the slope, too: a picture that included them would show nothing else.
+    pub fn drawn_height(sides: &[Self]) -> f64 {
+        let most = |of: fn(&Self) -> f64| sides.iter().map(of).fold(0.0, f64::max);
+        let undisturbed = most(|side| side.ramp.undisturbed);
+        let tallest = most(|side| side.ramp.elapsed.max(side.slope * side.ramp.iterations));
         tallest.min(undisturbed * 1.2) * 1.05
     }
 }
@@ -460,8 +474,8 @@ mod tests {
         assert_eq!(full.points[1], second);
         assert_eq!((full.iterations, full.elapsed), (200.0, 200.0 * 120.0));
         assert_eq!(
-            Ramp::drawn_height(&[(&full, 120.0)]),
-            Ramp::drawn_height(&[(&reduced, 120.0)])
+            SlopedRamp::drawn_height(&[full.with_slope(120.0)]),
+            SlopedRamp::drawn_height(&[reduced.with_slope(120.0)])
         );
     }
 
@@ -475,18 +489,19 @@ mod tests {
             0.0,
         )]);
         let ramp = Ramp::from_measurement(&measured, 103.0, usize::MAX).unwrap();
-        let top = Ramp::drawn_height(&[(&ramp, 100.0)]);
+        let top = SlopedRamp::drawn_height(&[ramp.with_slope(100.0)]);
         let interrupted = Ramp {
             elapsed: 10.0 * ramp.elapsed,
             ..ramp.clone()
         };
-        let reaches = Ramp::drawn_height(&[(&interrupted, 150.0)]) / ramp.elapsed;
+        let tallest = interrupted.with_slope(150.0);
+        let reaches = SlopedRamp::drawn_height(&[tallest]) / ramp.elapsed;
         // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
         // With two sides, the taller one determines the top.
         assert_eq!(
-            Ramp::drawn_height(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
+            SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
             reaches
         );
     }
