@@ -9,6 +9,7 @@ use super::encoding::{
     FirstOrAll, Phrase, Phrasebook, RoundedEstimate, Short, encode_positions, short_estimate,
 };
 use crate::output::messages::{BenchmarkHistory, ExclusionReason, HistoryPoint};
+use crate::output::scale::Scale;
 use crate::output::text::history::describe_side_by_side;
 use crate::output::text::statistics::{
     allocation_lines, instruction_lines, latency_lines, second_lines,
@@ -18,8 +19,8 @@ use crate::output::words::{extras, sentences};
 use crate::sanitize::one_line;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
-    HostControls, InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, SlopedRamp,
-    Summary, TukeyFences,
+    HostControls, InstructionSummary, Interval, LatencySummary, PROBABILITIES, Ramp, Shape,
+    SlopedRamp, Summary, TukeyFences,
 };
 use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{
@@ -305,9 +306,10 @@ impl ComparedData {
 impl From<&ChangeShape> for ResampledData {
     fn from(found: &ChangeShape) -> Self {
         let Curve { range, heights } = &found.density;
+        let scale = Scale::new(0.0, found.density.peak());
         Self {
-            range: [range.0, range.1].map(Short),
-            density: encode_positions(heights.iter().copied(), (0.0, found.density.peak()), 2),
+            range: [range.lower, range.upper].map(Short),
+            density: encode_positions(heights.iter().copied(), scale, 2),
             count: found.resamples,
         }
     }
@@ -388,7 +390,7 @@ fn operations(found: &LatencySummary) -> Option<OperationCurve> {
         .collect();
     let (least, most) = (*quantiles.first()?, *quantiles.last()?);
     let logarithms = quantiles.iter().map(|value| value.ln());
-    let text = encode_positions(logarithms, (least.ln(), most.ln()), 3);
+    let text = encode_positions(logarithms, Scale::new(least.ln(), most.ln()), 3);
     Some(OperationCurve(Short(least), Short(most), text))
 }
 
@@ -422,13 +424,18 @@ impl CurveData {
     fn from_shape(shape: &Shape, top: f64) -> Self {
         let processes = &shape.processes;
         let range = shape.range();
+        let scale = Scale::from_interval(range);
+        let densities = shape.density.heights.iter().copied();
         let times = processes.iter().flat_map(|process| &process.times).copied();
         let counts: Vec<usize> = processes
             .iter()
             .map(|process| process.times.len())
             .collect();
         let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
-        let spans = processes.iter().map(|process| process.density.range);
+        let spans = processes.iter().flat_map(|process| {
+            let Interval { lower, upper } = process.density.range;
+            [lower, upper]
+        });
         let quartiles = processes.iter().flat_map(|process| process.quartiles);
         let has_violins = processes
             .iter()
@@ -436,26 +443,26 @@ impl CurveData {
         // Each violin is scaled to its own largest density.
         let violins = processes.iter().map(|process| {
             let heights = process.density.heights.iter().copied();
-            encode_positions(heights, (0.0, process.density.peak()), 1)
+            encode_positions(heights, Scale::new(0.0, process.density.peak()), 1)
         });
         let quantiles = shape.quantiles.iter().map(|value| clamped_ln(*value));
         let end = |value: Option<f64>| value.unwrap_or(0.0);
-        let ends = (
+        let logarithmic = Scale::new(
             end(quantiles.clone().next()),
             end(quantiles.clone().next_back()),
         );
         Self {
-            range: [range.0, range.1].map(Short),
-            density: encode_positions(shape.density.heights.iter().copied(), (0.0, top), 2),
-            spans: encode_positions(spans.flat_map(|(from, to)| [from, to]), range, 2),
-            order: encode_positions(times, range, 2),
+            range: [range.lower, range.upper].map(Short),
+            density: encode_positions(densities, Scale::new(0.0, top), 2),
+            spans: encode_positions(spans, scale, 2),
+            order: encode_positions(times, scale, 2),
             counts: if alike {
                 FirstOrAll::One(counts.first().copied())
             } else {
                 FirstOrAll::Each(counts)
             },
-            quartiles: encode_positions(quartiles, range, 2),
-            quantiles: encode_positions(quantiles, ends, 3),
+            quartiles: encode_positions(quartiles, scale, 2),
+            quantiles: encode_positions(quantiles, logarithmic, 3),
             violins: has_violins.then(|| violins.collect()),
             outside: Some(shape.outside).filter(|count| *count > 0),
             ramp: shape.ramp.as_ref().map(ramp),
@@ -470,8 +477,8 @@ fn ramp(ramp: &Ramp) -> RampData {
     (
         Short(ramp.iterations),
         Short(ramp.elapsed),
-        encode_positions(iterations, (0.0, ramp.iterations), 2),
-        encode_positions(elapsed, (0.0, ramp.elapsed), 2),
+        encode_positions(iterations, Scale::new(0.0, ramp.iterations), 2),
+        encode_positions(elapsed, Scale::new(0.0, ramp.elapsed), 2),
         ramp.samples,
     )
 }

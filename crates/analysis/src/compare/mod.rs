@@ -67,7 +67,7 @@ pub use paired::{
     PowerTarget, RoundsNeeded, check_settled, judge, judge_with_method,
 };
 pub use perfcheck_stats::{
-    IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
+    Interval, IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
 };
 pub use process_values::{
     ASSUMED_CLOCK_STEP_NS, LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessSampling,
