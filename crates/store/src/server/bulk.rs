@@ -16,8 +16,8 @@ use crate::processes::count_rows;
 use crate::transfer::{KnownRun, TransferredRun, number_runs};
 use crate::{StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, ProcessOutcome, ProgressReporter, RunEnd, RunId, RunPoint, RunStatus,
-    RunVerdict, Side, Timestamp,
+    Acceptance, BenchmarkKey, PortableRunId, ProcessOutcome, ProgressReporter, RunEnd, RunId,
+    RunPoint, RunStatus, RunVerdict, Timestamp,
 };
 
 /// Distinct values in the order of their first occurrence.
@@ -174,16 +174,16 @@ impl TeamSession {
         Ok(ids.into_iter().zip(finished).collect())
     }
 
-    /// Looks up runs, each by its start, seed and side.
+    /// Looks up runs by their identification.
     pub(crate) fn known_runs(
         &self,
         workspace: WorkspaceId,
-        runs: &[(Timestamp, u64, Option<Side>)],
+        runs: &[PortableRunId],
     ) -> Attempt<Vec<KnownRun>> {
-        let started: Vec<i64> = runs.iter().map(|(started, ..)| started.0).collect();
-        let seeds: Vec<i64> = runs.iter().map(|(_, seed, _)| seed.cast_signed()).collect();
+        let started: Vec<i64> = runs.iter().map(|run| run.started.0).collect();
+        let seeds: Vec<i64> = runs.iter().map(|run| run.seed.cast_signed()).collect();
         let sides: Vec<String> = (runs.iter())
-            .map(|(.., side)| side.map_or_else(String::new, word))
+            .map(|run| run.side.map_or_else(String::new, word))
             .collect();
         let rows = self.rows(
             "SELECT r.id, g.seed IS NOT NULL FROM unnest($2, $3, $4) WITH ORDINALITY a(started, seed, role, place)
