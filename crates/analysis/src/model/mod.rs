@@ -29,7 +29,7 @@ pub use machine_state::{
 };
 pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
-    Correction, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
+    Correction, HdrCounter, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
 };
 pub use progress::{
     EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
