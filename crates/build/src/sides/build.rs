@@ -360,7 +360,8 @@ impl SideBuilder<'_, '_> {
             target: &self.shelves.folder.target(),
             unfinished: &unfinished,
             place: &self.shelves.kept.path(&key),
-            source: (&source, &state.ground.root),
+            source: &source,
+            root: &state.ground.root,
         };
         let (copied, leads) = copying.copy_out(&output)?;
         self.keep_links(&output, &mut made, &unfinished)?;
