@@ -6,7 +6,6 @@
 )]
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -492,10 +491,9 @@ impl SideBuilder<'_, '_> {
             }
         }
         let target = self.shelves.folder.target().into();
-        let mut variables: Vec<(String, Option<OsString>)> =
-            vec![("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))];
+        let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
         if let Some(name) = self.request.toolchain.rustup_name() {
-            variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
+            variables.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned()));
         }
         // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
         variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
