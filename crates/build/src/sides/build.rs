@@ -14,7 +14,7 @@ use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
-use super::key::{Key, Recipe, VERSION, decisive_flags, to_text};
+use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
 use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
 use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
@@ -580,11 +580,14 @@ impl SideBuilder<'_, '_> {
     fn recipe<'r>(
         &'r self,
         state: &'r State,
-        mut files: Vec<(String, String)>,
+        mut files: Vec<HashedPath>,
     ) -> Result<Recipe<'r>, SidesError> {
         for path in &self.configuration {
             let hash = hash_file(path).map_err(source_error("cannot read", path))?;
-            files.push((to_text(path), hash));
+            files.push(HashedPath {
+                path: to_text(path),
+                hash,
+            });
         }
         Ok(Recipe {
             version: VERSION,
