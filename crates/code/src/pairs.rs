@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::image::{LoaderWrite, SectionUse, readable_name};
+use crate::image::{LoaderWrite, SectionUse, ThreadVariable, readable_name};
 use crate::program::{self, AccessSize, Program, is_location};
 
 /// The kind of items in a pair.
@@ -452,10 +452,12 @@ impl<'p, 'd> Pairs<'p, 'd> {
     /// Compares the layout and the initial values of thread-local storage.
     fn compare_thread_storage(&mut self, leads: &mut Vec<PairDependency>) -> bool {
         let named = |program: &Program<'_>| {
-            let found = program.image.of_threads.iter();
-            found
-                .map(|(at, size, name)| (*at, *size, readable_name(name)))
-                .collect::<Vec<_>>()
+            let found = program.image.thread_variables.iter();
+            let readable = found.map(|variable| ThreadVariable {
+                name: readable_name(&variable.name),
+                ..*variable
+            });
+            readable.collect::<Vec<_>>()
         };
         let first = |program: &Program<'_>| {
             let mut sections = program.image.sections.iter();
@@ -463,7 +465,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
             Some((found.start, found.end - found.start))
         };
         let same = named(self.base) == named(self.candidate)
-            && self.base.image.threads == self.candidate.image.threads;
+            && self.base.image.thread_storage == self.candidate.image.thread_storage;
         match (first(self.base), first(self.candidate)) {
             (None, None) => same,
             (Some((base, size)), Some((candidate, other))) => {
