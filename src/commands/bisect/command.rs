@@ -170,14 +170,14 @@ impl<'a> Bisection<'a> {
         if !quiet {
             let plural = if commits.len() == 1 { "" } else { "s" };
             let words = format!("{} commit{plural}, at most {steps} steps", commits.len());
-            output::write_build_event(world.stderr, &("Bisecting", words))?;
+            output::write_build_event(world.stderr, "Bisecting", &words)?;
         }
         if !quiet && !memory.outcomes().is_empty() {
             let words = format!(
                 "with {} known from an earlier call (`--restart` forgets them)",
                 memory.outcomes().len()
             );
-            output::write_build_event(world.stderr, &("Going on", words))?;
+            output::write_build_event(world.stderr, "Going on", &words)?;
         }
         Ok(Self {
             ledger: MeasurementBudget {
@@ -203,7 +203,7 @@ impl<'a> Bisection<'a> {
             let halfway = output::percent_change(halfway);
             let words =
                 format!("a commit counts as slow from {halfway} on, half of the whole slowdown");
-            output::write_build_event(world.stderr, &("Threshold", words))?;
+            output::write_build_event(world.stderr, "Threshold", &words)?;
         }
         let mut known = vec![None; self.commits.len()];
         known[last] = Some(CommitFinding::Slow);
