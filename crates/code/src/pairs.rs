@@ -380,13 +380,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
         let same = self.compare_to_next_place(base, candidate, leads);
         let around = (old.places_around(base), new.places_around(candidate));
         let before = |at: u64, before: Option<u64>| before.map(|before| at - before);
-        let distances = (before(base, around.0.0), before(candidate, around.1.0));
-        if let Some(distance) = nearer_distance(distances) {
+        let distance = nearer_distance(before(base, around.0.0), before(candidate, around.1.0));
+        if let Some(distance) = distance {
             self.add_neighbors(base - distance, candidate - distance, true, leads);
         }
         let after = |at: u64, after: Option<u64>| after.map(|after| after - at);
-        let distances = (after(base, around.0.1), after(candidate, around.1.1));
-        if let Some(distance) = nearer_distance(distances) {
+        let distance = nearer_distance(after(base, around.0.1), after(candidate, around.1.1));
+        if let Some(distance) = distance {
             self.add_neighbors(base + distance, candidate + distance, false, leads);
         }
         same
@@ -503,8 +503,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 }
 
-fn nearer_distance(distances: (Option<u64>, Option<u64>)) -> Option<u64> {
-    match distances {
+fn nearer_distance(base: Option<u64>, candidate: Option<u64>) -> Option<u64> {
+    match (base, candidate) {
         (Some(base), Some(candidate)) => Some(base.min(candidate)),
         (base, candidate) => base.or(candidate),
     }
