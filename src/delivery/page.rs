@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::AppError;
 use crate::output::{
-    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide,
-    labeled_sentences,
+    BenchmarkHistory, Explanation, LabeledSentence, MeasuredSide, Page, PageBenchmark, PageRun,
+    PageSide, labeled_sentences,
 };
 use crate::stored::comparison::summarize_side;
 use crate::stored::conclusions::parse_plan;
@@ -346,7 +346,7 @@ impl PageData {
         row: &Row<'_>,
         metric: &Metric,
         candidate: Option<&Measurement>,
-    ) -> Vec<(&'static str, String)> {
+    ) -> Vec<LabeledSentence> {
         let Some(verdict) = row.verdict else {
             return Vec::new();
         };

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::encoding::{
     FirstOrAll, Phrase, Phrasebook, RoundedEstimate, Short, encode_positions, short_estimate,
 };
+use crate::output::explanation::LabeledSentence;
 use crate::output::messages::{BenchmarkHistory, ExclusionReason, HistoryPoint};
 use crate::output::scale::Scale;
 use crate::output::text::history::describe_side_by_side;
@@ -192,7 +193,7 @@ impl<'a> BenchmarkData<'a> {
     pub(super) fn from_benchmark(one: &'a PageBenchmark<'_>, shared: &mut PageContext<'_>) -> Self {
         let key = &one.row.key;
         let why = one.sentences.iter();
-        let why = why.map(|(about, text)| shared.phrases.insert(about, &one_line(text)));
+        let why = why.map(|one| shared.phrases.insert(one.topic, &one_line(&one.text)));
         let why = why.collect();
         let peaks = one.sides().map(|side| side.shape.density.peak());
         let top = peaks.fold(0.0, f64::max);
@@ -817,8 +818,8 @@ pub struct PageBenchmark<'a> {
     pub change: Option<ChangeShape>,
     /// History of the benchmark on the branch.
     pub history: Option<&'a BenchmarkHistory>,
-    /// Explanation of the verdict: the topic of each sentence, and the sentence.
-    pub sentences: Vec<(&'static str, String)>,
+    /// Explanation of the verdict.
+    pub sentences: Vec<LabeledSentence>,
 }
 
 impl<'a> PageBenchmark<'a> {
