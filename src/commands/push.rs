@@ -7,7 +7,6 @@ use clap::Args;
 
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
-use crate::interchange::PortableRunId;
 use crate::options::StoreOptions;
 use crate::output::{MessageFormat, PushResult, write_pushed, write_warning};
 use crate::session::{Context, World};
@@ -16,7 +15,7 @@ use crate::stored::transfer::{
     to_record,
 };
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{ProgressReporter, Run, RunId, RunStatus};
+use perfcheck_analysis::model::{PortableRunId, ProgressReporter, Run, RunId, RunStatus};
 use perfcheck_store::{
     ExistingStore, KnownRun, Store, StoreError, WorkspaceId, is_address, public_location,
 };
@@ -211,10 +210,7 @@ impl<'s> Transfer<'s> {
         of_team: WorkspaceId,
     ) -> Result<Self, StoreError> {
         let references: Vec<PortableRunId> = runs.iter().map(portable_reference).collect();
-        let identities: Vec<_> = (references.iter())
-            .map(|run| (run.started, run.seed, run.side))
-            .collect();
-        let known = team.known_runs(of_team, &identities)?;
+        let known = team.known_runs(of_team, &references)?;
         Ok(Self {
             local,
             workspace,

@@ -130,7 +130,7 @@ pub fn self_test(
     if !common.output.quiet {
         let (of_one, bound) = usual.expected(subjects.pairs(0), world);
         let words = output::describe_plan(count, comparisons, bound, of_one * comparisons);
-        output::write_build_event(world.stderr, &("Testing", words))?;
+        output::write_build_event(world.stderr, "Testing", &words)?;
     }
     'trials: for trial in 0..options.trials {
         for kind in [TrialKind::Same, TrialKind::Slowed] {
@@ -142,7 +142,7 @@ pub fn self_test(
             };
             if !common.output.quiet {
                 let words = describe_trial(options, trial, kind, &rows);
-                output::write_build_event(world.stderr, &("Trial", words))?;
+                output::write_build_event(world.stderr, "Trial", &words)?;
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = run_trial(&run, kind, pairs, &mut rows, world)?;

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::AppError;
 use crate::output::{
-    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide,
-    labeled_sentences,
+    BenchmarkHistory, Explanation, LabeledSentence, MeasuredSide, Page, PageBenchmark, PageRun,
+    PageSide, labeled_sentences,
 };
 use crate::stored::comparison::summarize_side;
 use crate::stored::conclusions::parse_plan;
 use crate::stored::histories::{HistoryRequest, histories};
 use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Comparability, Difference, HostControls, Plan, Shape,
-    ShapeDetail, find_differences, map_with_progress, summarize_with,
+    ShapeDetail, WorkStage, find_differences, map_with_progress, summarize_with,
 };
 use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, RunNote};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
@@ -213,8 +213,8 @@ impl PageData {
     pub(crate) fn page(&self, workspace: String, told: &ProgressReporter<'_>) -> Page<'_> {
         let subject = &self.subject;
         let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
-        let all = subject.rows.len();
-        let benchmarks = map_with_progress(&subject.rows, (0, all), told, |one| {
+        let stage = WorkStage::whole(subject.rows.len());
+        let benchmarks = map_with_progress(&subject.rows, stage, told, |one| {
             self.benchmark(one, points)
         });
         let used: BTreeSet<RunId> = benchmarks
@@ -344,7 +344,7 @@ impl PageData {
         row: &Row<'_>,
         metric: &Metric,
         candidate: Option<&Measurement>,
-    ) -> Vec<(&'static str, String)> {
+    ) -> Vec<LabeledSentence> {
         let Some(verdict) = row.verdict else {
             return Vec::new();
         };

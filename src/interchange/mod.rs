@@ -23,8 +23,8 @@ pub use groups::{
 };
 pub use input::{InputContent, read};
 pub use portable::{
-    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
-    read_portable, write_portable,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableVerdict, read_portable,
+    write_portable,
 };
 pub use table::{TableLayout, read_tables};
 pub use unit::ValueUnit;

@@ -23,8 +23,8 @@ pub use charts::{
 };
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
 pub use explanation::{
-    BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, MeasuredSide, labeled_sentences,
-    write_explanation, write_machine_code,
+    BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, LabeledSentence, MeasuredSide,
+    labeled_sentences, write_explanation, write_machine_code,
 };
 pub use json::write_json;
 pub use layout::TableFormat;

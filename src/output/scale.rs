@@ -1,5 +1,7 @@
 //! Linear scales that map values to shares of a range, for bars, curves, axes and quantized positions.
 
+use perfcheck_analysis::compare::Interval;
+
 /// Minimum span of a scale, as a share of the largest absolute value. A shorter scale would make noise look like large changes.
 const LEAST_SPAN: f64 = 0.05;
 
@@ -12,12 +14,18 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub(super) fn new((low, high): (f64, f64)) -> Self {
+    /// Creates a scale from `low` to `high`.
+    pub(super) fn new(low: f64, high: f64) -> Self {
         Self {
             low,
             middle: f64::midpoint(low, high),
             high,
         }
+    }
+
+    /// Creates a scale over `range`.
+    pub(super) fn from_interval(range: Interval) -> Self {
+        Self::new(range.lower, range.upper)
     }
 
     /// Creates a scale over all `values` that has at least the minimum span; `None` without values.
@@ -72,12 +80,12 @@ mod tests {
 
     #[test]
     fn a_value_and_its_share_of_the_way_lead_to_each_other() {
-        let scale = Scale::new((10.0, 20.0));
+        let scale = Scale::new(10.0, 20.0);
         for (value, part) in [(5.0, -0.5), (10.0, 0.0), (15.0, 0.5), (20.0, 1.0)] {
             assert_eq!(scale.position(value), part);
             assert_eq!(scale.value_at(part), value);
         }
-        assert_eq!(Scale::new((3.0, 3.0)).position(3.0), 0.0);
+        assert_eq!(Scale::new(3.0, 3.0).position(3.0), 0.0);
     }
 
     #[test]

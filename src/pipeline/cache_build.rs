@@ -148,7 +148,9 @@ impl CacheBuild<'_> {
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         if !self.quiet && side.provenance == BuildOrigin::Built {
-            output::write_build_event(world.stderr, &built_in_words(what, side))?;
+            let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+            let words = format!("{what}, built in {seconds:.1} s");
+            output::write_build_event(world.stderr, "Ready", &words)?;
         }
         Ok(())
     }
@@ -184,7 +186,7 @@ fn side_in_words(revision: Option<&Revision>) -> String {
 }
 
 fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
-    let words = match event {
+    let (verb, object) = match event {
         BuildEvent::TargetsSkipped(skipped) => return warn_of_skipped(skipped, stderr),
         BuildEvent::LeftOut(left_out) => {
             // Ignore a closed stderr.
@@ -208,7 +210,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     };
     // Ignore a closed stderr.
-    let _ = output::write_build_event(stderr, &words);
+    let _ = output::write_build_event(stderr, verb, &object);
 }
 
 /// Maximum number of files listed in a warning.
@@ -230,9 +232,4 @@ fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
         "the benchmarks are built from a copy of the sources that lacks {}",
         named.join(", ")
     )
-}
-
-fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
-    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
-    ("Ready", format!("{what}, built in {seconds:.1} s"))
 }

@@ -187,7 +187,7 @@ fn announce(count: usize, request: &Request<'_>, world: &mut World<'_>) -> Resul
     let of = output::counted(count, "benchmark");
     request.announce(
         "Counting",
-        format!("instructions of {of} under valgrind"),
+        &format!("instructions of {of} under valgrind"),
         world,
     )
 }
@@ -560,7 +560,7 @@ pub(super) fn sample_in_turn(
     let count = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
     let time = MAX_SAMPLING_PER_SIDE.checked_div(count).unwrap_or_default();
     let of = output::counted(wanted.len(), "benchmark");
-    request.announce("Sampling", format!("the time of {of}"), world)?;
+    request.announce("Sampling", &format!("the time of {of}"), world)?;
     let mut failed = Reasons::default();
     for pair in pairs {
         let benchmarks = pair.benchmarks.iter().map(|benchmark| &benchmark.key);

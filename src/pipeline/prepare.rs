@@ -1,5 +1,6 @@
 //! Prepares a run: builds the bench targets and discovers their benchmarks.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ fn order_in_place<'a>(
         workspace: &context.workspace,
         toolchain: context.toolchain(&common.cargo, world.supervisor)?,
         options: &common.cargo,
-        variables: &[],
+        variables: const { &BTreeMap::new() },
         supervisor: world.supervisor,
     })
 }

@@ -70,13 +70,13 @@ impl Request<'_> {
     pub(crate) fn announce(
         &self,
         status: &str,
-        what: String,
+        what: &str,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         if self.common.output.quiet {
             return Ok(());
         }
-        Ok(write_build_event(world.stderr, &(status, what))?)
+        Ok(write_build_event(world.stderr, status, what)?)
     }
 
     /// Returns the decision settings of a side-by-side measurement.
@@ -154,7 +154,7 @@ impl Request<'_> {
                 None => "another run".to_owned(),
             };
             let words = format!("for {whose} to end: two measurements at once disturb each other");
-            told = self.announce("Waiting", words, world);
+            told = self.announce("Waiting", &words, world);
         })?;
         told?;
         Ok(Some(lock))

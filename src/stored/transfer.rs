@@ -8,11 +8,11 @@ use std::path::Path;
 use super::conclusions::read_conclusion;
 use crate::error::AppError;
 use crate::interchange::{
-    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableVerdict,
 };
 use crate::session::{Context, World};
 use perfcheck_analysis::findings::{Conclusion, RunNote};
-use perfcheck_analysis::model::{ProgressReporter, Run, RunEnd, RunId, RunVerdict};
+use perfcheck_analysis::model::{PortableRunId, ProgressReporter, Run, RunEnd, RunId, RunVerdict};
 use perfcheck_store::{
     RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId, public_location,
 };
@@ -108,12 +108,7 @@ pub(crate) fn find_run(
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Option<RunId>, StoreError> {
-    let PortableRunId {
-        started,
-        seed,
-        side,
-    } = reference;
-    let found = store.find_runs_begun(workspace, started, seed, side)?;
+    let found = store.find_runs_begun(workspace, reference)?;
     Ok(found.first().copied())
 }
 

@@ -109,7 +109,11 @@ fn an_interrupted_self_test_shows_what_it_has() {
     running.wait_for_stderr("Trial 2 of 100000");
     running.signal_group(Signal::INT);
     let finished = running.finish().expect_code(130);
-    for text in ["unchanged", "Interrupted", "100000 of each kind were planned"] {
+    for text in [
+        "unchanged",
+        "Interrupted",
+        "100000 of each kind were planned",
+    ] {
         assert!(finished.stdout.contains(text), "no {text:?} in {finished}");
     }
     assert_eq!(machine.left_behind(), [""; 0]);

@@ -24,9 +24,9 @@ use perfcheck_analysis::findings::{
 };
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, BuildFacts,
-    DecisionSettings, Environment, Extras, Failure, GitState, HostFacts, Latencies, Measurement,
-    Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus, Sample, SamplingSettings, Series,
-    Side, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
+    DecisionSettings, Environment, Extras, Failure, GitState, HdrCounter, HostFacts, Latencies,
+    Measurement, Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus, Sample,
+    SamplingSettings, Series, Side, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -170,7 +170,9 @@ fn counted(per_iteration: u64) -> Vec<Allocations> {
 fn timed(is_new: bool) -> Latencies {
     let tail = if is_new { 14_600 } else { 14_000 };
     Latencies {
-        counts: vec![(12_000, 9_000), (12_100, 800), (tail, 200)],
+        counts: [(12_000, 9_000), (12_100, 800), (tail, 200)]
+            .map(HdrCounter::from)
+            .to_vec(),
         ..Latencies::default()
     }
 }

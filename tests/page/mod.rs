@@ -4,8 +4,8 @@
 
 use crate::messages::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::output::{
-    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, strip_colors,
-    write_page, write_table,
+    BenchmarkHistory, HistoryPoint, LabeledSentence, Page, PageBenchmark, PageRun, PageSide, View,
+    strip_colors, write_page, write_table,
 };
 use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, HostControls, Location, Shape, ShapeDetail, Trend, TrendPoint,
@@ -77,10 +77,10 @@ fn written_with(
                     ChangeShape::from_measurements(candidate, base, run.begun.seed)
                 }),
                 history: histories.iter().find(|history| history.key == row.key),
-                sentences: vec![(
-                    "verdict",
-                    format!("{HOSTILE}: 12.5 ns in {index} processes."),
-                )],
+                sentences: vec![LabeledSentence {
+                    topic: "verdict",
+                    text: format!("{HOSTILE}: 12.5 ns in {index} processes."),
+                }],
             }
         })
         .collect();

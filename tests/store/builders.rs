@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey,
-    BuildFacts, Control, DecisionSettings, Environment, Extras, GitState, Harness, HostFacts,
-    Latencies, LatencyWindow, Metric, Nanos, NewRun, ProcessHead, ProcessOutcome, ProcessRecord,
-    ProcessUsage, RunEnd, RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series,
-    TargetFacts, Throughput, Timestamp, Verdict,
+    BuildFacts, Control, DecisionSettings, Environment, Extras, GitState, Harness, HdrCounter,
+    HostFacts, Latencies, LatencyWindow, Metric, Nanos, NewRun, ProcessHead, ProcessOutcome,
+    ProcessRecord, ProcessUsage, RunEnd, RunId, RunVerdict, Sample, SamplingMode, SamplingSettings,
+    Series, TargetFacts, Throughput, Timestamp, Verdict,
 };
 use perfcheck_store::{Store, WorkspaceId};
 use tempfile::TempDir;
@@ -140,7 +140,7 @@ pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
             ],
             latencies: Some(Latencies {
                 digits: 3,
-                counts: vec![(0, 2), (33_420, u64::MAX)],
+                counts: [(0, 2), (33_420, u64::MAX)].map(HdrCounter::from).to_vec(),
                 clamped: 1,
                 errors: 2,
                 messages: vec!["refused".into()],

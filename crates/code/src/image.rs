@@ -45,6 +45,21 @@ pub(crate) struct CodeUnit {
     pub(crate) symbol: Option<String>,
 }
 
+/// A thread-local variable.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ThreadVariable {
+    pub(crate) address: u64,
+    pub(crate) size: u64,
+    pub(crate) name: String,
+}
+
+/// The thread-local storage of each thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadStorage {
+    pub(crate) size: u64,
+    pub(crate) alignment: u64,
+}
+
 /// A value that the loader writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoaderWrite {
@@ -71,10 +86,9 @@ pub(crate) struct Image<'d> {
     /// Items that libraries may call or read, by name.
     pub(crate) exported: BTreeMap<String, u64>,
     pub(crate) libraries: Vec<String>,
-    /// Thread-local variables: address, size and name.
-    pub(crate) of_threads: Vec<(u64, u64, String)>,
-    /// Size and alignment of thread-local storage.
-    pub(crate) threads: Option<(u64, u64)>,
+    /// Thread-local variables, by address.
+    pub(crate) thread_variables: Vec<ThreadVariable>,
+    pub(crate) thread_storage: Option<ThreadStorage>,
 }
 
 impl<'d> Image<'d> {
@@ -111,7 +125,7 @@ impl<'d> Image<'d> {
         written: BTreeMap<u64, LoaderWrite>,
     ) -> Result<Self, UnsupportedExecutable> {
         let sections = sections(file)?;
-        let (mut units, mut objects, mut labels, mut of_threads) =
+        let (mut units, mut objects, mut labels, mut thread_variables) =
             (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let mut names: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
@@ -126,7 +140,11 @@ impl<'d> Image<'d> {
                         symbol: Some(name()?),
                     });
                 }
-                SymbolKind::Tls => of_threads.push((start, size, name()?)),
+                SymbolKind::Tls => thread_variables.push(ThreadVariable {
+                    address: start,
+                    size,
+                    name: name()?,
+                }),
                 SymbolKind::Data if size > 0 => {
                     names.entry(start).or_default().push(name()?);
                     let known = objects.entry(start).or_insert(size);
@@ -139,7 +157,7 @@ impl<'d> Image<'d> {
         if units.is_empty() {
             return Err(UnsupportedExecutable::Stripped);
         }
-        of_threads.sort();
+        thread_variables.sort();
         Ok(Self {
             units: fill_gaps(units, &labels, &sections),
             written,
@@ -150,10 +168,13 @@ impl<'d> Image<'d> {
             objects,
             labels,
             names,
-            of_threads,
-            threads: file.elf_program_headers().iter().find_map(|header| {
+            thread_variables,
+            thread_storage: file.elf_program_headers().iter().find_map(|header| {
                 let is_threads = header.p_type(LittleEndian) == PT_TLS;
-                is_threads.then(|| (header.p_memsz(LittleEndian), header.p_align(LittleEndian)))
+                is_threads.then(|| ThreadStorage {
+                    size: header.p_memsz(LittleEndian),
+                    alignment: header.p_align(LittleEndian),
+                })
             }),
         })
     }

@@ -278,8 +278,12 @@ impl<'d> Disassembly<'d> {
                 None if is_own => format!("+{:#x}", target - unit.start),
                 None => self.name(target, extent),
             };
+            let named = NamedAddress {
+                address: target,
+                name,
+            };
             CodeLine {
-                text: writer.write(instruction, Some((target, name))),
+                text: writer.write(instruction, Some(named)),
                 leads_to,
             }
         });
@@ -411,8 +415,14 @@ fn referenced_address(instruction: &Instruction) -> Option<(u64, AccessSize)> {
     })
 }
 
-/// The address in the current instruction, and the name that replaces it.
-type CurrentAddress = Rc<RefCell<Option<(u64, String)>>>;
+/// An address in an instruction, and the name that replaces it.
+struct NamedAddress {
+    address: u64,
+    name: String,
+}
+
+/// The address in the current instruction, if it has one.
+type CurrentAddress = Rc<RefCell<Option<NamedAddress>>>;
 
 /// Formats instructions, one at a time.
 struct InstructionWriter {
@@ -435,7 +445,7 @@ impl InstructionWriter {
         Self { formatter, current }
     }
 
-    fn write(&mut self, instruction: &Instruction, address: Option<(u64, String)>) -> String {
+    fn write(&mut self, instruction: &Instruction, address: Option<NamedAddress>) -> String {
         *self.current.borrow_mut() = address;
         let mut text = String::new();
         self.formatter.format(instruction, &mut text);
@@ -461,8 +471,8 @@ impl SymbolResolver for AddressNames {
             return None;
         }
         let current = self.0.borrow();
-        let (known, name) = current.as_ref()?;
-        (*known == address).then(|| SymbolResult::with_string(address, name.clone()))
+        let known = current.as_ref()?;
+        (known.address == address).then(|| SymbolResult::with_string(address, known.name.clone()))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::image::{LoaderWrite, SectionUse, readable_name};
+use crate::image::{LoaderWrite, SectionUse, ThreadVariable, readable_name};
 use crate::program::{self, AccessSize, Program, is_location};
 
 /// The kind of items in a pair.
@@ -380,13 +380,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
         let same = self.compare_to_next_place(base, candidate, leads);
         let around = (old.places_around(base), new.places_around(candidate));
         let before = |at: u64, before: Option<u64>| before.map(|before| at - before);
-        let distances = (before(base, around.0.0), before(candidate, around.1.0));
-        if let Some(distance) = nearer_distance(distances) {
+        let distance = nearer_distance(before(base, around.0.0), before(candidate, around.1.0));
+        if let Some(distance) = distance {
             self.add_neighbors(base - distance, candidate - distance, true, leads);
         }
         let after = |at: u64, after: Option<u64>| after.map(|after| after - at);
-        let distances = (after(base, around.0.1), after(candidate, around.1.1));
-        if let Some(distance) = nearer_distance(distances) {
+        let distance = nearer_distance(after(base, around.0.1), after(candidate, around.1.1));
+        if let Some(distance) = distance {
             self.add_neighbors(base + distance, candidate + distance, false, leads);
         }
         same
@@ -452,10 +452,12 @@ impl<'p, 'd> Pairs<'p, 'd> {
     /// Compares the layout and the initial values of thread-local storage.
     fn compare_thread_storage(&mut self, leads: &mut Vec<PairDependency>) -> bool {
         let named = |program: &Program<'_>| {
-            let found = program.image.of_threads.iter();
-            found
-                .map(|(at, size, name)| (*at, *size, readable_name(name)))
-                .collect::<Vec<_>>()
+            let found = program.image.thread_variables.iter();
+            let readable = found.map(|variable| ThreadVariable {
+                name: readable_name(&variable.name),
+                ..*variable
+            });
+            readable.collect::<Vec<_>>()
         };
         let first = |program: &Program<'_>| {
             let mut sections = program.image.sections.iter();
@@ -463,7 +465,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
             Some((found.start, found.end - found.start))
         };
         let same = named(self.base) == named(self.candidate)
-            && self.base.image.threads == self.candidate.image.threads;
+            && self.base.image.thread_storage == self.candidate.image.thread_storage;
         match (first(self.base), first(self.candidate)) {
             (None, None) => same,
             (Some((base, size)), Some((candidate, other))) => {
@@ -501,8 +503,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 }
 
-fn nearer_distance(distances: (Option<u64>, Option<u64>)) -> Option<u64> {
-    match distances {
+fn nearer_distance(base: Option<u64>, candidate: Option<u64>) -> Option<u64> {
+    match (base, candidate) {
         (Some(base), Some(candidate)) => Some(base.min(candidate)),
         (base, candidate) => base.or(candidate),
     }

@@ -22,8 +22,10 @@ struct Pooled {
 
 impl Pooled {
     fn new(clusters: &[&[f64]]) -> Self {
-        let (values, cluster): (Vec<f64>, Vec<u32>) =
-            sorted_with_cluster(clusters).into_iter().unzip();
+        let (values, cluster): (Vec<f64>, Vec<u32>) = sorted_with_cluster(clusters)
+            .into_iter()
+            .map(|sample| (sample.value, sample.cluster))
+            .unzip();
         let stride = clusters.len().max(STRIDE);
         let mut running = vec![0_u32; clusters.len()];
         let mut rows = running.clone();
@@ -88,14 +90,29 @@ impl Pooled {
     }
 }
 
-/// Returns all samples in ascending order, each with the number of its cluster. Equal samples are in the order of their clusters.
-pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<(f64, u32)> {
-    let mut labelled: Vec<(f64, u32)> = (0_u32..)
+/// A sample with the number of its cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClusterSample {
+    pub(super) value: f64,
+    pub(super) cluster: u32,
+}
+
+/// Returns all samples in ascending order. Equal samples are in the order of their clusters.
+pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<ClusterSample> {
+    let mut samples: Vec<ClusterSample> = (0_u32..)
         .zip(clusters)
-        .flat_map(|(label, samples)| samples.iter().map(move |value| (*value, label)))
+        .flat_map(|(cluster, values)| {
+            values.iter().map(move |value| ClusterSample {
+                value: *value,
+                cluster,
+            })
+        })
         .collect();
-    labelled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    labelled
+    samples.sort_unstable_by(|a, b| {
+        let by_value = a.value.total_cmp(&b.value);
+        by_value.then(a.cluster.cmp(&b.cluster))
+    });
+    samples
 }
 
 /// Weighted counts of sorted samples.

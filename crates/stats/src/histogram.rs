@@ -3,6 +3,8 @@
 //! The counters are those of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits there are 2048 counters
 //! of width 1, then 1024 for each further power of two. Only counts are kept, not single values; this causes the relative error.
 
+use serde::{Deserialize, Serialize};
+
 use super::sums::sum;
 
 /// The resolution of a histogram in significant decimal digits, from 1 to 5, and the resulting positions of its counters.
@@ -82,36 +84,59 @@ impl HdrPrecision {
     }
 }
 
+/// A counter of a histogram. Files contain the pair of both numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u64)", into = "(u32, u64)")]
+pub struct HdrCounter {
+    /// Index of the counter, which determines the values that it counts.
+    pub index: u32,
+    /// Number of values.
+    pub count: u64,
+}
+
+impl From<(u32, u64)> for HdrCounter {
+    fn from((index, count): (u32, u64)) -> Self {
+        Self { index, count }
+    }
+}
+
+impl From<HdrCounter> for (u32, u64) {
+    fn from(counter: HdrCounter) -> Self {
+        (counter.index, counter.count)
+    }
+}
+
 /// A high-dynamic-range histogram of integers, such as latencies in nanoseconds. It keeps each value to a few significant digits (Tene 2012).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
     precision: HdrPrecision,
-    /// Index and count of each counter, ascending, without zeros.
-    counters: Vec<(u32, u64)>,
+    /// The counters other than 0, ascending.
+    counters: Vec<HdrCounter>,
     total: u64,
 }
 
 impl HdrHistogram {
-    /// Builds a histogram from (index, count) pairs in any order; counts of the same index are added. `None` for an index without a counter, or
-    /// for 2^64 values or more.
+    /// Builds a histogram from counters in any order; counts of the same index are added. `None` for an index without a counter, or for 2^64
+    /// values or more.
     pub fn from_counters(
         precision: HdrPrecision,
-        counters: impl IntoIterator<Item = (u32, u64)>,
+        counters: impl IntoIterator<Item = HdrCounter>,
     ) -> Option<Self> {
-        let mut sorted: Vec<(u32, u64)> = counters.into_iter().filter(|(_, n)| *n > 0).collect();
-        sorted.sort_unstable_by_key(|(index, _)| *index);
+        let counters = counters.into_iter().filter(|counter| counter.count > 0);
+        let mut sorted: Vec<HdrCounter> = counters.collect();
+        sorted.sort_unstable_by_key(|counter| counter.index);
         let mut histogram = Self {
             precision,
             ..Self::default()
         };
-        for (index, count) in sorted {
-            if index > precision.last_index() {
+        for counter in sorted {
+            if counter.index > precision.last_index() {
                 return None;
             }
-            histogram.total = histogram.total.checked_add(count)?;
+            histogram.total = histogram.total.checked_add(counter.count)?;
             match histogram.counters.last_mut() {
-                Some((last, sum)) if *last == index => *sum += count,
-                _ => histogram.counters.push((index, count)),
+                Some(last) if last.index == counter.index => last.count += counter.count,
+                _ => histogram.counters.push(counter),
             }
         }
         Some(histogram)
@@ -128,9 +153,10 @@ impl HdrHistogram {
         precision: HdrPrecision,
         values: impl IntoIterator<Item = u64>,
     ) -> Option<Self> {
-        let counters = values
-            .into_iter()
-            .map(|value| (precision.index_of(value), 1));
+        let counters = values.into_iter().map(|value| HdrCounter {
+            index: precision.index_of(value),
+            count: 1,
+        });
         Self::from_counters(precision, counters)
     }
 
@@ -142,7 +168,10 @@ impl HdrHistogram {
             let from = one.precision;
             let counters = one.counters.iter();
             counters
-                .map(|(index, count)| (precision.index_of(from.span(*index).0), *count))
+                .map(|counter| HdrCounter {
+                    index: precision.index_of(from.span(counter.index).0),
+                    count: counter.count,
+                })
                 .collect::<Vec<_>>()
         };
         Self::from_counters(precision, [coarser(self), coarser(other)].concat())
@@ -167,9 +196,9 @@ impl HdrHistogram {
         let rank = (quantile * self.total as f64).ceil().max(1.0);
         let target = (rank as u64).min(self.total);
         let mut seen = 0;
-        self.counters.iter().find_map(|(index, count)| {
-            seen += count;
-            (seen >= target).then(|| self.precision.span(*index).0)
+        self.counters.iter().find_map(|counter| {
+            seen += counter.count;
+            (seen >= target).then(|| self.precision.span(counter.index).0)
         })
     }
 
@@ -191,9 +220,10 @@ impl HdrHistogram {
 
     /// Returns the counters as (middle, count).
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.counters.iter().map(|(index, count)| {
-            let (lowest, width) = self.precision.span(*index);
-            (lowest as f64 + (width - 1) as f64 / 2.0, *count as f64)
+        self.counters.iter().map(|counter| {
+            let (lowest, width) = self.precision.span(counter.index);
+            let middle = lowest as f64 + (width - 1) as f64 / 2.0;
+            (middle, counter.count as f64)
         })
     }
 }
@@ -247,11 +277,11 @@ mod tests {
         assert_eq!(one.percentile(0.0), Some(7));
         assert_eq!(one.population_deviation(), Some(0.0));
         assert_eq!(
-            HdrHistogram::from_counters(precision, [(u32::MAX, 1)]),
+            HdrHistogram::from_counters(precision, [(u32::MAX, 1)].map(HdrCounter::from)),
             None
         );
         assert_eq!(
-            HdrHistogram::from_counters(precision, [(1, u64::MAX), (2, 1)]),
+            HdrHistogram::from_counters(precision, [(1, u64::MAX), (2, 1)].map(HdrCounter::from)),
             None
         );
     }

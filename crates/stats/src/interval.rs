@@ -4,7 +4,7 @@ use super::description::{mean, standard_error};
 use super::special::beta_regularized;
 use super::{normal, student_t};
 
-/// A two-sided interval, in the unit of the estimated quantity.
+/// An interval with two bounds, in the unit of the quantity that it bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower bound.

@@ -3,7 +3,7 @@
 //! | question | answers |
 //! |---|---|
 //! | How can one sample be described? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (with percentiles, after an outlier policy), [`sum`], [`quotient`] (rounded once), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
-//! | What are its quantiles? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of integers, with an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples, with [`EcdfStep`]s) |
+//! | What are its quantiles? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of integers, with an [`HdrPrecision`] and [`HdrCounter`]s), [`WeightedEcdf`] (of several random samples, with [`EcdfStep`]s) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How certain is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (the better method for a number of clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
 //! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups from one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] puts a p-value into words |
@@ -97,7 +97,7 @@ pub use description::{
 };
 pub use fisher::FisherExact;
 pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
-pub use histogram::{HdrHistogram, HdrPrecision};
+pub use histogram::{HdrCounter, HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
 pub use interval::{Interval, IntervalDistance, IntervalEstimate, MedianInterval, TInterval};
 pub use jackknife::{

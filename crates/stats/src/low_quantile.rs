@@ -3,15 +3,15 @@
 //! A low quantile depends only on the lowest samples: an evaluation walks up from the smallest sample to the wanted rank.
 
 use super::bootstrap::{Resampling, finite_majority, replicates};
-use super::cluster_ranks::sorted_with_cluster;
+use super::cluster_ranks::{ClusterSample, sorted_with_cluster};
 use super::quantile::Quantile;
 use crate::ClusterStatistic;
 
 /// A low quantile of the pooled samples: the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n in ascending order.
 #[derive(Debug, Clone)]
 pub struct ClusterLowQuantile {
-    /// All samples, ascending, each with its cluster.
-    sorted: Vec<(f64, u32)>,
+    /// All samples, ascending.
+    sorted: Vec<ClusterSample>,
     sizes: Vec<usize>,
     p: f64,
     least_rank: usize,
@@ -33,7 +33,7 @@ impl ClusterLowQuantile {
 
     /// Returns the samples of all clusters in ascending order.
     pub fn ascending(&self) -> impl Iterator<Item = f64> + '_ {
-        self.sorted.iter().map(|(x, _)| *x)
+        self.sorted.iter().map(|sample| sample.value)
     }
 }
 
@@ -56,10 +56,10 @@ impl ClusterStatistic for ClusterLowQuantile {
             .sum();
         let rank = ((self.p * drawn as f64).ceil() as usize).max(self.least_rank);
         let mut met = 0;
-        for (x, cluster) in &self.sorted {
-            met += weights[*cluster as usize] as usize;
+        for sample in &self.sorted {
+            met += weights[sample.cluster as usize] as usize;
             if met >= rank {
-                return *x;
+                return sample.value;
             }
         }
         f64::NAN

@@ -14,7 +14,7 @@ use std::io::Read;
 use super::error::{Attempt, Fault};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::{
-    Allocations, Latencies, LatencyWindow, Nanos, RunId, Sample, Series, limits,
+    Allocations, HdrCounter, Latencies, LatencyWindow, Nanos, RunId, Sample, Series, limits,
 };
 
 /// A column of flags, one digit each; NULL if there are none.
@@ -367,10 +367,10 @@ fn decode_allocations(bytes: &[u8]) -> Result<Vec<Allocations>, String> {
 
 fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
     let mut last_index = 0_u32;
-    let counts = latencies.counts.iter().map(|(index, count)| {
-        let step = index.wrapping_sub(last_index);
-        last_index = *index;
-        (step, *count)
+    let counts = latencies.counts.iter().map(|counter| {
+        let step = counter.index.wrapping_sub(last_index);
+        last_index = counter.index;
+        (step, counter.count)
     });
     let mut last_time = 0_u64;
     let reservoir = latencies.reservoir.chunk_by(|a, b| a == b).map(|same| {
@@ -401,7 +401,7 @@ fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
     let mut index = 0_u32;
     let counts = stored.counts.into_iter().map(|(step, count)| {
         index = index.wrapping_add(step);
-        (index, count)
+        HdrCounter { index, count }
     });
     let mut time = 0_u64;
     let reservoir = stored.reservoir.into_iter().flat_map(|(step, count)| {
@@ -620,7 +620,7 @@ mod tests {
     prop_compose! {
         fn latencies()(
             digits in any::<u8>(),
-            counts in prop::collection::vec((any::<u32>(), number()), 0..30),
+            counts in prop::collection::vec((any::<u32>(), number()).prop_map(HdrCounter::from), 0..30),
             clamped in number(), errors in number(),
             messages in prop::collection::vec(any::<String>(), 0..5),
             reservoir in prop::collection::vec(number().prop_map(Nanos), 0..40),

@@ -265,7 +265,10 @@ impl Store {
                 told.report(removed.len() + points.len(), runs.len());
                 for (run, found) in self.measurements_of_runs(some, None)? {
                     let found = found.into_iter();
-                    let found = found.map(|one| (run_point(&one), one.benchmark.key));
+                    let found = found.map(|one| BenchmarkPoint {
+                        point: run_point(&one),
+                        key: one.benchmark.key,
+                    });
                     points.push((run, found.collect::<Vec<_>>()));
                 }
             }
@@ -334,7 +337,13 @@ pub(super) struct RunProcesses {
     pub(super) last: i64,
 }
 
-fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) -> Attempt<()> {
+/// The summary that replaces the samples of a benchmark in a run.
+pub(super) struct BenchmarkPoint {
+    pub(super) key: BenchmarkKey,
+    pub(super) point: RunPoint,
+}
+
+fn insert_points(sql: Sql<'_>, run: RunId, points: &[BenchmarkPoint]) -> Attempt<()> {
     const INSERT: &str = "INSERT INTO points (run_benchmark, processes, samples, from_ramp, low_quantile, median)
          SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS DOUBLE PRECISION), CAST(?9 AS DOUBLE PRECISION)
          FROM runs r JOIN benchmarks b ON b.workspace = r.workspace JOIN run_benchmarks rb ON rb.benchmark = b.id AND rb.run = r.id
@@ -345,7 +354,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) 
         return session.insert_points(run, points);
     }
     let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-    for (point, key) in points {
+    for BenchmarkPoint { key, point } in points {
         sql.run(
             INSERT,
             params![

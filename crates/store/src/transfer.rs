@@ -14,8 +14,9 @@ use super::steps::accept_levels;
 use super::workspaces::{check_baseline_name, name_run};
 use super::{Store, StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, BenchmarkKey, CountedBenchmark, Extras, NewRun, ProcessOutcome,
-    ProcessRecord, ProgressReporter, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp,
+    BenchmarkInProcess, BenchmarkKey, CountedBenchmark, Extras, NewRun, PortableRunId,
+    ProcessOutcome, ProcessRecord, ProgressReporter, Purpose, RunEnd, RunId, Side, Source,
+    TargetFacts, Timestamp,
 };
 
 /// Computes the end of a run from the new numbers of the runs transferred together.
@@ -110,30 +111,28 @@ impl Store {
         })
     }
 
-    /// Returns the complete runs of a workspace with this start time, seed and side.
+    /// Returns the complete runs of a workspace with this identification.
     pub fn find_runs_begun(
         &self,
         workspace: WorkspaceId,
-        started: Timestamp,
-        seed: u64,
-        side: Option<Side>,
+        run: PortableRunId,
     ) -> Result<Vec<RunId>, StoreError> {
-        self.read(|sql| runs_begun(sql, workspace, started, seed, side))
+        self.read(|sql| runs_begun(sql, workspace, run))
     }
 
-    /// Looks up runs by start time, seed and side. A team's store is queried once for all of them.
+    /// Looks up runs by their identification. A team's store is queried once for all of them.
     pub fn known_runs(
         &self,
         workspace: WorkspaceId,
-        runs: &[(Timestamp, u64, Option<Side>)],
+        runs: &[PortableRunId],
     ) -> Result<Vec<KnownRun>, StoreError> {
         self.read(|sql| {
             #[cfg(feature = "postgres")]
             if let Sql::Postgres(session) = sql {
                 return session.known_runs(workspace, runs);
             }
-            let known = runs.iter().map(|(started, seed, side)| {
-                let found = runs_begun(sql, workspace, *started, *seed, *side)?;
+            let known = runs.iter().map(|run| {
+                let found = runs_begun(sql, workspace, *run)?;
                 let found = found.first();
                 Ok(found.map_or(KnownRun::Unknown, |run| KnownRun::Stored(*run)))
             });
@@ -197,21 +196,15 @@ pub(super) fn number_runs(
     Ok(numbers.into_values().collect())
 }
 
-fn runs_begun(
-    sql: Sql<'_>,
-    workspace: WorkspaceId,
-    started: Timestamp,
-    seed: u64,
-    side: Option<Side>,
-) -> Attempt<Vec<RunId>> {
+fn runs_begun(sql: Sql<'_>, workspace: WorkspaceId, run: PortableRunId) -> Attempt<Vec<RunId>> {
     sql.all(
         "SELECT id FROM runs WHERE workspace = ?1 AND started = ?2 AND seed = ?3
          AND role IS NOT DISTINCT FROM ?4 AND status = 'complete' ORDER BY id",
         params![
             workspace.0,
-            started.0,
-            seed.cast_signed(),
-            side.map(WordColumn)
+            run.started.0,
+            run.seed.cast_signed(),
+            run.side.map(WordColumn)
         ],
         |row| row.get(0).map(RunId),
     )

@@ -173,7 +173,7 @@ impl<'a> Bisection<'a> {
                 output::counted(commits.len(), "commit"),
                 output::counted(steps as usize, "step")
             );
-            output::write_build_event(world.stderr, &("Bisecting", words))?;
+            output::write_build_event(world.stderr, "Bisecting", &words)?;
         }
         if !quiet && !memory.outcomes().is_empty() {
             let words = format!(
@@ -181,7 +181,7 @@ impl<'a> Bisection<'a> {
                 memory.outcomes().len(),
                 commits.len()
             );
-            output::write_build_event(world.stderr, &("Resuming", words))?;
+            output::write_build_event(world.stderr, "Resuming", &words)?;
         }
         Ok(Self {
             ledger: MeasurementBudget {
@@ -206,7 +206,7 @@ impl<'a> Bisection<'a> {
         if !self.workshop.common.output.quiet {
             let halfway = output::percent_change(halfway);
             let words = format!("commits at {halfway} or more count as slow");
-            output::write_build_event(world.stderr, &("Threshold", words))?;
+            output::write_build_event(world.stderr, "Threshold", &words)?;
         }
         let mut known = vec![None; self.commits.len()];
         known[last] = Some(CommitFinding::Slow);

@@ -299,7 +299,7 @@ impl SideCounter<'_> {
                 "instructions of `{}` in the build of run {}",
                 key.id, run.id
             );
-            write_build_event(world.stderr, &("Counting", what))?;
+            write_build_event(world.stderr, "Counting", &what)?;
         }
         let directory: PathBuf = self.stage.base_directory(ordinal);
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);

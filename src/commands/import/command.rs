@@ -65,7 +65,7 @@ pub fn import(
             if !common.output.quiet {
                 let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
                 let said = format!("{} as `--format {}`", names.join(", "), format.name());
-                write_build_event(world.stderr, &("Reading", said))?;
+                write_build_event(world.stderr, "Reading", &said)?;
             }
             format
         }

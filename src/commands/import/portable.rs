@@ -6,7 +6,7 @@ use std::io;
 use super::options::ImportOptions;
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
-use crate::interchange::{ExchangeError, InputContent, PortableRun, PortableRunId, read_portable};
+use crate::interchange::{ExchangeError, InputContent, PortableRun, read_portable};
 use crate::options::StoreOptions;
 use crate::output::{self, ImportedRun, write_taken_over};
 use crate::session::{Context, World};
@@ -14,7 +14,7 @@ use crate::stored::transfer::{
     ReferencePlace, find_run, portable_runs, referenced_runs, to_record,
 };
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{ProgressReporter, RunId, Side};
+use perfcheck_analysis::model::{PortableRunId, ProgressReporter, RunId, Side};
 use perfcheck_store::{Store, WorkspaceId, check_baseline_name, is_address};
 
 /// A run in the files.
@@ -183,13 +183,8 @@ fn find_stored(
 ) -> Result<(), AppError> {
     let mut known = Vec::new();
     for one in found.iter() {
-        let PortableRunId {
-            started,
-            seed,
-            side,
-        } = one.run.head.reference();
         let mut same = None;
-        for candidate in store.find_runs_begun(workspace, started, seed, side)? {
+        for candidate in store.find_runs_begun(workspace, one.run.head.reference())? {
             let stored =
                 portable_runs(store, workspace, &[candidate], &ProgressReporter::silent())?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {

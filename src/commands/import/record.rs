@@ -13,7 +13,7 @@ use crate::output;
 use crate::output::ImportedBenchmark;
 use crate::pipeline::prepare::TargetName;
 use crate::session::World;
-use perfcheck_analysis::compare::{ValueSummary, map_with_progress};
+use perfcheck_analysis::compare::{ValueSummary, WorkStage, map_with_progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
@@ -75,7 +75,7 @@ pub(super) fn summarize_benchmarks(
     let interval = options.interval(thresholds);
     let groups = &imported.groups;
     let summaries: Vec<Vec<ValueSummary>> =
-        map_with_progress(groups, (0, groups.len()), told, |group| {
+        map_with_progress(groups, WorkStage::whole(groups.len()), told, |group| {
             clean(group, &filter, &interval, thresholds)
         });
     let labels = read.labels();

@@ -10,7 +10,7 @@ use crate::commands::push::run_then_push;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
-use crate::interchange::{InputContent, PortableRunId, read};
+use crate::interchange::{InputContent, read};
 use crate::options::{FailureOptions, StoreOptions};
 use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
@@ -26,8 +26,8 @@ use perfcheck_analysis::compare::TestPolicy;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Coverage, GatePolicy, References, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Environment, Measurement, Purpose, RequestedReference, RunId, Shard,
-    Side, Verdict,
+    BenchmarkKey, BySide, Environment, Measurement, PortableRunId, Purpose, RequestedReference,
+    RunId, Shard, Side, Verdict,
 };
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{Store, WorkspaceId, check_baseline_name};
@@ -115,9 +115,12 @@ fn find_merged(
     workspace: WorkspaceId,
 ) -> Result<Option<RunId>, AppError> {
     let begun = suite.begun_run(Side::Candidate);
-    let side = suite.first().head().pair.map(|pair| pair.side);
-    let found = store.find_runs_begun(workspace, begun.started, begun.seed, side)?;
-    for run in found {
+    let merged = PortableRunId {
+        started: begun.started,
+        seed: begun.seed,
+        side: suite.first().head().pair.map(|pair| pair.side),
+    };
+    for run in store.find_runs_begun(workspace, merged)? {
         // The store may also contain a shard, which began together with the merged run.
         if store.run(run)?.begun.partition.is_none() {
             return Ok(Some(run).filter(|_| suite.missing.is_empty()));

@@ -189,7 +189,7 @@ pub(super) fn against_team_baseline<'o>(
         return Ok(Cow::Borrowed(options));
     };
     let said = format!("`{name}` in the team's store: run {run}, commit {commit:.10}");
-    write_build_event(world.stderr, &("Reference", said))?;
+    write_build_event(world.stderr, "Reference", &said)?;
     Ok(Cow::Owned(RunOptions {
         baseline: None,
         against: Some(AgainstOptions {

@@ -10,6 +10,5 @@ mod wire;
 
 pub use read::{is_portable, read_portable};
 pub use wire::{
-    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableRunId, PortableVerdict,
-    write_portable,
+    PortableConclusion, PortableHead, PortablePair, PortableRun, PortableVerdict, write_portable,
 };

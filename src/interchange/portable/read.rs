@@ -315,10 +315,11 @@ pub(super) fn check_series(
 
 /// Checks that counters and times of the reservoir are sorted, and that the counters exist.
 fn check_latencies(found: &Latencies) -> Result<(), &'static str> {
-    let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    let exist = found.histogram().is_some() && found.counts.iter().all(|(_, count)| *count > 0);
-    let total =
-        (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
+    let mut pairs = found.counts.windows(2);
+    let ascending = pairs.all(|pair| pair[0].index < pair[1].index);
+    let mut counts = found.counts.iter().map(|counter| counter.count);
+    let exist = found.histogram().is_some() && counts.clone().all(|count| count > 0);
+    let total = counts.try_fold(found.errors, u64::checked_add);
     if !ascending || !exist || total.is_none() {
         Err("have counters that are out of order, zero or beyond the last one")
     } else if !found.reservoir.is_sorted() {

@@ -98,7 +98,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                         other_bytes: 4,
                     }],
                     latencies: Some(Latencies {
-                        counts: vec![(5, 6)],
+                        counts: vec![HdrCounter { index: 5, count: 6 }],
                         messages: vec!["no".to_owned()],
                         reservoir: vec![Nanos(9)],
                         windows: vec![LatencyWindow::default()],

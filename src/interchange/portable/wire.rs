@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::sanitize;
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkInProcess, BenchmarkKey, CountedBenchmark, NewRun, ProcessHead,
-    ProcessRecord, ProgressReporter, Purpose, RunId, Side, Source, TargetFacts, Timestamp, Verdict,
+    Acceptance, BenchmarkInProcess, BenchmarkKey, CountedBenchmark, NewRun, PortableRunId,
+    ProcessHead, ProcessRecord, ProgressReporter, Purpose, RunId, Side, Source, TargetFacts,
+    Timestamp, Verdict,
 };
 
 /// Version of the format. A new member or meaning needs a new version, so that earlier programs refuse the file and lose nothing.
@@ -148,18 +149,6 @@ pub(super) struct WireConclusion {
     runs: Vec<(RunId, PortableRunId)>,
     /// CBOR in hexadecimal digits.
     cbor: String,
-}
-
-/// Identifies a run in every store, whatever its number is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PortableRunId {
-    /// Start of the run.
-    pub started: Timestamp,
-    /// Seed of the run.
-    pub seed: u64,
-    /// Side of the run, if it belongs to a pair.
-    pub side: Option<Side>,
 }
 
 impl PortableHead {

@@ -4,10 +4,11 @@
 use std::io::{self, Write};
 
 use super::svg::{Anchor, Axis, Quantity, Svg, WIDTH};
+use crate::output::scale::Scale;
 use crate::output::units;
 use crate::output::words::analysis;
 use perfcheck_analysis::compare::{
-    Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,
+    Estimate, Interval, OutlierLabel, Ramp, Shape, SlopedRamp, Summary, TukeyFences, WeightedEcdf,
 };
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
@@ -112,8 +113,9 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
 /// Describes the samples above the panel of the linear phases.
 fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
-    let top = Ramp::drawn_height(&[(ramp, slope.estimate)]);
-    let above = ramp.points.iter().filter(|point| point.1 > top).count();
+    let top = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
+    let above = ramp.points.iter();
+    let above = above.filter(|point| point.elapsed.as_f64() > top).count();
     (above > 0).then(|| {
         format!(
             "Not drawn: {} above the picture (largest {})",
@@ -171,8 +173,8 @@ fn describe(picture: &Picture<'_>) -> String {
         units::counted(summary.samples, "sample"),
         units::counted(summary.processes, "process"),
         value_axis_title(picture.metric),
-        spent(shape.range().0),
-        spent(shape.range().1),
+        spent(shape.range().lower),
+        spent(shape.range().upper),
         spent(summary.median.estimate),
         medians.join(", "),
     )
@@ -267,7 +269,8 @@ const LABEL_ROOM: f64 = 28.0;
 fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric, top: f64) -> f64 {
     let median = &summary.median;
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
-    let x = Axis::new(quantity(metric), shape.range(), (LEFT, RIGHT));
+    let scale = Scale::from_interval(shape.range());
+    let x = Axis::new(quantity(metric), scale, LEFT..RIGHT);
     draw_heading(
         svg,
         top,
@@ -276,7 +279,7 @@ fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric
     );
     draw_estimate(svg, &x, median, (above, below));
     let most = shape.density.peak() * 1.08;
-    let y = Axis::new(Quantity::Count, (0.0, most), (below, above));
+    let y = Axis::new(Quantity::Count, Scale::new(0.0, most), below..above);
     if !shape.density.heights.is_empty() {
         let points = shape.density.points();
         let curve = points.map(|(value, height)| (x.place(value), y.place(height)));
@@ -311,15 +314,12 @@ fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric
 }
 
 /// Returns the fences within the drawn range.
-fn fences_in_range(
-    fences: Option<&TukeyFences>,
-    (from, to): (f64, f64),
-) -> impl Iterator<Item = f64> {
+fn fences_in_range(fences: Option<&TukeyFences>, range: Interval) -> impl Iterator<Item = f64> {
     let fences = fences
         .and_then(TukeyFences::ascending)
         .into_iter()
         .flatten();
-    fences.filter(move |at| (from..=to).contains(at))
+    fences.filter(move |at| (range.lower..=range.upper).contains(at))
 }
 
 /// Draws samples as strokes below `top`; samples beyond the fences have other colors.
@@ -358,10 +358,10 @@ fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     let room = (last - first).max(last * 0.01) * 0.04;
     let x = Axis::new(
         Quantity::Time,
-        ((first - room).max(0.0), last + room),
-        (LEFT, RIGHT),
+        Scale::new((first - room).max(0.0), last + room),
+        LEFT..RIGHT,
     );
-    let y = Axis::new(Quantity::Count, (0.0, 1.0), (below, above));
+    let y = Axis::new(Quantity::Count, Scale::new(0.0, 1.0), below..above);
     let stated = format!(
         "p50 {}, p99 {}",
         units::time(quantile(0.5)),
@@ -393,9 +393,10 @@ fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
 fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let iterations = ramp.iterations;
-    let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let most = Ramp::drawn_height(&[(ramp, slope.estimate)]);
-    let y = Axis::new(quantity(metric), (0.0, most), (below, above));
+    let scale = Scale::new(0.0, iterations * 1.04);
+    let x = Axis::new(Quantity::Count, scale, LEFT..RIGHT);
+    let most = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
+    let y = Axis::new(quantity(metric), Scale::new(0.0, most), below..above);
     let title = match metric {
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
         Metric::Amount { unit } => format!("Iterations and {unit}"),
@@ -419,8 +420,11 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
         );
     }
     svg.line("line", [origin, at_end(slope.estimate)]);
-    for (iterations, elapsed) in ramp.points.iter().filter(|point| point.1 <= most) {
-        svg.dot((x.place(*iterations), y.place(*elapsed)));
+    for point in &ramp.points {
+        let (iterations, elapsed) = (point.iterations as f64, point.elapsed.as_f64());
+        if elapsed <= most {
+            svg.dot((x.place(iterations), y.place(elapsed)));
+        }
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
     draw_x_axis(svg, &x, below, "iterations per sample");
@@ -432,7 +436,8 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
 fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
     let processes = &shape.processes;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
-    let y = Axis::new(quantity(metric), shape.range(), (below, above));
+    let scale = Scale::from_interval(shape.range());
+    let y = Axis::new(quantity(metric), scale, below..above);
     let count = processes.len();
     let room = (RIGHT - LEFT) / count.max(1) as f64;
     let peaks = processes.iter().map(|process| process.density.peak());
@@ -489,9 +494,10 @@ fn draw_split_violin(
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let middle = f64::midpoint(above, below);
     let ranges = || halves.iter().flatten().map(Shape::range);
-    let from = ranges().map(|range| range.0).fold(f64::INFINITY, f64::min);
-    let to = ranges().map(|range| range.1).fold(0.0, f64::max);
-    let x = Axis::new(quantity(metric), (from, to), (LEFT, RIGHT));
+    let from = ranges().map(|range| range.lower);
+    let to = ranges().map(|range| range.upper);
+    let scale = Scale::new(from.fold(f64::INFINITY, f64::min), to.fold(0.0, f64::max));
+    let x = Axis::new(quantity(metric), scale, LEFT..RIGHT);
     let peaks = halves.iter().flatten().map(|shape| shape.density.peak());
     let highest = peaks.fold(0.0, f64::max);
     let medians = halves
@@ -513,8 +519,8 @@ fn draw_split_violin(
             let points = shape.density.points();
             let curve =
                 points.map(|(at, height)| (x.place(at), middle + sign * reach * height / highest));
-            let (left, right) = shape.range();
-            let ends = [(x.place(right), middle), (x.place(left), middle)];
+            let Interval { lower, upper } = shape.range();
+            let ends = [(x.place(upper), middle), (x.place(lower), middle)];
             svg.area(class, curve.chain(ends));
         }
         let at = x.place(shape.median());

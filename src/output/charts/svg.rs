@@ -1,6 +1,7 @@
 //! An SVG document, element by element, and axes: positions of values, and ticks at round values with labels in one unit.
 
 use std::fmt::{Display, Write as _};
+use std::ops::Range;
 
 use crate::output::scale::Scale;
 use crate::sanitize;
@@ -163,18 +164,18 @@ pub(super) enum Quantity {
 }
 
 /// A linear axis.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Axis {
     scale: Scale,
-    places: (f64, f64),
+    places: Range<f64>,
     quantity: Quantity,
 }
 
 impl Axis {
-    /// Creates an axis whose smallest and largest values are drawn at `places`; the first place may be right of or below the second.
-    pub(super) fn new(quantity: Quantity, values: (f64, f64), places: (f64, f64)) -> Self {
+    /// Creates an axis whose smallest and largest values are drawn at the start and the end of `places`; the start may be right of or below the end.
+    pub(super) fn new(quantity: Quantity, scale: Scale, places: Range<f64>) -> Self {
         Self {
-            scale: Scale::new(values),
+            scale,
             places,
             quantity,
         }
@@ -183,7 +184,7 @@ impl Axis {
     /// Returns the place of a value. A value beyond the axis is drawn at its end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = self.scale.position(value).clamp(0.0, 1.0);
-        self.places.0 + share * (self.places.1 - self.places.0)
+        self.places.start + share * (self.places.end - self.places.start)
     }
 
     /// Returns the smallest and the largest value.
@@ -263,8 +264,8 @@ mod tests {
         assert_eq!(document.matches("http").count(), 1, "the name space alone");
     }
 
-    fn labels(values: (f64, f64)) -> (Vec<String>, &'static str) {
-        let axis = Axis::new(Quantity::Time, values, (0.0, 100.0));
+    fn labels(low: f64, high: f64) -> (Vec<String>, &'static str) {
+        let axis = Axis::new(Quantity::Time, Scale::new(low, high), 0.0..100.0);
         let labels = axis.ticks().into_iter().map(|(_, label)| label).collect();
         (labels, axis.unit().1)
     }
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn ticks_stand_at_round_values_in_a_unit_that_fits() {
         let text = |of: &[&str]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let (found, unit) = labels((99.7, 101.2));
+        let (found, unit) = labels(99.7, 101.2);
         assert_eq!(
             (found, unit),
             (
@@ -282,24 +283,25 @@ mod tests {
                 "ns"
             )
         );
-        let (found, unit) = labels((0.0, 1_050_000.0));
+        let (found, unit) = labels(0.0, 1_050_000.0);
         assert_eq!(
             (found, unit),
             (text(&["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]), "ms")
         );
-        let (found, unit) = labels((0.3812, 0.4288));
+        let (found, unit) = labels(0.3812, 0.4288);
         assert_eq!((found, unit), (text(&["390", "400", "410", "420"]), "ps"));
     }
 
     #[test]
     fn what_lies_beyond_stays_at_the_end_and_an_axis_may_run_upwards() {
-        let axis = Axis::new(Quantity::Time, (10.0, 20.0), (200.0, 100.0));
+        let (below, above) = (200.0, 100.0);
+        let axis = Axis::new(Quantity::Time, Scale::new(10.0, 20.0), below..above);
         let places = [5.0, 10.0, 15.0, 99.0].map(|value| axis.place(value));
         assert_eq!(places, [200.0, 200.0, 150.0, 100.0]);
     }
 
     #[test]
     fn an_axis_without_length_has_no_ticks() {
-        assert_eq!(labels((1.0, 1.0)).0, [""; 0]);
+        assert_eq!(labels(1.0, 1.0).0, [""; 0]);
     }
 }

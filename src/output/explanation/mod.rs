@@ -11,4 +11,4 @@ mod write;
 
 pub use machine_code::{CodeExtent, write_machine_code};
 pub use measured::{BenchmarkSelector, Explanation, MeasuredSide};
-pub use write::{ExplanationDepth, labeled_sentences, write_explanation};
+pub use write::{ExplanationDepth, LabeledSentence, labeled_sentences, write_explanation};

@@ -71,11 +71,23 @@ pub fn write_explanation(
     }
 }
 
-/// Returns the sentences in order, each with its subject, for outputs with a layout of their own.
-pub fn labeled_sentences(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
+/// One or more sentences with their topic.
+#[derive(Debug)]
+pub struct LabeledSentence {
+    /// The topic.
+    pub topic: &'static str,
+    /// The sentences.
+    pub text: String,
+}
+
+/// Returns the sentences in order, for outputs with a layout of their own.
+pub fn labeled_sentences(explanation: &Explanation<'_>) -> Vec<LabeledSentence> {
     let statements = statements(explanation).into_iter();
     statements
-        .map(|statement| (statement.numbers.topic(), statement.text))
+        .map(|statement| LabeledSentence {
+            topic: statement.numbers.topic(),
+            text: statement.text,
+        })
         .collect()
 }
 

@@ -10,8 +10,9 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
-    Allocations, Benchmark, BenchmarkKey, Failure, Latencies, Measurement, Metric, Nanos,
-    ProcessSeries, RunId, Sample, SamplingMode, SamplingSettings, Thresholds, Throughput, Verdict,
+    Allocations, Benchmark, BenchmarkKey, Failure, HdrCounter, Latencies, Measurement, Metric,
+    Nanos, ProcessSeries, RunId, Sample, SamplingMode, SamplingSettings, Thresholds, Throughput,
+    Verdict,
 };
 
 /// The measurement of a benchmark, with the raw series. If two builds were measured side by side, this is the candidate; `show BASE` prints the base.
@@ -230,7 +231,8 @@ pub(crate) struct ProcessAllocations {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ProcessLatencies<'a> {
     /// Nonzero counters of the histogram: pairs of index and number of operations, ascending (docs/internals/src/protocol.md, section 10).
-    counters: &'a [(u32, u64)],
+    #[cfg_attr(test, schemars(with = "&[(u32, u64)]"))]
+    counters: &'a [HdrCounter],
     /// Precision of the histogram in significant digits, which determines the range of each counter.
     digits: u8,
     /// Number of operations that took longer than the histogram's range; its last counter includes them.

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::encoding::{
     FirstOrAll, Phrase, Phrasebook, RoundedEstimate, Short, encode_positions, short_estimate,
 };
+use crate::output::explanation::LabeledSentence;
 use crate::output::messages::{BenchmarkHistory, ExclusionReason, HistoryPoint};
+use crate::output::scale::Scale;
 use crate::output::text::history::describe_side_by_side;
 use crate::output::text::statistics::{
     allocation_lines, instruction_lines, latency_lines, second_lines,
@@ -18,8 +20,8 @@ use crate::output::words::{extras, sentences};
 use crate::sanitize::one_line;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
-    HostControls, InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary,
-    TukeyFences,
+    HostControls, InstructionSummary, Interval, LatencySummary, PROBABILITIES, Ramp, Shape,
+    SlopedRamp, Summary, TukeyFences,
 };
 use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{
@@ -191,7 +193,7 @@ impl<'a> BenchmarkData<'a> {
     pub(super) fn from_benchmark(one: &'a PageBenchmark<'_>, shared: &mut PageContext<'_>) -> Self {
         let key = &one.row.key;
         let why = one.sentences.iter();
-        let why = why.map(|(about, text)| shared.phrases.insert(about, &one_line(text)));
+        let why = why.map(|one| shared.phrases.insert(one.topic, &one_line(&one.text)));
         let why = why.collect();
         let peaks = one.sides().map(|side| side.shape.density.peak());
         let top = peaks.fold(0.0, f64::max);
@@ -264,10 +266,10 @@ pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
 fn ramp_axis_end(one: &PageBenchmark<'_>) -> Option<f64> {
     let ramps = one.sides().filter_map(|side| {
         let slope = side.record.summary.slope.as_ref()?;
-        Some((side.shape.ramp.as_ref()?, slope.estimate))
+        Some(side.shape.ramp.as_ref()?.with_slope(slope.estimate))
     });
-    let ramps: Vec<(&Ramp, f64)> = ramps.collect();
-    (!ramps.is_empty()).then(|| Ramp::drawn_height(&ramps))
+    let ramps: Vec<SlopedRamp<'_>> = ramps.collect();
+    (!ramps.is_empty()).then(|| SlopedRamp::drawn_height(&ramps))
 }
 
 fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
@@ -305,9 +307,10 @@ impl ComparedData {
 impl From<&ChangeShape> for ResampledData {
     fn from(found: &ChangeShape) -> Self {
         let Curve { range, heights } = &found.density;
+        let scale = Scale::new(0.0, found.density.peak());
         Self {
-            range: [range.0, range.1].map(Short),
-            density: encode_positions(heights.iter().copied(), (0.0, found.density.peak()), 2),
+            range: [range.lower, range.upper].map(Short),
+            density: encode_positions(heights.iter().copied(), scale, 2),
             count: found.resamples,
         }
     }
@@ -388,7 +391,7 @@ fn operations(found: &LatencySummary) -> Option<OperationCurve> {
         .collect();
     let (least, most) = (*quantiles.first()?, *quantiles.last()?);
     let logarithms = quantiles.iter().map(|value| value.ln());
-    let text = encode_positions(logarithms, (least.ln(), most.ln()), 3);
+    let text = encode_positions(logarithms, Scale::new(least.ln(), most.ln()), 3);
     Some(OperationCurve(Short(least), Short(most), text))
 }
 
@@ -422,13 +425,18 @@ impl CurveData {
     fn from_shape(shape: &Shape, top: f64) -> Self {
         let processes = &shape.processes;
         let range = shape.range();
+        let scale = Scale::from_interval(range);
+        let densities = shape.density.heights.iter().copied();
         let times = processes.iter().flat_map(|process| &process.times).copied();
         let counts: Vec<usize> = processes
             .iter()
             .map(|process| process.times.len())
             .collect();
         let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
-        let spans = processes.iter().map(|process| process.density.range);
+        let spans = processes.iter().flat_map(|process| {
+            let Interval { lower, upper } = process.density.range;
+            [lower, upper]
+        });
         let quartiles = processes.iter().flat_map(|process| process.quartiles);
         let has_violins = processes
             .iter()
@@ -436,26 +444,26 @@ impl CurveData {
         // Each violin is scaled to its own largest density.
         let violins = processes.iter().map(|process| {
             let heights = process.density.heights.iter().copied();
-            encode_positions(heights, (0.0, process.density.peak()), 1)
+            encode_positions(heights, Scale::new(0.0, process.density.peak()), 1)
         });
         let quantiles = shape.quantiles.iter().map(|value| clamped_ln(*value));
         let end = |value: Option<f64>| value.unwrap_or(0.0);
-        let ends = (
+        let logarithmic = Scale::new(
             end(quantiles.clone().next()),
             end(quantiles.clone().next_back()),
         );
         Self {
-            range: [range.0, range.1].map(Short),
-            density: encode_positions(shape.density.heights.iter().copied(), (0.0, top), 2),
-            spans: encode_positions(spans.flat_map(|(from, to)| [from, to]), range, 2),
-            order: encode_positions(times, range, 2),
+            range: [range.lower, range.upper].map(Short),
+            density: encode_positions(densities, Scale::new(0.0, top), 2),
+            spans: encode_positions(spans, scale, 2),
+            order: encode_positions(times, scale, 2),
             counts: if alike {
                 FirstOrAll::One(counts.first().copied())
             } else {
                 FirstOrAll::Each(counts)
             },
-            quartiles: encode_positions(quartiles, range, 2),
-            quantiles: encode_positions(quantiles, ends, 3),
+            quartiles: encode_positions(quartiles, scale, 2),
+            quantiles: encode_positions(quantiles, logarithmic, 3),
             violins: has_violins.then(|| violins.collect()),
             outside: Some(shape.outside).filter(|count| *count > 0),
             ramp: shape.ramp.as_ref().map(ramp),
@@ -464,13 +472,14 @@ impl CurveData {
 }
 
 fn ramp(ramp: &Ramp) -> RampData {
-    let iterations = ramp.points.iter().map(|point| point.0);
-    let elapsed = ramp.points.iter().map(|point| point.1);
+    let points = ramp.points.iter();
+    let iterations = points.clone().map(|point| point.iterations as f64);
+    let elapsed = points.map(|point| point.elapsed.as_f64());
     (
         Short(ramp.iterations),
         Short(ramp.elapsed),
-        encode_positions(iterations, (0.0, ramp.iterations), 2),
-        encode_positions(elapsed, (0.0, ramp.elapsed), 2),
+        encode_positions(iterations, Scale::new(0.0, ramp.iterations), 2),
+        encode_positions(elapsed, Scale::new(0.0, ramp.elapsed), 2),
         ramp.samples,
     )
 }
@@ -809,8 +818,8 @@ pub struct PageBenchmark<'a> {
     pub change: Option<ChangeShape>,
     /// History of the benchmark on the branch.
     pub history: Option<&'a BenchmarkHistory>,
-    /// Explanation of the verdict: the topic of each sentence, and the sentence.
-    pub sentences: Vec<(&'static str, String)>,
+    /// Explanation of the verdict.
+    pub sentences: Vec<LabeledSentence>,
 }
 
 impl<'a> PageBenchmark<'a> {

@@ -89,16 +89,15 @@ fn split_numbers(sentence: &str) -> (String, Vec<String>) {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Encodes values as positions within a range, with `width` digits each. Values outside the range, and NaN, are moved to an end of it.
+/// Encodes values as positions on a scale, with `width` digits each. Values outside the scale, and NaN, are moved to an end of it.
 ///
 /// The digits are in base 64, most significant first, as `assets/format.js` reads them.
 pub(super) fn encode_positions(
     values: impl IntoIterator<Item = f64>,
-    range: (f64, f64),
+    scale: Scale,
     width: u8,
 ) -> String {
     let most = 64_f64.powi(width.into()) - 1.0;
-    let scale = Scale::new(range);
     let mut text = String::new();
     for value in values {
         let place = (scale.position(value) * most).round().clamp(0.0, most);
@@ -208,19 +207,25 @@ mod tests {
 
     #[test]
     fn a_place_takes_as_many_digits_as_were_asked_for() {
-        assert_eq!(encode_positions([0.0, 1.0, 0.5], (0.0, 1.0), 1), "A_g");
-        assert_eq!(encode_positions([0.0, 1.0], (0.0, 1.0), 2), "AA__");
+        assert_eq!(
+            encode_positions([0.0, 1.0, 0.5], Scale::new(0.0, 1.0), 1),
+            "A_g"
+        );
+        assert_eq!(
+            encode_positions([0.0, 1.0], Scale::new(0.0, 1.0), 2),
+            "AA__"
+        );
         // 64 of 4095 is written with the digits 1 and 0.
-        assert_eq!(encode_positions([64.0], (0.0, 4095.0), 2), "BA");
+        assert_eq!(encode_positions([64.0], Scale::new(0.0, 4095.0), 2), "BA");
     }
 
     #[test]
     fn what_lies_outside_is_at_the_edge_and_a_range_without_width_is_no_error() {
         assert_eq!(
-            encode_positions([-5.0, 9.0, f64::NAN], (0.0, 1.0), 1),
+            encode_positions([-5.0, 9.0, f64::NAN], Scale::new(0.0, 1.0), 1),
             "A_A"
         );
-        assert_eq!(encode_positions([3.0], (3.0, 3.0), 2), "AA");
+        assert_eq!(encode_positions([3.0], Scale::new(3.0, 3.0), 2), "AA");
     }
 
     #[test]

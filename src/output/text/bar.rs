@@ -37,7 +37,7 @@ const SHARE: f64 = 0.6;
 impl ChangeBars {
     fn new(limit: f64, width: usize) -> Self {
         Self {
-            scale: Scale::new((-limit, limit)),
+            scale: Scale::new(-limit, limit),
             width,
         }
     }

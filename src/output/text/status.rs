@@ -43,12 +43,12 @@ pub(crate) fn write_faint(writer: &mut dyn Write, text: &str, columns: usize) ->
 }
 
 /// Writes a build step in cargo's style: a right-aligned verb, then its object.
-pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
+pub fn write_build_event(writer: &mut dyn Write, verb: &str, object: &str) -> io::Result<()> {
     writeln!(
         writer,
         "{} {}",
-        terminal::status(event.0),
-        terminal::escape_terminal_text(&event.1)
+        terminal::status(verb),
+        terminal::escape_terminal_text(object)
     )
 }
 

@@ -6,7 +6,7 @@
 
 use super::bounds::ChangeBounds;
 use super::{alternative, disturbance};
-use crate::compare::map_with_progress;
+use crate::compare::{WorkStage, map_with_progress};
 use rayon::prelude::*;
 
 use super::comparison::{
@@ -31,23 +31,22 @@ pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison
     compare_with_progress(
         questions,
         rules,
-        (0, questions.len()),
+        WorkStage::whole(questions.len()),
         &ProgressReporter::silent(),
     )
 }
 
-/// Like [`compare`], but reports progress to `told`. Each question is one part of the work. `parts` holds the number of parts that were done before,
-/// and the number of parts of the whole work.
+/// Like [`compare`], but reports progress to `told`. Each question is one part of the work.
 pub fn compare_with_progress(
     questions: &[Question<'_>],
     rules: &TestPolicy,
-    parts: (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
     let mut comparisons = match rules.test() {
-        Test::BootstrapT | Test::TScore => compare_by_project_test(questions, rules, parts, told),
-        _ => alternative::compare(questions, rules, parts, told),
+        Test::BootstrapT | Test::TScore => compare_by_project_test(questions, rules, stage, told),
+        _ => alternative::compare(questions, rules, stage, told),
     };
     comparisons
         .par_iter_mut()
@@ -67,10 +66,10 @@ pub fn compare_with_progress(
 fn compare_by_project_test(
     questions: &[Question<'_>],
     rules: &TestPolicy,
-    parts: (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
-    let evidence = map_with_progress(questions, parts, told, |question| {
+    let evidence = map_with_progress(questions, stage, told, |question| {
         QuestionEvidence::from_question(question, rules)
     });
     let run_level = test_family(&evidence, rules, |tests, threshold| {

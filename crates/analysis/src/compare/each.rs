@@ -7,17 +7,32 @@ use crate::model::ProgressReporter;
 /// Items that are worked on between two progress reports.
 const AT_A_TIME: usize = 64;
 
-/// Applies `work` to each item in parallel and returns the results in order. For the progress reports, the items are parts `before`, `before + 1`,
-/// ... of the `of` parts of the whole work.
+/// The place of a stage within the whole work, for progress reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkStage {
+    /// Number of parts that were done before the stage.
+    pub done: usize,
+    /// Number of parts of the whole work.
+    pub total: usize,
+}
+
+impl WorkStage {
+    /// Returns the only stage of work with `total` parts.
+    pub fn whole(total: usize) -> Self {
+        Self { done: 0, total }
+    }
+}
+
+/// Applies `work` to each item in parallel and returns the results in order. Each item is one part of the work for the progress reports.
 pub fn map_with_progress<'t, T: Sync, R: Send>(
     all: &'t [T],
-    (before, of): (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
     work: impl Fn(&'t T) -> R + Sync,
 ) -> Vec<R> {
     let mut made = Vec::with_capacity(all.len());
     for some in all.chunks(AT_A_TIME) {
-        told.report(before + made.len(), of);
+        told.report(stage.done + made.len(), stage.total);
         made.par_extend(some.par_iter().map(&work));
     }
     made

@@ -46,7 +46,7 @@ pub use decide::{compare, compare_with_progress};
 pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, diagnose, find_absurd};
 pub use disturbance::{Disturbance, HostControls, Steadiness};
-pub use each::map_with_progress;
+pub use each::{WorkStage, map_with_progress};
 pub use edges::{ClassChange, Disagreement, Edge, LevelEstimate, LevelTrend, Network};
 pub use estimate::{Estimate, Uncertainty};
 pub use extras::{
@@ -67,7 +67,7 @@ pub use paired::{
     PowerTarget, RoundsNeeded, check_settled, judge, judge_with_method,
 };
 pub use perfcheck_stats::{
-    IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
+    Interval, IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
 };
 pub use process_values::{
     ASSUMED_CLOCK_STEP_NS, LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessSampling,
@@ -77,7 +77,9 @@ pub use question::{HostClass, Question, Reference, TestPolicy};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use samples::SampleDescription;
-pub use shape::{ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail};
+pub use shape::{
+    ChangeShape, Curve, PROBABILITIES, ProcessShape, Ramp, Shape, ShapeDetail, SlopedRamp,
+};
 pub use summary::{Summary, described_processes, summarize, summarize_with};
 pub use trend::{Band, Level, Position, RunSeries, Step, Trend, TrendPoint, TrendRules, run_point};
 

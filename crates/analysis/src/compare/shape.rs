@@ -4,9 +4,9 @@
 //! Nothing here decides a verdict.
 
 use super::summary::{described_times, resampling_units, sample_times};
-use crate::model::{Measurement, ProcessSeries};
+use crate::model::{Measurement, Sample};
 use perfcheck_stats::{
-    ClusterMean, Quantile, Resampling, Stream, density_curve, derived_seed, mean,
+    ClusterMean, Interval, Quantile, Resampling, Stream, density_curve, derived_seed, mean,
     relative_change_resamples, sample_variance, silverman_bandwidth,
 };
 
@@ -125,7 +125,7 @@ impl Shape {
                 .map(|times| process_shape(times, range, every, places))
                 .collect::<Option<Vec<ProcessShape>>>()?,
             quantiles,
-            ramp: Ramp::from_measurement(measurement, range.1, detail.samples / 4),
+            ramp: Ramp::from_measurement(measurement, range.upper, detail.samples / 4),
         })
     }
 
@@ -135,8 +135,8 @@ impl Shape {
         self.quantiles[at]
     }
 
-    /// Returns the ends of the drawn range of times.
-    pub fn range(&self) -> (f64, f64) {
+    /// Returns the drawn range of times.
+    pub fn range(&self) -> Interval {
         self.density.range
     }
 }
@@ -144,8 +144,8 @@ impl Shape {
 /// The linear phases of a measurement: how long samples took by their number of iterations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp {
-    /// Iterations and nanoseconds of the samples, thinned to [`ShapeDetail::samples`].
-    pub points: Vec<(f64, f64)>,
+    /// The samples, thinned to [`ShapeDetail::samples`].
+    pub points: Vec<Sample>,
     /// Number of samples.
     pub samples: usize,
     /// The largest number of iterations of a sample.
@@ -161,29 +161,44 @@ impl Ramp {
     /// drawn.
     fn from_measurement(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
         let processes = measurement.processes.iter();
-        let all: Vec<(f64, f64)> = processes.flat_map(ramp).collect();
-        let mut each: Vec<f64> = (all.iter().filter(|point| point.0 > 0.0))
-            .map(|(iterations, elapsed)| elapsed / iterations)
+        let all = processes.flat_map(|process| &process.series.linear);
+        let all: Vec<Sample> = all.copied().collect();
+        let mut each: Vec<f64> = (all.iter().filter(|sample| sample.iterations > 0))
+            .map(|sample| sample.elapsed.as_f64() / sample.iterations as f64)
             .collect();
         each.sort_by(f64::total_cmp);
         let usual = Quantile::InvertedCdf.select_sorted(&each, MOSTLY_UNDISTURBED)?;
-        let largest = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(0.0, f64::max);
-        let iterations = largest(|point| point.0);
+        let largest = |pick: fn(&Sample) -> f64| all.iter().map(pick).fold(0.0, f64::max);
+        let iterations = largest(|sample| sample.iterations as f64);
         Some(Self {
-            points: thin_points(&all, most),
+            points: thin_samples(&all, most),
             samples: all.len(),
             iterations,
-            elapsed: largest(|point| point.1),
+            elapsed: largest(|sample| sample.elapsed.as_f64()),
             undisturbed: longest.max(usual * 1.25) * iterations,
         })
     }
 
-    /// Returns the time in nanoseconds up to which these ramps, each with its slope, are drawn in one picture. Interrupted samples may take ten times
-    /// as long as all others, and they raise the slope, too: a picture that included them would show nothing else.
-    pub fn drawn_height(sides: &[(&Self, f64)]) -> f64 {
-        let most = |of: fn(&(&Self, f64)) -> f64| sides.iter().map(of).fold(0.0, f64::max);
-        let undisturbed = most(|(ramp, _)| ramp.undisturbed);
-        let tallest = most(|(ramp, slope)| ramp.elapsed.max(slope * ramp.iterations));
+    /// Adds the slope, in nanoseconds per iteration.
+    pub fn with_slope(&self, slope: f64) -> SlopedRamp<'_> {
+        SlopedRamp { ramp: self, slope }
+    }
+}
+
+/// A ramp with the line through its samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlopedRamp<'r> {
+    ramp: &'r Ramp,
+    slope: f64,
+}
+
+impl SlopedRamp<'_> {
+    /// Returns the time in nanoseconds up to which these ramps are drawn in one picture. Interrupted samples may take ten times as long as all
+    /// others, and they raise the slope, too: a picture that included them would show nothing else.
+    pub fn drawn_height(sides: &[Self]) -> f64 {
+        let most = |of: fn(&Self) -> f64| sides.iter().map(of).fold(0.0, f64::max);
+        let undisturbed = most(|side| side.ramp.undisturbed);
+        let tallest = most(|side| side.ramp.elapsed.max(side.slope * side.ramp.iterations));
         tallest.min(undisturbed * 1.2) * 1.05
     }
 }
@@ -229,7 +244,10 @@ impl ChangeShape {
         let end = |p| Quantile::Linear.select_sorted(&changes, p);
         let (lower, upper) = (end(TAIL)?, end(1.0 - TAIL)?);
         let bandwidth = bandwidth(&changes)?;
-        let range = (lower - 3.0 * bandwidth, upper + 3.0 * bandwidth);
+        let range = Interval {
+            lower: lower - 3.0 * bandwidth,
+            upper: upper + 3.0 * bandwidth,
+        };
         Some(Self {
             density: Curve::estimate_with_bandwidth(&changes, bandwidth, range, CHANGE_POINTS),
             resamples: changes.len(),
@@ -247,16 +265,15 @@ fn bandwidth(changes: &[f64]) -> Option<f64> {
 
 fn process_shape(
     times: &[f64],
-    range: (f64, f64),
+    range: Interval,
     every: usize,
     places: usize,
 ) -> Option<ProcessShape> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quartile = |p| Quantile::Linear.select_sorted(&sorted, p);
-    let (low, high) = drawn_range(&sorted)?;
     // The range of a process may extend beyond the range drawn for all.
-    let own = (low.clamp(range.0, range.1), high.clamp(range.0, range.1));
+    let own = drawn_range(&sorted)?.map(|end| end.clamp(range.lower, range.upper));
     Some(ProcessShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
         density: Curve::estimate(&sorted, own, places),
@@ -264,17 +281,10 @@ fn process_shape(
     })
 }
 
-fn ramp(process: &ProcessSeries) -> Vec<(f64, f64)> {
-    let samples = process.series.linear.iter();
-    samples
-        .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
-        .collect()
-}
-
-/// Keeps every n-th point, so that at most `most` are left.
-fn thin_points(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    let every = points.len().div_ceil(most.max(1)).max(1);
-    points.iter().step_by(every).copied().collect()
+/// Keeps every n-th sample, so that at most `most` are left.
+fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
+    let every = samples.len().div_ceil(most.max(1)).max(1);
+    samples.iter().step_by(every).copied().collect()
 }
 
 /// The range is based on the closest interval that holds this share of the samples: up to a quarter of them may be interruptions.
@@ -285,15 +295,15 @@ const REACH: f64 = 2.0;
 /// The density of values over a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The two ends of the range.
-    pub range: (f64, f64),
+    /// The range.
+    pub range: Interval,
     /// The density at equally spaced points from one end to the other; empty if the values do not spread.
     pub heights: Vec<f64>,
 }
 
 impl Curve {
     /// Computes the density of the values of `sorted` within `range`, at `places` points.
-    pub(super) fn estimate(sorted: &[f64], range: (f64, f64), places: usize) -> Self {
+    pub(super) fn estimate(sorted: &[f64], range: Interval, places: usize) -> Self {
         let inside = slice_within(sorted, range);
         match silverman_bandwidth(inside) {
             Some(bandwidth) => Self::estimate_with_bandwidth(inside, bandwidth, range, places),
@@ -308,10 +318,10 @@ impl Curve {
     pub(super) fn estimate_with_bandwidth(
         values: &[f64],
         bandwidth: f64,
-        range: (f64, f64),
+        range: Interval,
         places: usize,
     ) -> Self {
-        let curve = density_curve(values, bandwidth, range, places);
+        let curve = density_curve(values, bandwidth, (range.lower, range.upper), places);
         Self {
             range,
             heights: curve.into_iter().map(|(_, height)| height).collect(),
@@ -325,7 +335,7 @@ impl Curve {
 
     /// Yields each point with its density.
     pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
-        let (lower, upper) = self.range;
+        let Interval { lower, upper } = self.range;
         let step = (upper - lower) / (self.heights.len().max(2) - 1) as f64;
         let heights = self.heights.iter().enumerate();
         heights.map(move |(i, height)| (lower + i as f64 * step, *height))
@@ -334,35 +344,41 @@ impl Curve {
 
 /// Returns the range to draw: from the smallest to the largest value near the closest three quarters of the values, with some room on both sides.
 /// Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with them.
-pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
-    let (from, to) = shortest_interval(sorted)?;
-    let reach = REACH * (to - from);
-    let is_near = |time: &&f64| reach == 0.0 || (from - reach..=to + reach).contains(*time);
-    let least = sorted.iter().find(is_near)?;
-    let most = sorted.iter().rfind(is_near)?;
-    let near = slice_within(sorted, (*least, *most));
+pub(super) fn drawn_range(sorted: &[f64]) -> Option<Interval> {
+    let Interval { lower, upper } = shortest_interval(sorted)?;
+    let reach = REACH * (upper - lower);
+    let is_near = |time: &&f64| reach == 0.0 || (lower - reach..=upper + reach).contains(*time);
+    let inner = Interval {
+        lower: *sorted.iter().find(is_near)?,
+        upper: *sorted.iter().rfind(is_near)?,
+    };
+    let near = slice_within(sorted, inner);
     // The density is near zero at this distance, so the curve ends within the picture.
     let tail = silverman_bandwidth(near).map_or(0.0, |bandwidth| 2.5 * bandwidth);
-    let room = match tail.max((most - least) * 0.06) {
-        0.0 => least.abs().max(1e-3) * 0.01,
+    let room = match tail.max((inner.upper - inner.lower) * 0.06) {
+        0.0 => inner.lower.abs().max(1e-3) * 0.01,
         room => room,
     };
-    Some(((least - room).max(0.0), most + room))
+    Some(Interval {
+        lower: (inner.lower - room).max(0.0),
+        upper: inner.upper + room,
+    })
 }
 
 /// Returns the shortest interval between two samples that holds a share of [`CLOSE`] of them.
-fn shortest_interval(sorted: &[f64]) -> Option<(f64, f64)> {
+fn shortest_interval(sorted: &[f64]) -> Option<Interval> {
     let held = (sorted.len() as f64 * CLOSE).ceil().max(1.0) as usize;
-    let ends = sorted
-        .windows(held)
-        .map(|held| (held[0], held[held.len() - 1]));
-    ends.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)))
+    let intervals = sorted.windows(held).map(|held| Interval {
+        lower: held[0],
+        upper: held[held.len() - 1],
+    });
+    intervals.min_by(|a, b| (a.upper - a.lower).total_cmp(&(b.upper - b.lower)))
 }
 
 /// Returns the values of `sorted` within `range`, both ends included.
-pub(super) fn slice_within(sorted: &[f64], (from, to): (f64, f64)) -> &[f64] {
-    let start = sorted.partition_point(|value| *value < from);
-    let end = sorted.partition_point(|value| *value <= to);
+pub(super) fn slice_within(sorted: &[f64], range: Interval) -> &[f64] {
+    let start = sorted.partition_point(|value| *value < range.lower);
+    let end = sorted.partition_point(|value| *value <= range.upper);
     &sorted[start..end.max(start)]
 }
 
@@ -371,7 +387,7 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_process, measurement, with_ramp};
     use crate::compare::{BenchmarkRecord, summarize};
-    use crate::model::DecisionSettings;
+    use crate::model::{DecisionSettings, Nanos};
 
     const REDUCED: ShapeDetail = ShapeDetail::reduced(200);
 
@@ -459,11 +475,15 @@ mod tests {
         }
         let [full, reduced] = [full, reduced].map(|shape| shape.ramp.unwrap());
         assert_eq!((full.points.len(), full.samples), (340, 340));
-        assert_eq!(full.points[1], (20.0, 20.0 * 120.0));
+        let second = Sample {
+            iterations: 20,
+            elapsed: Nanos(20 * 120),
+        };
+        assert_eq!(full.points[1], second);
         assert_eq!((full.iterations, full.elapsed), (200.0, 200.0 * 120.0));
         assert_eq!(
-            Ramp::drawn_height(&[(&full, 120.0)]),
-            Ramp::drawn_height(&[(&reduced, 120.0)])
+            SlopedRamp::drawn_height(&[full.with_slope(120.0)]),
+            SlopedRamp::drawn_height(&[reduced.with_slope(120.0)])
         );
     }
 
@@ -477,18 +497,19 @@ mod tests {
             0.0,
         )]);
         let ramp = Ramp::from_measurement(&measured, 103.0, usize::MAX).unwrap();
-        let top = Ramp::drawn_height(&[(&ramp, 100.0)]);
+        let top = SlopedRamp::drawn_height(&[ramp.with_slope(100.0)]);
         let interrupted = Ramp {
             elapsed: 10.0 * ramp.elapsed,
             ..ramp.clone()
         };
-        let reaches = Ramp::drawn_height(&[(&interrupted, 150.0)]) / ramp.elapsed;
+        let tallest = interrupted.with_slope(150.0);
+        let reaches = SlopedRamp::drawn_height(&[tallest]) / ramp.elapsed;
         // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
         // With two sides, the taller one determines the top.
         assert_eq!(
-            Ramp::drawn_height(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
+            SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
             reaches
         );
     }
@@ -503,8 +524,9 @@ mod tests {
         let mut times: Vec<f64> = (0..40).map(|i| 100.0 + f64::from(i % 8)).collect();
         times.push(9_000.0);
         let found = drawn(&times);
+        let range = found.range();
         assert_eq!(found.outside, 1);
-        assert!(found.range().0 < 100.0 && found.range().1 > 107.0 && found.range().1 < 112.0);
+        assert!(range.lower < 100.0 && range.upper > 107.0 && range.upper < 112.0);
         assert_eq!(found.processes[0].times.len(), 41);
         assert_eq!(found.density.heights.len(), ShapeDetail::FULL.places);
         assert!(found.density.heights.iter().all(|y| y.is_finite()));
@@ -520,7 +542,7 @@ mod tests {
                 })
                 .collect();
             let found = drawn(&times);
-            assert!(found.range().1 < 115.0, "{every}: {:?}", found.range());
+            assert!(found.range().upper < 115.0, "{every}: {:?}", found.range());
             assert_eq!(found.outside, 390usize.div_ceil(every as usize));
         }
     }
@@ -532,13 +554,13 @@ mod tests {
             .collect();
         let found = drawn(&times);
         assert_eq!(found.outside, 0);
-        assert!(found.range().1 > 186.0);
+        assert!(found.range().upper > 186.0);
     }
 
     #[test]
     fn samples_without_spread_have_a_range_and_no_curve() {
         let found = drawn(&[5.0; 9]);
-        assert!(found.range().0 < 5.0 && found.range().1 > 5.0);
+        assert!(found.range().lower < 5.0 && found.range().upper > 5.0);
         assert!(found.density.heights.is_empty());
         let mostly = drawn(&[5.0, 5.0, 5.0, 5.0, 5.0, 9.0]);
         assert_eq!(mostly.outside, 0);
@@ -555,12 +577,14 @@ mod tests {
         let measured = measurement((0..6).map(interrupted).collect());
         let shape = Shape::from_measurement(&measured, &ShapeDetail::reduced(100)).unwrap();
         assert_eq!(shape.outside, 6 * 17);
-        assert!(shape.range().1 < 125.0, "{:?}", shape.range());
+        assert!(shape.range().upper < 125.0, "{:?}", shape.range());
         let peak = shape.density.peak();
         let high = (shape.density.heights.iter()).filter(|height| **height > peak / 2.0);
         assert!(high.count() > REDUCED.places / 4);
-        let reaches =
-            |process: &ProcessShape| process.density.range.1 - process.density.range.0 > 12.0;
+        let reaches = |process: &ProcessShape| {
+            let Interval { lower, upper } = process.density.range;
+            upper - lower > 12.0
+        };
         assert!(shape.processes.iter().all(reaches));
     }
 
@@ -578,7 +602,7 @@ mod tests {
         let (candidate, base) = (processes(10, 110.0), processes(10, 100.0));
         let found = ChangeShape::from_measurements(&candidate, &base, 7).unwrap();
         assert!(
-            found.density.range.0 > 0.08 && found.density.range.1 < 0.12,
+            found.density.range.lower > 0.08 && found.density.range.upper < 0.12,
             "{:?}",
             found.density.range
         );
@@ -604,8 +628,8 @@ mod tests {
         let range = drawn_range(&values).unwrap();
         let curve = Curve::estimate(&values, range, 41);
         let points: Vec<(f64, f64)> = curve.points().collect();
-        assert_eq!((points[0].0, points.len()), (range.0, 41));
-        assert!((points[40].0 - range.1).abs() < 1e-9);
+        assert_eq!((points[0].0, points.len()), (range.lower, 41));
+        assert!((points[40].0 - range.upper).abs() < 1e-9);
         let top = points.iter().find(|(_, height)| *height == curve.peak());
         assert!((45.0..65.0).contains(&top.unwrap().0));
     }
@@ -613,7 +637,7 @@ mod tests {
     #[test]
     fn values_without_spread_have_a_range_and_no_heights() {
         let range = drawn_range(&[5.0; 9]).unwrap();
-        assert!(range.0 < 5.0 && range.1 > 5.0);
+        assert!(range.lower < 5.0 && range.upper > 5.0);
         let curve = Curve::estimate(&[5.0; 9], range, 41);
         assert_eq!((curve.peak(), curve.points().count()), (0.0, 0));
         assert_eq!(drawn_range(&[]), None);
@@ -622,8 +646,9 @@ mod tests {
     #[test]
     fn both_ends_belong_to_a_range() {
         let sorted = [1.0, 2.0, 2.0, 3.0, 4.0];
-        assert_eq!(slice_within(&sorted, (2.0, 3.0)), [2.0, 2.0, 3.0]);
-        assert_eq!(slice_within(&sorted, (9.0, 12.0)), [0.0; 0]);
-        assert_eq!(slice_within(&sorted, (3.5, 3.2)), [0.0; 0]);
+        let within = |lower: f64, upper: f64| slice_within(&sorted, Interval { lower, upper });
+        assert_eq!(within(2.0, 3.0), [2.0, 2.0, 3.0]);
+        assert_eq!(within(9.0, 12.0), [0.0; 0]);
+        assert_eq!(within(3.5, 3.2), [0.0; 0]);
     }
 }

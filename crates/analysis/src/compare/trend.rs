@@ -4,7 +4,7 @@
 //! history and decides no verdict. docs/internals/src/statistics/history.md describes the method.
 
 use serde::Serialize;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use super::estimate::Estimate;
 use super::process_values::{Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes};
@@ -138,15 +138,12 @@ impl Trend {
         let borders = find_level_starts(points, &values, rules, name);
         let spans = level_spans(&borders, values.len());
         let tolerance = rules.noise_threshold.ln_1p();
-        let noise = Noise::from_levels(
-            spans.iter().map(|span| slice_span(&values, *span)),
-            tolerance,
-        );
+        let noise = Noise::from_levels(spans.iter().map(|span| &values[span.clone()]), tolerance);
         let mut levels: Vec<Level> = Vec::new();
-        for (place, (first, last)) in spans.iter().copied().enumerate() {
-            let here = without_outliers(&values[first..=last], tolerance);
+        for (place, span) in spans.iter().enumerate() {
+            let here = without_outliers(&values[span.clone()], tolerance);
             let step = borders.get(place.wrapping_sub(1)).map(|border| {
-                let before = without_outliers(slice_span(&values, spans[place - 1]), tolerance);
+                let before = without_outliers(&values[spans[place - 1].clone()], tolerance);
                 let half = border.shown.unwrap_or_else(|| {
                     noise.half_width(
                         1.0 / before.len() as f64 + 1.0 / here.len() as f64,
@@ -160,8 +157,8 @@ impl Trend {
                 }
             });
             levels.push(Level {
-                first,
-                last,
+                first: span.start,
+                last: span.end - 1,
                 value: level_mean(&here).exp(),
                 step,
             });
@@ -169,8 +166,11 @@ impl Trend {
         let (band, newest) = locate_newest(&values, &spans, tolerance);
         let mut strays = Vec::new();
         for span in &spans {
-            let fences = outlier_fences(slice_span(&values, *span), tolerance);
-            strays.extend((span.0..=span.1).filter(|place| !fences.contains(&values[*place])));
+            let fences = outlier_fences(&values[span.clone()], tolerance);
+            strays.extend(
+                span.clone()
+                    .filter(|place| !fences.contains(&values[*place])),
+            );
         }
         Self {
             levels,
@@ -302,12 +302,8 @@ fn find_level_starts(
     let tolerance = rules.noise_threshold.ln_1p();
     loop {
         let spans = level_spans(&borders, values.len());
-        let level = |place: usize| {
-            level_mean(&without_outliers(
-                slice_span(values, spans[place]),
-                tolerance,
-            ))
-        };
+        let level =
+            |place: usize| level_mean(&without_outliers(&values[spans[place].clone()], tolerance));
         let step = |place: usize| (level(place + 1) - level(place)).abs();
         let smallest = (0..borders.len()).min_by(|a, b| step(*a).total_cmp(&step(*b)));
         match smallest.filter(|place| step(*place) <= tolerance) {
@@ -323,19 +319,15 @@ fn find_level_starts(
     }
 }
 
-/// Returns the first and the last index of each level.
-fn level_spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
+/// Returns the indexes of the values of each level.
+fn level_spans(borders: &[Border], count: usize) -> Vec<Range<usize>> {
     let firsts = std::iter::once(0).chain(borders.iter().map(|border| border.at));
     let ends = borders.iter().map(|border| border.at).chain([count]);
     firsts
         .zip(ends)
-        .filter(|(first, end)| first < end)
-        .map(|(first, end)| (first, end - 1))
+        .map(|(first, end)| first..end)
+        .filter(|span| !span.is_empty())
         .collect()
-}
-
-fn slice_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
-    &values[first..=last]
 }
 
 /// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), three interquartile ranges beyond the quartiles, and at
@@ -359,20 +351,18 @@ fn without_outliers(values: &[f64], tolerance: f64) -> Vec<f64> {
 fn compute_band(
     place: usize,
     values: &[f64],
-    spans: &[(usize, usize)],
+    spans: &[Range<usize>],
     tolerance: f64,
 ) -> Option<Band> {
-    let (first, _) = *spans
-        .iter()
-        .find(|(first, last)| (*first..=*last).contains(&place))?;
+    let level = spans.iter().find(|span| span.contains(&place))?;
     let runs = without_outliers(
-        &values[first.max(place.saturating_sub(MOST_RUNS))..place],
+        &values[level.start.max(place.saturating_sub(MOST_RUNS))..place],
         tolerance,
     );
     let before = spans
         .iter()
-        .filter(|(first, _)| *first < place)
-        .map(|(first, last)| &values[*first..=(*last).min(place - 1)]);
+        .filter(|span| span.start < place)
+        .map(|span| &values[span.start..span.end.min(place)]);
     let noise = Noise::from_levels(before, tolerance);
     if noise.df < FEWEST_DF {
         return None;
@@ -390,7 +380,7 @@ fn compute_band(
 /// Returns the band of the newest value, and the value's position.
 fn locate_newest(
     values: &[f64],
-    spans: &[(usize, usize)],
+    spans: &[Range<usize>],
     tolerance: f64,
 ) -> (Option<Band>, Position) {
     // Returns 1 above, -1 below and 0 within the band.

@@ -35,7 +35,7 @@ pub(super) fn check_limits<'r>(
         let mut without = Vec::new();
         for row in meant {
             match look_up(row, limit) {
-                NumberLookup::Number(number) => asked.push((row, limit, number)),
+                NumberLookup::Number(value) => asked.push(LimitedRow { row, limit, value }),
                 NumberLookup::Nothing => without.push(row.key.clone()),
                 NumberLookup::NotCompared => {}
             }
@@ -48,8 +48,8 @@ pub(super) fn check_limits<'r>(
     }
     let family = family_size(&asked, decision.confidence_level);
     let mut open = Vec::new();
-    for (row, limit, number) in asked {
-        let (found, shared_level) = number.with_interval(family, decision);
+    for LimitedRow { row, limit, value } in asked {
+        let (found, shared_level) = value.with_interval(family, decision);
         if found.lower > limit.ceiling.value() {
             checked.exceeded.push(ExceededLimit {
                 key: row.key.clone(),
@@ -76,12 +76,19 @@ pub(super) fn check_limits<'r>(
     checked
 }
 
+/// A row with a limit on one of its values.
+struct LimitedRow<'r, 'm> {
+    row: &'r Row<'m>,
+    limit: &'r Limit,
+    value: LimitedValue<'r>,
+}
+
 /// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
-fn family_size(asked: &[(&Row<'_>, &Limit, LimitedValue<'_>)], confidence_level: f64) -> usize {
+fn family_size(asked: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
         .iter()
-        .filter(|(_, _, number)| number.is_uncertain(confidence_level))
-        .map(|(row, limit, _)| {
+        .filter(|asked| asked.value.is_uncertain(confidence_level))
+        .map(|LimitedRow { row, limit, .. }| {
             let statistic = match limit.statistic {
                 Statistic::Time => Statistic::Median,
                 other => other,

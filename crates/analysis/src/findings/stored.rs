@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::remark::BenchmarkNote;
 use super::row::{ComparisonContext, Method, Row};
 use crate::compare::{
-    Comparison, Difference, Fact, Question, Reference, Summary, TestPolicy, compare_with_progress,
-    map_with_progress, summarize_with,
+    Comparison, Difference, Fact, Question, Reference, Summary, TestPolicy, WorkStage,
+    compare_with_progress, map_with_progress, summarize_with,
 };
 use crate::model::{
     BenchmarkKey, DecisionSettings, MIN_PROCESSES, Measurement, ProgressReporter, RunId, Verdict,
@@ -55,11 +55,16 @@ impl<'m> StoredEvidence<'_, 'm> {
     pub(super) fn rows(&self, told: &ProgressReporter<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
         let count = self.measurements.len();
-        let all = (0, 2 * count);
-        let summaries = summarize_range(self.measurements, &rules.decision, rules.seed, all, told);
+        let first = WorkStage::whole(2 * count);
+        let second = WorkStage {
+            done: count,
+            ..first
+        };
+        let summaries =
+            summarize_stage(self.measurements, &rules.decision, rules.seed, first, told);
         let measured = self.measurements.iter().zip(summaries);
         let mut rows: Vec<Row<'m>> = measured
-            .zip(self.compare_all((count, 2 * count), told))
+            .zip(self.compare_all(second, told))
             .map(|((measurement, summary), comparison)| {
                 let chosen = &self.references.chosen[&measurement.benchmark.key];
                 make_row(measurement, summary, comparison, chosen)
@@ -76,7 +81,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     /// Compares each measurement that has a reference.
     fn compare_all(
         &self,
-        parts: (usize, usize),
+        stage: WorkStage,
         told: &ProgressReporter<'_>,
     ) -> Vec<Option<Comparison>> {
         let references: Vec<Option<Reference<'_>>> = self
@@ -94,7 +99,7 @@ impl<'m> StoredEvidence<'_, 'm> {
                 })
             })
             .collect();
-        let mut answers = compare_with_progress(&questions, self.rules, parts, told).into_iter();
+        let mut answers = compare_with_progress(&questions, self.rules, stage, told).into_iter();
         references
             .iter()
             .map(|reference| reference.as_ref().and_then(|_| answers.next()))
@@ -153,18 +158,18 @@ pub fn summarize_all(
     seed: u64,
     told: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
-    let all = (0, measurements.len());
-    summarize_range(measurements, decision, seed, all, told)
+    let stage = WorkStage::whole(measurements.len());
+    summarize_stage(measurements, decision, seed, stage, told)
 }
 
-fn summarize_range(
+fn summarize_stage(
     measurements: &[Measurement],
     decision: &DecisionSettings,
     seed: u64,
-    parts: (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
-    map_with_progress(measurements, parts, told, |measurement| {
+    map_with_progress(measurements, stage, told, |measurement| {
         summarize_with(measurement, decision, seed)
     })
 }

@@ -29,7 +29,7 @@ pub use machine_state::{
 };
 pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
-    Correction, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
+    Correction, HdrCounter, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
 };
 pub use progress::{
     EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
@@ -38,9 +38,9 @@ pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
     Acceptance, BenchmarkCounts, BenchmarkInProcess, BuildFacts, Commit, Control, CountedBenchmark,
     Environment, Failure, FunctionCount, GitState, Harness, HostFacts, InstructionCount,
-    Measurement, NewRun, Pair, ProcessHead, ProcessOutcome, ProcessRecord, ProcessSeries,
-    ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, StackCounts,
-    TargetFacts, TimeSamples, Timestamp, shorten_hash,
+    Measurement, NewRun, Pair, PortableRunId, ProcessHead, ProcessOutcome, ProcessRecord,
+    ProcessSeries, ProcessUsage, Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict,
+    StackCounts, TargetFacts, TimeSamples, Timestamp, shorten_hash,
 };
 pub use series::{Allocations, Extras, Latencies, LatencyWindow, Nanos, Round, Sample, Series};
 pub use settings::{

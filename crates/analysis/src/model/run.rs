@@ -329,6 +329,18 @@ pub struct RunPoint {
     pub median: Option<f64>,
 }
 
+/// Identifies a run in every store, whatever its number is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortableRunId {
+    /// Start of the run.
+    pub started: Timestamp,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Side of the run, if it belongs to a pair.
+    pub side: Option<Side>,
+}
+
 /// A process of a bench executable, with its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessRecord {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::Side;
-use perfcheck_stats::{HdrHistogram, HdrPrecision, quotient};
+use perfcheck_stats::{HdrCounter, HdrHistogram, HdrPrecision, quotient};
 
 /// Whole nanoseconds.
 #[derive(
@@ -185,8 +185,8 @@ pub struct Latencies {
     /// Number of significant digits that the histogram distinguishes.
     #[serde(default = "default_digits")]
     pub digits: u8,
-    /// Counters other than 0, ascending: index, operations.
-    pub counts: Vec<(u32, u64)>,
+    /// Counters of operations other than 0, ascending.
+    pub counts: Vec<HdrCounter>,
     /// Operations that took longer than the histogram covers; its last counter includes them.
     pub clamped: u64,
     /// Operations that failed; no counter includes them.

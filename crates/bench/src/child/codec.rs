@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{
     Allocations, AuthorSettings, Latencies, LatencyWindow, Metric, Nanos, Sample, Throughput,
     limits,
 };
-use perfcheck_stats::HdrPrecision;
+use perfcheck_stats::{HdrCounter, HdrPrecision};
 
 /// The version of docs/internals/src/protocol.md that this crate implements.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -380,7 +380,7 @@ pub(super) struct LatenciesAnswer {
     /// Significant digits of the histogram; three if absent.
     #[serde(default)]
     digits: Option<u8>,
-    counts: Vec<(u32, u64)>,
+    counts: Vec<HdrCounter>,
     clamped: u64,
     errors: u64,
     messages: Vec<String>,
@@ -475,23 +475,25 @@ impl LatenciesAnswer {
 
     /// Checks the counters and returns the number of operations in them.
     fn check_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
-        if let Some(pair) = self.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        let mut pairs = self.counts.windows(2);
+        if let Some(pair) = pairs.find(|pair| pair[0].index >= pair[1].index) {
             return Err(format!(
                 "lists counter {} after counter {}",
-                pair[1].0, pair[0].0
+                pair[1].index, pair[0].index
             ));
         }
         let last = precision.last_index();
-        if let Some((index, _)) = self.counts.iter().find(|(index, _)| *index > last) {
+        if let Some(beyond) = self.counts.iter().find(|counter| counter.index > last) {
             return Err(format!(
-                "lists counter {index}, but the last possible one is {last}"
+                "lists counter {}, but the last possible one is {last}",
+                beyond.index
             ));
         }
-        if let Some((index, _)) = self.counts.iter().find(|(_, count)| *count == 0) {
-            return Err(format!("lists counter {index}, although it is 0"));
+        if let Some(empty) = self.counts.iter().find(|counter| counter.count == 0) {
+            return Err(format!("lists counter {}, although it is 0", empty.index));
         }
         let in_last = match self.counts.last() {
-            Some((index, count)) if *index == last => *count,
+            Some(counter) if counter.index == last => counter.count,
             _ => 0,
         };
         if self.clamped > in_last {
@@ -502,7 +504,7 @@ impl LatenciesAnswer {
         }
         let counters = self.counts.iter();
         counters
-            .map(|(_, count)| *count)
+            .map(|counter| counter.count)
             .try_fold(0_u64, u64::checked_add)
             .filter(|total| *total < limits::BEYOND_NUMBERS)
             .ok_or_else(|| "has counters that add up to 2^63 or more".to_owned())
@@ -513,7 +515,7 @@ impl LatenciesAnswer {
         let has_counter = |time: u64| {
             let index = precision.index_of(time);
             self.counts
-                .binary_search_by_key(&index, |(index, _)| *index)
+                .binary_search_by_key(&index, |counter| counter.index)
                 .is_ok()
         };
         self.reservoir_ns
@@ -741,7 +743,8 @@ mod tests {
     #[test]
     fn an_answer_to_latencies_has_counters_single_times_and_windows() {
         let found = latencies(LATENCIES).expect("a good one");
-        assert_eq!(found.counts, [(100, 3), (2048, 1)]);
+        let counts = [(100, 3), (2048, 1)].map(HdrCounter::from);
+        assert_eq!(found.counts, counts);
         assert_eq!(found.reservoir, [Nanos(100), Nanos(2049)]);
         assert_eq!((found.windows.len(), found.windows[1].p50), (3, Nanos(0)));
         let none = r#"{"type":"latencies","counts":[],"clamped":0,"errors":5,"messages":[],"reservoir_ns":[],"windows":[{"operations":0,"errors":5}]}"#;

@@ -553,7 +553,9 @@ impl Stacks {
         let stacks: Vec<(Vec<String>, u64)> = self.0.into_iter().collect();
         let mut inner = BTreeMap::new();
         for of_thread in stacks.chunk_by(|(one, _), (other, _)| one.first() == other.first()) {
-            let outer = count_common_callers(of_thread).saturating_sub(1);
+            // The stacks are sorted, so the first and the last have the least in common.
+            let (first, last) = (&of_thread[0].0, &of_thread[of_thread.len() - 1].0);
+            let outer = count_common_callers(first, last).saturating_sub(1);
             for (stack, count) in of_thread {
                 *inner.entry(stack[outer..].to_vec()).or_default() += count;
             }
@@ -562,18 +564,15 @@ impl Stacks {
     }
 }
 
-/// Returns the number of callers that all of these stacks have in common. The stacks are sorted, so the first and the last have the least in common.
-fn count_common_callers(stacks: &[(Vec<String>, u64)]) -> usize {
-    let (Some((first, _)), Some((last, _))) = (stacks.first(), stacks.last()) else {
-        return 0;
-    };
-    if first
+/// Returns the number of callers that two stacks of one thread have in common.
+fn count_common_callers(stack: &[String], other: &[String]) -> usize {
+    if stack
         .first()
         .is_some_and(|outermost| outermost == FURTHER_CALLERS)
     {
         return 1;
     }
-    let both = first.iter().zip(last);
+    let both = stack.iter().zip(other);
     both.take_while(|(one, other)| one == other).count()
 }
 

@@ -1,6 +1,7 @@
 //! The build: asks cargo which targets it would bench, then reads the messages of `cargo bench --no-run`.
 
 use cargo_metadata::{Artifact, BuildScript, Message};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub struct BuildOrder<'a> {
     /// The user's flags for cargo, target selection included.
     pub options: &'a CargoOptions,
     /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
-    pub variables: &'a [(String, Option<OsString>)],
+    pub variables: &'a BTreeMap<String, Option<OsString>>,
     /// Starts cargo and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,
 }
@@ -306,7 +307,7 @@ mod tests {
             workspace: &workspace,
             toolchain: &toolchain,
             options,
-            variables: &[],
+            variables: &BTreeMap::new(),
             supervisor: &supervisor,
         };
         let selection = order.query_selection().expect("an answer");
@@ -416,7 +417,7 @@ mod tests {
                 workspace: &workspace,
                 toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
                 options: &options,
-                variables: &[],
+                variables: &BTreeMap::new(),
                 supervisor: &supervisor,
             };
             order.query_selection().expect("an answer").flags

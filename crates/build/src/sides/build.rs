@@ -6,7 +6,6 @@
 )]
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -15,7 +14,7 @@ use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
-use super::key::{Key, Recipe, VERSION, decisive_flags, to_text};
+use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
 use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
 use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
@@ -360,7 +359,8 @@ impl SideBuilder<'_, '_> {
             target: &self.shelves.folder.target(),
             unfinished: &unfinished,
             place: &self.shelves.kept.path(&key),
-            source: (&source, &state.ground.root),
+            source: &source,
+            root: &state.ground.root,
         };
         let (copied, leads) = copying.copy_out(&output)?;
         self.keep_links(&output, &mut made, &unfinished)?;
@@ -491,10 +491,9 @@ impl SideBuilder<'_, '_> {
             }
         }
         let target = self.shelves.folder.target().into();
-        let mut variables: Vec<(String, Option<OsString>)> =
-            vec![("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))];
+        let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
         if let Some(name) = self.request.toolchain.rustup_name() {
-            variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
+            variables.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned()));
         }
         // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
         variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
@@ -581,11 +580,14 @@ impl SideBuilder<'_, '_> {
     fn recipe<'r>(
         &'r self,
         state: &'r State,
-        mut files: Vec<(String, String)>,
+        mut files: Vec<HashedPath>,
     ) -> Result<Recipe<'r>, SidesError> {
         for path in &self.configuration {
             let hash = hash_file(path).map_err(source_error("cannot read", path))?;
-            files.push((to_text(path), hash));
+            files.push(HashedPath {
+                path: to_text(path),
+                hash,
+            });
         }
         Ok(Recipe {
             version: VERSION,

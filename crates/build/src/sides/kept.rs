@@ -158,8 +158,9 @@ pub(super) struct BuildCopy<'a> {
     pub(super) unfinished: &'a Path,
     /// The final path of that folder.
     pub(super) place: &'a Path,
-    /// The directory of the sources during the build, and the one in which it runs.
-    pub(super) source: (&'a Path, &'a Path),
+    /// The directory of the sources during the build; `root` is the one in which it runs.
+    pub(super) source: &'a Path,
+    pub(super) root: &'a Path,
 }
 
 impl BuildCopy<'_> {
@@ -188,7 +189,7 @@ impl BuildCopy<'_> {
             self.copy_directory(&directory, is_dynamic_library)?;
             whole.push(directory);
         }
-        let mut leads: Vec<PathRewrite> = PathRewrite::new(self.source.0, self.source.1)
+        let mut leads: Vec<PathRewrite> = PathRewrite::new(self.source, self.root)
             .into_iter()
             .collect();
         leads.extend(whole.iter().filter_map(|path| {

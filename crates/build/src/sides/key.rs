@@ -40,6 +40,21 @@ impl Key {
     }
 }
 
+/// A file or a directory with a hash of what it contains. Keys are computed from the pair of both texts.
+#[derive(Debug, Clone, Serialize)]
+#[serde(into = "(String, String)")]
+pub(super) struct HashedPath {
+    /// The path as text.
+    pub(super) path: String,
+    pub(super) hash: String,
+}
+
+impl From<HashedPath> for (String, String) {
+    fn from(hashed: HashedPath) -> Self {
+        (hashed.path, hashed.hash)
+    }
+}
+
 /// Everything known that can change the result of building a commit.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Recipe<'a> {
@@ -57,9 +72,9 @@ pub(super) struct Recipe<'a> {
     pub(super) flags: Vec<OsString>,
     pub(super) variables: Vec<(String, OsString)>,
     /// Files that are not part of the commit, with hashes of their content: files added to the sources, and cargo's configuration.
-    pub(super) files: Vec<(String, String)>,
+    pub(super) files: Vec<HashedPath>,
     /// Packages outside the repository, with hashes of their files' sizes and times.
-    pub(super) outside: Vec<(String, String)>,
+    pub(super) outside: Vec<HashedPath>,
 }
 
 impl Recipe<'_> {

@@ -18,7 +18,7 @@ use super::cache::{
 };
 use super::configuration::complete_lock_file;
 use super::kept::{RunDirectories, hash_file};
-use super::key::{Key, list, to_text};
+use super::key::{HashedPath, Key, list, to_text};
 use super::mirror::{WantedFiles, add_without_conflicts, create_link_if_free, write_file};
 use super::overlay::{OldPackage, Overlay};
 use super::request::{SidesError, file_error, source_error};
@@ -43,7 +43,7 @@ pub(super) struct State {
     /// The directories in which it runs.
     pub(super) ground: RunDirectories,
     /// Files that are not part of the commit, with hashes.
-    pub(super) added: Vec<(String, String)>,
+    pub(super) added: Vec<HashedPath>,
     /// Whether the lock file belongs to another state.
     pub(super) lock_file_is_foreign: bool,
     /// Time spent on preparing it.
@@ -301,7 +301,7 @@ fn package_name(manifest: &Path) -> Option<String> {
 pub(super) fn hash_files(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
-) -> Result<Vec<(String, String)>, SidesError> {
+) -> Result<Vec<HashedPath>, SidesError> {
     let mut found = Vec::new();
     for (path, origin) in files.iter().filter(|(path, _)| which(path)) {
         let hash = if origin.is_symlink() && !origin.is_file() {
@@ -310,7 +310,10 @@ pub(super) fn hash_files(
         } else {
             hash_file(origin).map_err(source_error("cannot read", origin))?
         };
-        found.push((to_text(path), hash));
+        found.push(HashedPath {
+            path: to_text(path),
+            hash,
+        });
     }
     Ok(found)
 }
@@ -390,11 +393,14 @@ impl OutsidePaths {
     }
 
     /// Returns each path with a hash of the sizes and times of the files below it.
-    pub(super) fn fingerprints(&self) -> Vec<(String, String)> {
+    pub(super) fn fingerprints(&self) -> Vec<HashedPath> {
         self.relative
             .iter()
             .chain(&self.absolute)
-            .map(|path| (to_text(path), fingerprint(path)))
+            .map(|path| HashedPath {
+                path: to_text(path),
+                hash: fingerprint(path),
+            })
             .collect()
     }
 }

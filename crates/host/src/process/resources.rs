@@ -17,7 +17,16 @@ pub struct ThreadPinning {
     /// Not `Send`: the binding must be undone by the thread that it binds.
     _of_this_thread: PhantomData<*const ()>,
     #[cfg(target_os = "linux")]
-    before: Vec<(Option<rustix::process::Pid>, rustix::thread::CpuSet)>,
+    before: Vec<FormerBinding>,
+}
+
+/// The processors that a thread could use before it was bound to one.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct FormerBinding {
+    /// The process whose main thread it is; `None` for the thread that bound it.
+    process: Option<rustix::process::Pid>,
+    processors: rustix::thread::CpuSet,
 }
 
 impl ThreadPinning {
@@ -54,7 +63,10 @@ impl ThreadPinning {
             if allowed != ours {
                 return None;
             }
-            binding.before.push((pid, allowed));
+            binding.before.push(FormerBinding {
+                process: pid,
+                processors: allowed,
+            });
             sched_setaffinity(pid, &one).ok()?;
         }
         Some(binding)
@@ -75,9 +87,9 @@ impl ThreadPinning {
 #[cfg(target_os = "linux")]
 impl Drop for ThreadPinning {
     fn drop(&mut self) {
-        for (pid, before) in self.before.iter().rev() {
+        for former in self.before.iter().rev() {
             // Can fail if the process has ended or its processors were restricted meanwhile.
-            let _ = rustix::thread::sched_setaffinity(*pid, before);
+            let _ = rustix::thread::sched_setaffinity(former.process, &former.processors);
         }
     }
 }

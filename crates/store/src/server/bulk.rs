@@ -13,11 +13,12 @@ use crate::conditions::Conditions;
 use crate::encoding::{AllocationsColumn, FlagColumn, Json, LatenciesColumn, pack, word};
 use crate::error::{Attempt, Fault};
 use crate::processes::count_rows;
+use crate::pruning::BenchmarkPoint;
 use crate::transfer::{KnownRun, TransferredRun, number_runs};
 use crate::{StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, ProcessOutcome, ProgressReporter, RunEnd, RunId, RunPoint, RunStatus,
-    RunVerdict, Side, Timestamp,
+    Acceptance, BenchmarkKey, PortableRunId, ProcessOutcome, ProgressReporter, RunEnd, RunId,
+    RunPoint, RunStatus, RunVerdict, Timestamp,
 };
 
 /// Distinct values in the order of their first occurrence.
@@ -174,16 +175,16 @@ impl TeamSession {
         Ok(ids.into_iter().zip(finished).collect())
     }
 
-    /// Looks up runs, each by its start, seed and side.
+    /// Looks up runs by their identification.
     pub(crate) fn known_runs(
         &self,
         workspace: WorkspaceId,
-        runs: &[(Timestamp, u64, Option<Side>)],
+        runs: &[PortableRunId],
     ) -> Attempt<Vec<KnownRun>> {
-        let started: Vec<i64> = runs.iter().map(|(started, ..)| started.0).collect();
-        let seeds: Vec<i64> = runs.iter().map(|(_, seed, _)| seed.cast_signed()).collect();
+        let started: Vec<i64> = runs.iter().map(|run| run.started.0).collect();
+        let seeds: Vec<i64> = runs.iter().map(|run| run.seed.cast_signed()).collect();
         let sides: Vec<String> = (runs.iter())
-            .map(|(.., side)| side.map_or_else(String::new, word))
+            .map(|run| run.side.map_or_else(String::new, word))
             .collect();
         let rows = self.rows(
             "SELECT r.id, g.seed IS NOT NULL FROM unnest($2, $3, $4) WITH ORDINALITY a(started, seed, role, place)
@@ -612,23 +613,19 @@ fn blob(value: &dyn rusqlite::ToSql) -> Attempt<Option<Vec<u8>>> {
 
 impl TeamSession {
     /// Stores the summary values that replace the samples of a run.
-    pub(crate) fn insert_points(
-        &self,
-        run: RunId,
-        points: &[(RunPoint, BenchmarkKey)],
-    ) -> Attempt<()> {
+    pub(crate) fn insert_points(&self, run: RunId, points: &[BenchmarkPoint]) -> Attempt<()> {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         let text = |part: fn(&BenchmarkKey) -> &String| -> Vec<String> {
             let parts = points
                 .iter()
-                .map(|(_, key)| part(key).replace('\0', "\u{fffd}"));
+                .map(|one| part(&one.key).replace('\0', "\u{fffd}"));
             parts.collect()
         };
         let numbers = |part: &dyn Fn(&RunPoint) -> i64| -> Vec<i64> {
-            points.iter().map(|(point, _)| part(point)).collect()
+            points.iter().map(|one| part(&one.point)).collect()
         };
         let measures = |part: &dyn Fn(&RunPoint) -> Option<f64>| -> Vec<Option<f64>> {
-            points.iter().map(|(point, _)| part(point)).collect()
+            points.iter().map(|one| part(&one.point)).collect()
         };
         self.change(
             "INSERT INTO points (run_benchmark, processes, samples, from_ramp, low_quantile, median)

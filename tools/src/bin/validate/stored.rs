@@ -4,7 +4,7 @@ use perfcheck_analysis::compare::{
     Comparison, HostClass, Question, Reference, TestPolicy, compare,
 };
 use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample, Test};
-use perfcheck_stats::HdrPrecision;
+use perfcheck_stats::{HdrCounter, HdrPrecision};
 use perfcheck_tools::series::measurement;
 
 /// Enough for a location; the noise within a process is not the subject.
@@ -27,10 +27,10 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (process, value) in run.processes.iter_mut().zip(values) {
         process.extras.latencies = Some(Latencies {
-            counts: vec![(
-                HdrPrecision::default().index_of((100.0 * value) as u64),
-                1_000,
-            )],
+            counts: vec![HdrCounter {
+                index: HdrPrecision::default().index_of((100.0 * value) as u64),
+                count: 1_000,
+            }],
             ..Latencies::default()
         });
     }

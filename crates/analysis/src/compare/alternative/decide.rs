@@ -11,7 +11,7 @@ use super::procedures::{
 use crate::compare::bounds::ChangeBounds;
 use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
-use crate::compare::each::map_with_progress;
+use crate::compare::each::{WorkStage, map_with_progress};
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, TestPolicy};
@@ -36,11 +36,11 @@ pub(super) struct TestedBenchmark {
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
-    parts: (usize, usize),
+    stage: WorkStage,
     told: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let setting = PublishedTest::from_decision(&rules.decision);
-    let evidence = map_with_progress(questions, parts, told, |question| {
+    let evidence = map_with_progress(questions, stage, told, |question| {
         test_question(question, rules, &setting)
     });
     let adjusted = adjust_p_values(&evidence, setting.analysis);
@@ -163,8 +163,8 @@ pub(super) fn build_comparison(
         test: setting.analysis.test,
         observations: setting.analysis.observations,
         center: setting.analysis.center_in_force(),
-        candidate: found.counts.0,
-        base: found.counts.1,
+        candidate: found.counts.candidate,
+        base: found.counts.base,
         statistic: found.statistic,
         degrees_of_freedom: found.degrees_of_freedom,
         p_value: p,
@@ -335,6 +335,7 @@ fn test_gate(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::BySide;
 
     /// Creates the finding of a test of five and five values, with these bounds of the change.
     fn finding(p: f64, bounds: Option<(f64, f64)>, delta: Option<f64>) -> TestFinding {
@@ -348,7 +349,10 @@ mod tests {
                 upper,
             }),
             centre: 100.0,
-            counts: (5, 5),
+            counts: BySide {
+                base: 5,
+                candidate: 5,
+            },
             delta,
             notes: Vec::new(),
         }

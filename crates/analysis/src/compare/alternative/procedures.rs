@@ -8,7 +8,8 @@ use crate::compare::note::Note;
 use crate::compare::samples::used_processes;
 use crate::compare::summary::sample_times;
 use crate::model::{
-    Analysis, DecisionSettings, Measurement, Metric, Observations, Statistic, Test, Thresholds,
+    Analysis, BySide, DecisionSettings, Measurement, Metric, Observations, Sample, Statistic, Test,
+    Thresholds,
 };
 use perfcheck_stats::{
     Better, ClusterMean, HarmonicMean, HodgesLehmann, HodgesLehmannRanks, Interval,
@@ -73,8 +74,8 @@ pub(super) struct TestFinding {
     pub change: Option<Estimate>,
     /// The value of the base that the change is relative to.
     pub centre: f64,
-    /// Numbers of observations: new, base.
-    pub counts: (usize, usize),
+    /// Numbers of observations.
+    pub counts: BySide<usize>,
     /// Cliff's delta if the test is a rank test.
     pub delta: Option<f64>,
     pub notes: Vec<Note>,
@@ -115,7 +116,10 @@ impl<'a> PublishedTest<'a> {
             degrees_of_freedom: None,
             change: None,
             centre: f64::NAN,
-            counts: (a.len(), b.len()),
+            counts: BySide {
+                base: b.len(),
+                candidate: a.len(),
+            },
             delta: None,
             notes: Vec::new(),
         };
@@ -495,7 +499,7 @@ pub(super) fn judge_significance(
         TestDecision::Bounds(verdict) => of(verdict != RatioVerdict::Same),
         TestDecision::Difference(significant) => of(significant),
         TestDecision::ByP(_) => {
-            let smaller = found.counts.0.min(found.counts.1);
+            let smaller = found.counts.base.min(found.counts.candidate);
             let fewest = setting.fewest();
             let said = Significance::classify(adjusted, setting.level, smaller, fewest);
             match found.delta {
@@ -513,8 +517,8 @@ const FLOOR: f64 = 0.01;
 pub(super) struct SideSamples {
     /// Nanoseconds per iteration of the deciding samples, or of those that a filter keeps.
     pub processes: Vec<Vec<f64>>,
-    /// Iterations and nanoseconds of the linear phases.
-    ramps: Vec<(Vec<f64>, Vec<f64>)>,
+    /// The samples of the linear phases.
+    ramps: Vec<Vec<Sample>>,
     /// The smallest relative difference that the clock can show in a sample of typical length.
     pub resolution: f64,
     /// The metric that the samples measure.
@@ -526,12 +530,7 @@ impl SideSamples {
     /// Collects the samples of `runs` as `decision` requires; `seed` is the seed of all random numbers of their benchmark.
     pub fn from_runs(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.processes);
-        let ramps = series().map(|process| {
-            let samples = process.series.linear.iter();
-            samples
-                .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
-                .unzip()
-        });
+        let ramps = series().map(|process| &process.series.linear);
         // Amounts have no clock.
         let timed = runs.iter().filter(|run| run.benchmark.metric.is_timed());
         let timed = timed.flat_map(|run| &run.processes);
@@ -553,9 +552,7 @@ impl SideSamples {
                     Observations::Processes | Observations::Samples => sample_times(run),
                 })
                 .collect(),
-            ramps: ramps
-                .filter(|(x, _): &(Vec<f64>, Vec<f64>)| !x.is_empty())
-                .collect(),
+            ramps: ramps.filter(|ramp| !ramp.is_empty()).cloned().collect(),
             metric: runs.first().map(|run| run.benchmark.metric.clone()),
             seed,
         }
@@ -585,11 +582,7 @@ impl SideSamples {
     /// Returns the center of each process that has it.
     fn centers(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.center_in_force() {
-            Statistic::Slope => self
-                .ramps
-                .iter()
-                .filter_map(|(x, y)| slope_through_origin(x, y))
-                .collect(),
+            Statistic::Slope => self.ramps.iter().filter_map(slope).collect(),
             Statistic::Subselection => self
                 .subselection()
                 .map_or_else(Vec::new, |found| found.medians),
@@ -613,13 +606,16 @@ impl SideSamples {
 
     /// Returns the slope over all linear phases.
     pub fn slope(&self) -> Option<f64> {
-        let (x, y): (Vec<f64>, Vec<f64>) = self
-            .ramps
-            .iter()
-            .flat_map(|(x, y)| x.iter().copied().zip(y.iter().copied()))
-            .unzip();
-        slope_through_origin(&x, &y)
+        slope(self.ramps.iter().flatten())
     }
+}
+
+/// Returns the slope of nanoseconds over iterations.
+fn slope<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Option<f64> {
+    let points = samples.into_iter();
+    let points = points.map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()));
+    let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
+    slope_through_origin(&x, &y)
 }
 
 /// Computes a center from samples; `None` for slope and subselection, which need whole processes.

@@ -8,8 +8,8 @@ use crate::model::{
     Outliers, Statistic, StatisticSet, System, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
-    Correction, EffectSize, HdrPrecision, MannWhitney, MannWhitneyMethod, Significance, WelchDf,
-    WelchTest,
+    Correction, EffectSize, HdrCounter, HdrPrecision, MannWhitney, MannWhitneyMethod, Significance,
+    WelchDf, WelchTest,
 };
 
 const LEVEL: f64 = 0.05;
@@ -740,7 +740,9 @@ fn a_metric_of_a_run_is_the_mean_of_its_processes_with_students_interval() {
         // The longest of ten operations takes ten times as long as the others.
         let index = |ns| HdrPrecision::default().index_of(ns);
         process.extras.latencies = Some(Latencies {
-            counts: vec![(index(10 * count), 9), (index(100 * count), 1)],
+            counts: [(index(10 * count), 9), (index(100 * count), 1)]
+                .map(HdrCounter::from)
+                .to_vec(),
             ..Latencies::default()
         });
     }

@@ -29,6 +29,13 @@ pub(super) struct Solved {
     pub scale: f64,
 }
 
+/// A component with its levels.
+#[derive(Debug, Clone)]
+pub(super) struct SolvedComponent {
+    pub component: Component,
+    pub levels: Solved,
+}
+
 /// A place at which one more level could begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
@@ -181,12 +188,14 @@ impl<'c> Search<'c> {
     ) -> Option<Candidate> {
         let of = &groups.of_node;
         let called = self.component.called.iter();
-        let unseen = called.filter(|(before, after, _)| of[*before] == of[*after]);
-        let places = unseen.filter_map(|(before, after, is_slower)| {
+        let unseen = called.filter(|change| of[change.earlier] == of[change.later]);
+        let places = unseen.filter_map(|change| {
             let between = candidates
                 .iter()
-                .filter(|one| (before + 1..=*after).contains(&one.place))
-                .filter(|one| (one.step > 0.0) == *is_slower && one.step.abs() > self.tolerance);
+                .filter(|one| (change.earlier + 1..=change.later).contains(&one.place))
+                .filter(|one| {
+                    (one.step > 0.0) == change.is_slower && one.step.abs() > self.tolerance
+                });
             best_candidate(between)
         });
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
@@ -244,8 +253,8 @@ impl<'c> Search<'c> {
     fn is_called(&self, groups: &NodeGroups, place: usize) -> bool {
         let (below, above) = (groups.of_node[place] - 1, groups.of_node[place]);
         let mut called = self.component.called.iter();
-        called.any(|(before, after, _)| {
-            groups.of_node[*before] == below && groups.of_node[*after] == above
+        called.any(|change| {
+            groups.of_node[change.earlier] == below && groups.of_node[change.later] == above
         })
     }
 
@@ -304,11 +313,11 @@ pub(super) fn solve_components(
     network: &Network<'_>,
     rules: &TrendRules,
     wanted: impl Fn(&Edge) -> bool,
-) -> Vec<(Component, Solved)> {
+) -> Vec<SolvedComponent> {
     let components = Component::find_all(network, wanted).into_iter();
     let solved = components.filter_map(|component| {
-        let solved = Search::new(&component, rules).solve()?;
-        Some((component, solved))
+        let levels = Search::new(&component, rules).solve()?;
+        Some(SolvedComponent { component, levels })
     });
     solved.collect()
 }
@@ -335,6 +344,8 @@ fn squares_by_chance(parameters: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::edges::network::CalledChange;
+
     #[test]
     fn places_share_the_level_of_a_change_by_chance() {
         // Two-sided: .1 % for one place, and .001 % for each of a hundred; p is erfc(z / sqrt 2).
@@ -386,17 +397,21 @@ mod tests {
     #[test]
     fn a_called_change_keeps_the_one_step_that_lies_between_its_places() {
         let chain = [(0, 1, 0.0), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.1)];
-        let called_steps = |called: (usize, usize)| {
+        let called_steps = |earlier: usize, later: usize| {
             let mut component = component(&chain);
-            component.called = vec![(called.0, called.1, true)];
+            component.called = vec![CalledChange {
+                earlier,
+                later,
+                is_slower: true,
+            }];
             let search = Search::new(&component, &RULES);
             let groups = NodeGroups::from_level_starts(&[false, false, true, false, true], 5);
             [2, 4].map(|place| search.is_called(&groups, place))
         };
-        assert_eq!(called_steps((0, 1)), [false, false]);
-        assert_eq!(called_steps((1, 2)), [true, false]);
-        assert_eq!(called_steps((3, 4)), [false, true]);
-        assert_eq!(called_steps((0, 4)), [false, false], "it could be either");
+        assert_eq!(called_steps(0, 1), [false, false]);
+        assert_eq!(called_steps(1, 2), [true, false]);
+        assert_eq!(called_steps(3, 4), [false, true]);
+        assert_eq!(called_steps(0, 4), [false, false], "it could be either");
     }
 
     #[test]

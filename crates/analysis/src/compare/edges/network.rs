@@ -51,12 +51,20 @@ pub(super) struct Component {
     /// Number of all nodes, places included.
     pub nodes: usize,
     pub edges: Vec<Weighted>,
-    /// Changes between two places that a comparison called: (earlier, later, whether the later one is slower).
-    pub called: Vec<(usize, usize, bool)>,
+    pub called: Vec<CalledChange>,
     /// Weighted sum of the squared differences between parallel edges, which no values of the nodes can reduce.
     pub squares: f64,
     /// Number of independent observations: each measured edge gives one, each eliminated node uses one up.
     pub observations: usize,
+}
+
+/// A change between two places of a component that a comparison called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CalledChange {
+    pub earlier: usize,
+    pub later: usize,
+    /// Whether the later place is slower.
+    pub is_slower: bool,
 }
 
 /// Standard error of an edge between two states that run the same code. It is not measured, and does not count in the estimate of the measurement
@@ -97,8 +105,7 @@ impl Component {
             let part = parts.entry(*root).or_default();
             let stays = node < network.places || !reduced.neighbours[node].is_empty();
             part.nodes.extend(stays.then_some(node));
-            part.squares += reduced.settled[node].0;
-            part.eliminated += reduced.settled[node].1;
+            part.settled.add(reduced.settled[node]);
         }
         for edge in edges {
             if let Some(part) = parts.get_mut(&roots[edge.from]) {
@@ -119,8 +126,23 @@ impl Component {
 struct ComponentPart<'e> {
     nodes: Vec<usize>,
     edges: Vec<&'e Edge>,
+    settled: SettledSums,
+}
+
+/// The sums over the edges that were merged and the nodes that were eliminated.
+#[derive(Debug, Clone, Copy, Default)]
+struct SettledSums {
+    /// The weighted squares between parallel edges.
     squares: f64,
+    /// Number of eliminated nodes.
     eliminated: usize,
+}
+
+impl SettledSums {
+    fn add(&mut self, other: Self) {
+        self.squares += other.squares;
+        self.eliminated += other.eliminated;
+    }
 }
 
 /// Returns, for each node, the first node that is connected to it.
@@ -146,15 +168,15 @@ fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
 /// The network while nodes are eliminated: the neighbors of each node, with the difference to each and its weight.
 struct Reduced {
     neighbours: Vec<BTreeMap<usize, (f64, f64)>>,
-    /// Sums of a component, spread over its nodes: the weighted squares between parallel edges, and the number of eliminated nodes.
-    settled: Vec<(f64, usize)>,
+    /// The sums of a component, spread over its nodes.
+    settled: Vec<SettledSums>,
 }
 
 impl Reduced {
     fn from_edges(network: &Network<'_>, edges: &[&Edge]) -> Self {
         let mut reduced = Self {
             neighbours: vec![BTreeMap::new(); network.nodes],
-            settled: vec![(0.0, 0); network.nodes],
+            settled: vec![SettledSums::default(); network.nodes],
         };
         for edge in edges {
             let weight = edge.standard_error.powi(-2);
@@ -169,7 +191,8 @@ impl Reduced {
             None => (difference, weight),
             Some((known, of_known)) => {
                 let sum = of_known + weight;
-                self.settled[from].0 += of_known * weight / sum * (difference - known).powi(2);
+                self.settled[from].squares +=
+                    of_known * weight / sum * (difference - known).powi(2);
                 (known + weight / sum * (difference - known), sum)
             }
         };
@@ -196,10 +219,9 @@ impl Reduced {
                 self.neighbours[*end].remove(&node);
             }
             if let Some((end, _)) = ends.first() {
-                let (squares, eliminated) = self.settled[node];
-                self.settled[*end].0 += squares;
-                self.settled[*end].1 += eliminated + 1;
-                self.settled[node] = (0.0, 0);
+                let settled = std::mem::take(&mut self.settled[node]);
+                self.settled[*end].add(settled);
+                self.settled[*end].eliminated += 1;
             }
             let sum: f64 = ends.iter().map(|(_, (_, weight))| weight).sum();
             for (at, (one, (to_one, of_one))) in ends.iter().enumerate() {
@@ -225,9 +247,12 @@ impl Reduced {
         let called = part.edges.iter().filter(|edge| edge.called);
         let called = called.filter_map(|edge| {
             let (from, to) = (local(edge.from)?, local(edge.to)?);
-            let is_slower = (edge.log_ratio > 0.0) == (from < to);
-            let both = (from.min(to), from.max(to), is_slower);
-            (both.1 < count).then_some(both)
+            let change = CalledChange {
+                earlier: from.min(to),
+                later: from.max(to),
+                is_slower: (edge.log_ratio > 0.0) == (from < to),
+            };
+            (change.later < count).then_some(change)
         });
         let called = called.collect();
         let mut edges = Vec::new();
@@ -248,8 +273,8 @@ impl Reduced {
             nodes: part.nodes.len(),
             edges,
             called,
-            squares: part.squares,
-            observations: measured.count().saturating_sub(part.eliminated),
+            squares: part.settled.squares,
+            observations: measured.count().saturating_sub(part.settled.eliminated),
         })
     }
 }

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-use super::levels::{LEVEL_P, Solved, solve_components};
+use super::levels::{LEVEL_P, SolvedComponent, solve_components};
 use super::network::{Component, Fit, Network, NodeGroups};
 use crate::compare::estimate::Estimate;
 use crate::compare::trend::TrendRules;
@@ -16,7 +16,7 @@ use perfcheck_stats::{chi_squared, normal};
 /// The solved network of a benchmark.
 #[derive(Debug, Clone)]
 pub struct LevelEstimate {
-    parts: Vec<(Component, Solved)>,
+    parts: Vec<SolvedComponent>,
     /// The part of each place, and its number within the part.
     of_place: Vec<Option<(usize, usize)>>,
     confidence_level: f64,
@@ -48,8 +48,8 @@ impl LevelEstimate {
             parts = solve_components(network, rules, |edge| edge.class == class);
         }
         let mut of_place = vec![None; network.places];
-        for (part, (component, _)) in parts.iter().enumerate() {
-            for (number, place) in component.places.iter().enumerate() {
+        for (part, solved) in parts.iter().enumerate() {
+            for (number, place) in solved.component.places.iter().enumerate() {
                 of_place[*place] = Some((part, number));
             }
         }
@@ -68,21 +68,21 @@ impl LevelEstimate {
 
     /// Returns the first place of a part.
     pub fn first_place_of_part(&self, part: usize) -> Option<usize> {
-        Some(self.parts.get(part)?.0.places[0])
+        Some(self.parts.get(part)?.component.places[0])
     }
 
     /// Returns the logarithm of the value of a place relative to the first place of its part; 0 within the first level.
     pub fn value(&self, place: usize) -> Option<f64> {
         let (part, number) = self.of_place.get(place).copied()??;
-        let (_, solved) = &self.parts[part];
-        Some(solved.fit.combination(&solved.groups.difference(0, number)))
+        let levels = &self.parts[part].levels;
+        Some(levels.fit.combination(&levels.groups.difference(0, number)))
     }
 
     /// Reports whether both places are in one level. Places of different parts never are.
     pub fn is_one_level(&self, one: usize, other: usize) -> bool {
         match (self.of_place[one], self.of_place[other]) {
             (Some((part, one)), Some((same, other))) if part == same => {
-                let of_node = &self.parts[part].1.groups.of_node;
+                let of_node = &self.parts[part].levels.groups.of_node;
                 of_node[one] == of_node[other]
             }
             _ => false,
@@ -98,14 +98,14 @@ impl LevelEstimate {
     }
 
     fn change_in(&self, part: usize, from: usize, to: usize) -> Estimate {
-        let (_, solved) = &self.parts[part];
-        let row = solved.groups.difference(from, to);
-        let difference = solved.fit.combination(&row);
+        let levels = &self.parts[part].levels;
+        let row = levels.groups.difference(from, to);
+        let difference = levels.fit.combination(&row);
         let z = normal::two_sided(self.confidence_level).unwrap_or(f64::INFINITY);
         let half = if row.is_empty() {
             0.0
         } else {
-            z * solved.scale * solved.fit.variance(&row).sqrt()
+            z * levels.scale * levels.fit.variance(&row).sqrt()
         };
         Estimate::from_logarithms(difference, difference - half, difference + half)
     }
@@ -113,9 +113,9 @@ impl LevelEstimate {
     /// Lists the levels with a trend, in the order of their first places.
     pub fn trends(&self) -> Vec<LevelTrend> {
         let mut found = Vec::new();
-        for (part, (component, solved)) in self.parts.iter().enumerate() {
-            let of_node = &solved.groups.of_node[..component.places.len()];
-            for level in &solved.groups.with_trend {
+        for (part, SolvedComponent { component, levels }) in self.parts.iter().enumerate() {
+            let of_node = &levels.groups.of_node[..component.places.len()];
+            for level in &levels.groups.with_trend {
                 let first = of_node.partition_point(|group| group < level);
                 let last = of_node.partition_point(|group| group <= level) - 1;
                 found.push(LevelTrend {
@@ -150,9 +150,22 @@ pub struct ClassChange {
     pub change: Estimate,
 }
 
+/// A component with the fit of given groups.
+struct FittedComponent {
+    component: Component,
+    groups: NodeGroups,
+    fit: Fit,
+}
+
+/// The fit of the edges that one class measured.
+struct ClassLevels {
+    class: usize,
+    levels: Levels,
+}
+
 /// The fit of some edges with levels that begin at given places.
 struct Levels {
-    parts: Vec<(Component, NodeGroups, Fit)>,
+    parts: Vec<FittedComponent>,
     squares: f64,
     rank: usize,
     observations: usize,
@@ -184,18 +197,23 @@ impl Levels {
             levels.squares += fit.squares;
             levels.rank += groups.rank();
             levels.observations += component.observations;
-            levels.parts.push((component, groups, fit));
+            levels.parts.push(FittedComponent {
+                component,
+                groups,
+                fit,
+            });
         }
         levels
     }
 
     /// Returns the step at `place` with its variance.
     fn step(&self, place: usize) -> Option<(f64, f64)> {
-        self.parts.iter().find_map(|(component, groups, fit)| {
-            let at = component.places.partition_point(|other| *other < place);
-            (at > 0 && at < component.places.len()).then(|| {
-                let row = groups.difference(at - 1, at);
-                (fit.combination(&row), fit.variance(&row))
+        self.parts.iter().find_map(|part| {
+            let places = &part.component.places;
+            let at = places.partition_point(|other| *other < place);
+            (at > 0 && at < places.len()).then(|| {
+                let row = part.groups.difference(at - 1, at);
+                (part.fit.combination(&row), part.fit.variance(&row))
             })
         })
     }
@@ -204,7 +222,7 @@ impl Levels {
 /// Returns the disagreement of the classes, if there is any. `together` holds the levels of all classes together.
 pub(super) fn find_disagreement(
     network: &Network<'_>,
-    together: &[(Component, Solved)],
+    together: &[SolvedComponent],
     rules: &TrendRules,
 ) -> Option<Disagreement> {
     let edges = network.edges.iter().filter(|edge| edge.from != edge.to);
@@ -219,19 +237,22 @@ pub(super) fn find_disagreement(
         })));
     }
     let all = Levels::fit(Component::find_all(network, |_| true).into_iter(), &begins);
-    let apart: Vec<(usize, Levels)> = classes
+    let apart: Vec<ClassLevels> = classes
         .iter()
         .map(|class| {
             let components = Component::find_all(network, |edge| edge.class == *class);
-            (*class, Levels::fit(components.into_iter(), &begins))
+            ClassLevels {
+                class: *class,
+                levels: Levels::fit(components.into_iter(), &begins),
+            }
         })
         .collect();
-    let sum = |of: fn(&Levels) -> usize| apart.iter().map(|(_, levels)| of(levels)).sum::<usize>();
+    let sum = |of: fn(&Levels) -> usize| apart.iter().map(|one| of(&one.levels)).sum::<usize>();
     // Use observations as well as ranks: each class has its own values of eliminated nodes, and only the observations account for these.
     let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
     let left_together = all.observations.saturating_sub(all.rank);
     let df = left_together.checked_sub(left).filter(|df| *df > 0)?;
-    let squares: f64 = apart.iter().map(|(_, levels)| levels.squares).sum();
+    let squares: f64 = apart.iter().map(|one| one.levels.squares).sum();
     let scale = if left == 0 {
         1.0
     } else {
@@ -245,11 +266,11 @@ pub(super) fn find_disagreement(
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let place = most.map(|(place, _)| place);
     let z = normal::two_sided(rules.confidence_level)?;
-    let changes = apart.iter().filter_map(|(class, levels)| {
-        let (step, variance) = levels.step(place?)?;
+    let changes = apart.iter().filter_map(|one| {
+        let (step, variance) = one.levels.step(place?)?;
         let half = z * (scale * variance).sqrt();
         Some(ClassChange {
-            class: *class,
+            class: one.class,
             change: Estimate::from_logarithms(step, step - half, step + half),
         })
     });
@@ -261,9 +282,9 @@ pub(super) fn find_disagreement(
 }
 
 /// Returns the places at which levels begin.
-fn level_starts(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
-    let of_part = |(component, solved): &(Component, Solved)| -> Vec<usize> {
-        let places = component.places.iter().zip(&solved.begins);
+fn level_starts(parts: &[SolvedComponent]) -> BTreeSet<usize> {
+    let of_part = |part: &SolvedComponent| -> Vec<usize> {
+        let places = part.component.places.iter().zip(&part.levels.begins);
         places
             .filter(|(_, begins)| **begins)
             .map(|(place, _)| *place)
@@ -273,10 +294,10 @@ fn level_starts(parts: &[(Component, Solved)]) -> BTreeSet<usize> {
 }
 
 /// Returns Cochran's Q of one step; `None` if fewer than two classes measured it.
-fn cochran_q(apart: &[(usize, Levels)], place: usize) -> Option<f64> {
+fn cochran_q(apart: &[ClassLevels], place: usize) -> Option<f64> {
     let steps: Vec<(f64, f64)> = apart
         .iter()
-        .filter_map(|(_, levels)| levels.step(place))
+        .filter_map(|one| one.levels.step(place))
         .map(|(step, variance)| (step, 1.0 / variance))
         .filter(|(_, weight)| weight.is_finite())
         .collect();

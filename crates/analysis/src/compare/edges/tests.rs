@@ -322,7 +322,7 @@ fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
     let component = &Component::find_all(&network(10, &edges), |_| true)[0];
     assert_eq!((component.places.len(), component.nodes), (10, 11));
     let called: Vec<(usize, usize)> = (component.called.iter())
-        .map(|(before, after, _)| (*before, *after))
+        .map(|change| (change.earlier, change.later))
         .collect();
     assert!(
         called.iter().copied().eq((0..9).map(|at| (at, at + 1))),

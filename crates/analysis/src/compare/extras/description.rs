@@ -258,7 +258,7 @@ fn distribution(noted: &[&Latencies]) -> Option<WeightedEcdf> {
     let drawn: Vec<(u64, Vec<f64>)> = noted
         .iter()
         .map(|found| {
-            let operations = found.counts.iter().map(|(_, count)| count).sum();
+            let operations = found.counts.iter().map(|counter| counter.count).sum();
             let values = found.reservoir.iter().map(|ns| ns.as_f64()).collect();
             (operations, values)
         })

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::rules::{ExtrasPolicy, ProcessPairing};
 use super::*;
 use crate::compare::fixtures::{compare_two, flat_process, measurement};
-use perfcheck_stats::{Draws, EcdfStep, HdrPrecision, Stream, normal};
+use perfcheck_stats::{Draws, EcdfStep, HdrCounter, HdrPrecision, Stream, normal};
 
 const RULES: ExtrasPolicy = ExtrasPolicy {
     noise_threshold: 0.02,
@@ -55,7 +55,7 @@ fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
             .or_insert(0) += 1;
     }
     Latencies {
-        counts: counts.into_iter().collect(),
+        counts: counts.into_iter().map(HdrCounter::from).collect(),
         ..Latencies::default()
     }
 }
@@ -373,7 +373,10 @@ fn windowed(medians: &[u64]) -> Latencies {
     };
     let operations = 10 * medians.len() as u64;
     Latencies {
-        counts: vec![(100, operations)],
+        counts: vec![HdrCounter {
+            index: 100,
+            count: operations,
+        }],
         errors: medians.len() as u64,
         messages: vec!["refused".into()],
         windows: medians.iter().map(window).collect(),
@@ -579,10 +582,13 @@ fn samples_are_counted_if_no_operations_were_timed_one_by_one() {
 fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
     let with_digits = |digits| {
         let precision = HdrPrecision::from_digits(digits).expect("digits");
-        let counts = vec![(precision.index_of(1_000_000), 10)];
+        let counter = HdrCounter {
+            index: precision.index_of(1_000_000),
+            count: 10,
+        };
         let found = Latencies {
             digits,
-            counts,
+            counts: vec![counter],
             ..Latencies::default()
         };
         processes([(vec![], Some(found))].into_iter())

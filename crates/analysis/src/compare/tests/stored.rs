@@ -8,7 +8,7 @@ use crate::model::{
     Allocations, Analysis, BenchmarkKey, Latencies, Metric, Nanos, Observations, Outliers, Round,
     Sample, Statistic, StatisticSet, Test,
 };
-use perfcheck_stats::HdrPrecision;
+use perfcheck_stats::{HdrCounter, HdrPrecision};
 
 fn written(comparison: &Comparison) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ fn with_all(floor: f64) -> Measurement {
                 .or_insert(0) += 1;
         }
         process.extras.latencies = Some(Latencies {
-            counts: counts.into_iter().collect(),
+            counts: counts.into_iter().map(HdrCounter::from).collect(),
             ..Latencies::default()
         });
     }
