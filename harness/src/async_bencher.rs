@@ -410,7 +410,7 @@ mod executor_tests {
     impl Measure for TwoOfFour {
         fn measure_noting(
             &mut self,
-            sampler: &mut crate::sampler::Sampler<'_>,
+            sampler: &mut crate::timing::Sampler<'_>,
             _: Option<&RefCell<LatencyRecorder>>,
         ) {
             sampler(4);

@@ -3,7 +3,7 @@
 //! The warm-up makes passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together
 //! have used up a multiple of it: set-up and drops may take nearly all the time.
 
-use crate::sampler::Sampler;
+use crate::timing::Sampler;
 use std::cell::RefCell;
 
 use crate::latencies::LatencyRecorder;

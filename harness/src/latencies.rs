@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::clock::OperationClock;
-use crate::sampler::Sampler;
+use crate::timing::Sampler;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
 

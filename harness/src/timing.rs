@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use crate::counting::Window;
 use crate::latencies::LatencyRecorder;
-use crate::sampler::Sampler;
+
+/// Takes one sample of the given number of iterations. Code that takes samples sees nothing else of a routine.
+pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
 
 /// Runs `routine` `iterations` times and times it with the drop of each output.
 #[inline(never)]

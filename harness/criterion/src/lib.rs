@@ -37,7 +37,6 @@ mod presentation;
 pub mod profiler;
 mod sample;
 mod session;
-mod visit;
 
 pub use std::hint::black_box;
 

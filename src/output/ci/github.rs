@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::context::{ReportContext, SourcePlace};
+use super::report::{ReportContext, SourcePlace};
 use crate::output::units;
 use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::context::ReportContext;
+use super::report::ReportContext;
 use crate::output::messages::decided_by;
 use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;

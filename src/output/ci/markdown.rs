@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::context::ReportContext;
+use super::report::ReportContext;
 use crate::output::words::remarks::describe_run_remark;
 use crate::output::words::sentences::{self, RowSeverity, RunOutcome};
 use crate::output::words::{analysis, remarks};

@@ -2,12 +2,10 @@
 //!
 //! Must not decide. Invariant: a benchmark's name cannot break out of its place in a format, or start a command.
 
-mod context;
 mod github;
 mod gitlab;
 mod junit;
-mod kind;
 mod markdown;
+mod report;
 
-pub use context::{ReportContext, SourcePlace};
-pub use kind::{ReportKind, write_report};
+pub use report::{ReportContext, ReportKind, SourcePlace, write_report};

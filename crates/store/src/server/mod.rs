@@ -5,7 +5,6 @@
 
 mod address;
 mod bulk;
-mod scripts;
 mod session;
 #[cfg(test)]
 mod tests;

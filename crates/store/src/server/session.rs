@@ -22,7 +22,7 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 use tracing::debug_span;
 
 use super::address::TeamAddress;
-use super::scripts::VERSION;
+use super::upgrade::VERSION;
 use super::values::SqlValue;
 use crate::StoreError;
 use crate::error::{Attempt, Fault, message_with_causes};
