@@ -266,8 +266,8 @@ mod tests {
         ]);
         let used = |drop_first, outliers| {
             let analysis = Analysis {
-                drop_first,
                 outliers,
+                drop_first,
                 ..Analysis::default()
             };
             let decision = DecisionSettings {
