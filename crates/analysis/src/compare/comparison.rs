@@ -709,4 +709,18 @@ mod tests {
         assert!(looked_at(-0.01, 0.0, 0.01, 0.001).is_paired());
         assert!(!compared(&[1.0], Test::BootstrapT)[0].is_paired());
     }
+
+    #[test]
+    fn a_slow_path_of_the_candidate_is_tested_as_slower_and_one_of_the_base_as_faster() {
+        let comparison = looked_at(-0.01, 0.0, 0.01, 0.001);
+        let mut slow_path = comparison.look().expect("a look").slow_path;
+        slow_path.test.adjusted = ByDirection {
+            slower: 0.25,
+            faster: 0.75,
+        };
+        assert_eq!(slow_path.adjusted_p(Side::Candidate), 0.25);
+        assert_eq!(slow_path.adjusted_p(Side::Base), 0.75);
+        let suspected = |p| SlowPathResult { p, ..slow_path }.is_suspected();
+        assert!(suspected(0.05) && !suspected(0.051));
+    }
 }

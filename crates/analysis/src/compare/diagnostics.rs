@@ -338,4 +338,28 @@ mod tests {
             "{of_slow:?}"
         );
     }
+
+    #[test]
+    fn a_mean_is_absurd_beyond_a_thousand_medians() {
+        let of =
+            |longest: f64| find_absurd(&[1.0, 1.0, longest], &Metric::Time, &Thresholds::default());
+        assert_eq!(of(2_998.0), [], "a thousand medians are not more");
+        let ratio = 1_001.0;
+        assert_eq!(of(3_001.0), [Diagnostic::Absurd { ratio }]);
+        assert_eq!(
+            find_absurd(&[], &Metric::Time, &Thresholds::default()),
+            [],
+            "nothing was measured"
+        );
+    }
+
+    #[test]
+    fn only_what_is_timed_can_take_an_absurd_time() {
+        let mut values = vec![1e6; 9_999];
+        values.push(2e9);
+        let of = |metric: &Metric| find_absurd(&values, metric, &Thresholds::default()).len();
+        let unit = || "events".to_owned();
+        assert_eq!(of(&Metric::Rate { unit: unit() }), 1);
+        assert_eq!(of(&Metric::Amount { unit: unit() }), 0);
+    }
 }

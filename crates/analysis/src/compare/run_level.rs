@@ -445,4 +445,17 @@ mod tests {
             assert!(test(&[1.0], &base).is_some());
         }
     }
+
+    #[test]
+    fn where_every_run_has_one_process_no_floor_has_a_gap() {
+        let (candidate, base) = (run(&[0.3]), [run(&[0.0]), run(&[0.1])]);
+        let gaps = FloorGaps::from_runs(&candidate, &base);
+        close(gaps.variance(), 0.0);
+        close(gaps.lone_floor().gap, 0.0);
+        // One process that lies .2 above its floor tells how far the lone ones may be above theirs.
+        let base = [run(&[0.0]), run(&[0.1, 0.3])];
+        let gaps = FloorGaps::from_runs(&candidate, &base);
+        close(gaps.variance(), 0.2_f64.powi(2) * 1.5);
+        close(gaps.lone_floor().gap, 0.2);
+    }
 }

@@ -255,4 +255,41 @@ mod tests {
         assert_eq!(mean(Outliers::Keep), (6, 1410.0 / 6.0));
         assert_eq!(mean(Outliers::Mad), (5, 102.0));
     }
+
+    #[test]
+    fn the_samples_that_are_used_stay_with_their_processes() {
+        let process = |number, times: &[f64]| flat_process(number, ITERATIONS, times);
+        let run = measurement(vec![
+            process(0, &[100.0, 101.0, 102.0, 103.0]),
+            process(1, &[]),
+            process(2, &[104.0, 105.0, 900.0]),
+        ]);
+        let used = |drop_first, outliers| {
+            let analysis = Analysis {
+                outliers,
+                drop_first,
+                ..Analysis::default()
+            };
+            let decision = DecisionSettings {
+                analysis,
+                ..DecisionSettings::default()
+            };
+            used_processes(&run, &decision)
+        };
+        assert_eq!(
+            used(false, Outliers::Keep),
+            [vec![100.0, 101.0, 102.0, 103.0], vec![104.0, 105.0, 900.0]]
+        );
+        assert_eq!(
+            used(true, Outliers::Keep),
+            [vec![101.0, 102.0, 103.0], vec![105.0, 900.0]]
+        );
+        assert_eq!(
+            used(true, Outliers::Mad),
+            [vec![101.0, 102.0, 103.0], vec![105.0]]
+        );
+        let nothing = measurement(vec![process(0, &[])]);
+        let none = used_processes(&nothing, &DecisionSettings::default());
+        assert_eq!(none, Vec::<Vec<f64>>::new());
+    }
 }

@@ -651,4 +651,21 @@ mod tests {
         assert_eq!(within(9.0, 12.0), [0.0; 0]);
         assert_eq!(within(3.5, 3.2), [0.0; 0]);
     }
+
+    #[test]
+    fn a_value_is_drawn_up_to_two_widths_of_the_closest_three_quarters_away() {
+        // Eight of ten values are 7 apart at most, so values from 14 below them to 14 above them are drawn.
+        let range = |least: f64, most: f64| {
+            let mut values: Vec<f64> = (0..8).map(|i| 100.0 + f64::from(i)).collect();
+            values.insert(0, least);
+            values.push(most);
+            drawn_range(&values).unwrap()
+        };
+        let (from, to) = range(86.0, 121.0);
+        assert!(from < 86.0 && to > 121.0, "{from} {to}");
+        let (from, to) = range(85.9, 121.0);
+        assert!((90.0..100.0).contains(&from) && to > 121.0, "{from} {to}");
+        let (from, to) = range(86.0, 121.1);
+        assert!(from < 86.0 && (107.0..117.0).contains(&to), "{from} {to}");
+    }
 }

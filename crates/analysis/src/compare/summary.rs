@@ -682,4 +682,19 @@ mod tests {
         apply_filter(std::slice::from_mut(&mut run), None, &filter);
         assert_eq!(labeled(&run), (5, 6));
     }
+
+    #[test]
+    fn the_bounds_of_a_scaled_value_are_scaled_with_it() {
+        let value = Estimate {
+            estimate: 2.0,
+            lower: 1.0,
+            upper: 5.0,
+        };
+        let tripled = Estimate {
+            estimate: 6.0,
+            lower: 3.0,
+            upper: 15.0,
+        };
+        assert_eq!(scale_estimate(value, 3.0), tripled);
+    }
 }

@@ -210,3 +210,33 @@ fn a_band_holds_one_more_run_beside_the_mean_of_those_before_it() {
         assert!((found.ln() - expected).abs() < 1e-9, "{band:?}");
     }
 }
+
+#[test]
+fn an_accepted_step_leaves_those_that_the_series_shows_elsewhere() {
+    let mut points = points(&[(15, 1.0), (15, 1.1), (15, 1.3)]);
+    points[30].accepted = true;
+    let course = course(&points);
+    assert_eq!(firsts(&course), [0, 15, 30]);
+    let accepted = |level: usize| course.levels[level].step.unwrap().accepted;
+    assert!(!accepted(1) && accepted(2));
+}
+
+#[test]
+fn steps_that_are_known_exactly_may_follow_each_other_at_once() {
+    for is_shown in [[false, false], [true, false], [false, true], [true, true]] {
+        let mut points = points(&[(14, 1.0), (2, 1.2), (2, 1.5)]);
+        for (at, is_shown) in [14, 16].into_iter().zip(is_shown) {
+            points[at].shown = is_shown.then_some(0.01);
+            points[at].accepted = !is_shown;
+        }
+        let course = course(&points);
+        assert_eq!(firsts(&course), [0, 14, 16], "{is_shown:?}");
+        let steps = [1, 2].map(|level| course.levels[level].step.unwrap());
+        assert_eq!(steps.map(|step| !step.accepted), is_shown);
+        for (step, is_shown) in steps.iter().zip(is_shown) {
+            let (lower, upper) = (step.change.lower.ln_1p(), step.change.upper.ln_1p());
+            let is_measured = (upper - lower - 0.02).abs() < 1e-9;
+            assert_eq!(is_measured, is_shown, "{step:?}");
+        }
+    }
+}

@@ -465,4 +465,33 @@ mod tests {
         assert!(!takes(&constant));
         assert!(takes(&measured("b", 1.0)));
     }
+
+    #[test]
+    fn a_change_of_counts_that_vary_is_certain_if_its_p_times_the_family_is_below_the_level() {
+        let decision = DecisionSettings {
+            significance_level: 1.0 / 16.0,
+            ..DecisionSettings::default()
+        };
+        let count = CountChange {
+            base: 100.0,
+            candidate: 150.0,
+            exact: false,
+            p_value: Some(1.0 / 128.0),
+            verdict: Verdict::Regressed,
+        };
+        let bounds = |count, family| {
+            let (found, shared) =
+                LimitedValue::CountsOfBenchmark(count).with_interval(family, &decision);
+            assert_eq!((found.estimate, shared.unwrap().family), (0.5, family));
+            (found.lower, found.upper)
+        };
+        let unknown = (f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(bounds(count, 1), (0.5, 0.5));
+        assert_eq!(bounds(count, 7), (0.5, 0.5));
+        assert_eq!(bounds(count, 8), unknown, "the level itself");
+        let p_value = None;
+        assert_eq!(bounds(CountChange { p_value, ..count }, 1), unknown);
+        let verdict = Verdict::Unchanged;
+        assert_eq!(bounds(CountChange { verdict, ..count }, 1), unknown);
+    }
 }

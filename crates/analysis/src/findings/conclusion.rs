@@ -508,4 +508,34 @@ mod tests {
         assert!(is_good(Verdict::Unchanged) && is_good(Verdict::Improved));
         assert!(!is_good(Verdict::Regressed) && !is_good(Verdict::Suspect));
     }
+
+    #[test]
+    fn a_run_is_worse_if_a_benchmark_looks_slower_or_changed_more_than_a_limit_allows() {
+        let is_worse = |verdict, exceeded: Option<Ceiling>| {
+            let mut found = concluded("run 1", Vec::new());
+            found.rows[0].verdict = Some(verdict);
+            let key = found.rows[0].key.clone();
+            let exceeded = exceeded.map(|ceiling| ExceededLimit {
+                key,
+                text: "mean".to_owned(),
+                statistic: Statistic::Mean,
+                ceiling,
+                found: Estimate {
+                    estimate: 0.2,
+                    lower: 0.1,
+                    upper: 0.3,
+                },
+                shared_level: None,
+            });
+            found.verdicts.limits.exceeded.extend(exceeded);
+            found.is_worse()
+        };
+        let (change, value) = (Ceiling::Change(0.05), Ceiling::Value(0.05));
+        assert!(!is_worse(Verdict::Unchanged, None));
+        assert!(is_worse(Verdict::Regressed, None));
+        assert!(is_worse(Verdict::Unchanged, Some(change)));
+        assert!(is_worse(Verdict::Regressed, Some(change)));
+        // A value that is too large may have been so before.
+        assert!(!is_worse(Verdict::Unchanged, Some(value)));
+    }
 }

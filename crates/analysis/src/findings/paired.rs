@@ -439,4 +439,52 @@ mod tests {
         assert!(!looks(Verdict::Improved) && !looks(Verdict::Unchanged));
         assert!(!looks(Verdict::Inconclusive), "nothing was compared");
     }
+
+    #[test]
+    fn a_verdict_after_a_failure_needs_five_complete_rounds() {
+        let found = |rounds: usize, failed: Option<Side>| {
+            let [mut base, mut candidate] = [side(1.0, 7), side(1.2, 3)];
+            base.processes.truncate(rounds);
+            candidate.processes.truncate(rounds);
+            candidate.failures.extend(failed.map(|side| Failure {
+                process: rounds as u32,
+                side,
+                message: "it died".to_owned(),
+            }));
+            let evidence = PairedEvidence {
+                runs: BySide {
+                    base: RunId(1),
+                    candidate: RunId(2),
+                },
+                earlier: &BTreeMap::new(),
+                base: &[base],
+                candidate: &[candidate],
+                plan: &Plan {
+                    looks: vec![20],
+                    ..PLAN
+                },
+                decision: &DecisionSettings::default(),
+                noise_threshold: Some(0.01),
+                settled: &[],
+                cost: None,
+                reference: "run 1",
+                host: HostClass::Shared,
+            };
+            let row = evidence.rows().remove(0);
+            let judged = row.comparison.expect("both were measured").verdict;
+            (row.verdict.expect("a verdict"), judged)
+        };
+        let few = Plan::FEWEST_ROUNDS as usize - 1;
+        for (rounds, failed) in [
+            (few, None),
+            (few + 1, Some(Side::Candidate)),
+            (few + 1, Some(Side::Base)),
+            (few + 2, Some(Side::Candidate)),
+        ] {
+            let (verdict, judged) = found(rounds, failed);
+            assert_eq!(verdict, judged, "{rounds} {failed:?}");
+        }
+        assert_eq!(found(few, Some(Side::Candidate)).0, Verdict::Failed);
+        assert_eq!(found(few, Some(Side::Base)).0, Verdict::New);
+    }
 }

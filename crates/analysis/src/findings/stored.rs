@@ -312,7 +312,7 @@ impl References {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::compare::{Difference, HostClass};
+    use crate::compare::{Difference, HostClass, compare};
     use crate::model::{Failure, Side};
 
     #[test]
@@ -409,5 +409,46 @@ mod tests {
         };
         assert_eq!(chosen.averaged_runs(), [RunId(4), RunId(3)]);
         assert_eq!(ReferenceChoice::New.averaged_runs(), []);
+    }
+
+    #[test]
+    fn the_row_of_a_comparison_has_it_with_its_verdict_and_its_runs() {
+        let run = |time: f64| {
+            let process = |k| flat_process(k, ITERATIONS, &[time, 1.001 * time, 1.002 * time]);
+            measurement((0..5).map(process).collect())
+        };
+        let (base, candidate) = (run(100.0), run(200.0));
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let question = Question {
+            candidate: &candidate,
+            reference: &reference,
+            noise_threshold: 0.02,
+        };
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 7,
+        };
+        let comparison = compare(&[question], &rules).remove(0);
+        let chosen = ReferenceChoice::Runs {
+            averaged: vec![RunId(4)],
+            spread: vec![RunId(4), RunId(3)],
+            earlier: vec![vec![RunId(2)], vec![RunId(1)]],
+            warnings: Vec::new(),
+        };
+        let row = make_row(&candidate, None, Some(comparison.clone()), &chosen);
+        assert_eq!(row.verdict, Some(Verdict::Regressed));
+        assert_eq!(row.comparison, Some(comparison));
+        assert_eq!(row.reference, [Some(RunId(4))]);
+        assert_eq!(row.spread, [4, 3, 2, 1].map(|run| Some(RunId(run))));
+        assert_eq!((row.blocking, &row.key), (vec![], &candidate.benchmark.key));
+        // The runs had no such benchmark.
+        let new = make_row(&candidate, None, None, &chosen);
+        assert_eq!((new.verdict, new.comparison), (Some(Verdict::New), None));
+        assert_eq!((new.reference, new.spread), (vec![], vec![]));
     }
 }

@@ -274,4 +274,57 @@ mod tests {
         assert_eq!(order("a01b", "a1"), Ordering::Greater);
         assert_eq!(order("a01", "a1"), Ordering::Less, "the same number");
     }
+
+    #[test]
+    fn a_benchmark_says_the_first_of_its_values_that_is_beyond_a_limit() {
+        let (fits, long) = ("x".repeat(1_000), "x".repeat(1_001));
+        let most = limits::BEYOND_NUMBERS - 1;
+        let within = Benchmark {
+            key: BenchmarkKey {
+                package: "p".to_owned(),
+                target: "t".to_owned(),
+                id: fits.clone(),
+            },
+            version: Some(fits.clone()),
+            throughput: Throughput {
+                bytes: Some(most),
+                elements: Some(most),
+            },
+            other_throughput: Some(fits.clone()),
+            settings: AuthorSettings::default(),
+            metric: Metric::Rate { unit: fits },
+        };
+        let said = |change: &dyn Fn(&mut Benchmark)| {
+            let mut benchmark = within.clone();
+            change(&mut benchmark);
+            benchmark.find_exceeded_limit()
+        };
+        let is = |said: Option<String>, text: &str| assert_eq!(said.as_deref(), Some(text));
+        assert_eq!(said(&|_| ()), None);
+        assert_eq!(said(&|found| found.metric = Metric::Time), None);
+        let id = "its id has 1001 bytes, more than 1000";
+        is(said(&|found| found.key.id.clone_from(&long)), id);
+        is(said(&|found| found.key.id.clear()), "its id is empty");
+        let version = "its version has 1001 bytes, more than 1000";
+        is(said(&|found| found.version = Some(long.clone())), version);
+        let throughput = "its throughput has 1001 bytes, more than 1000";
+        is(
+            said(&|found| found.other_throughput = Some(long.clone())),
+            throughput,
+        );
+        let amount = || Metric::Amount { unit: long.clone() };
+        let unit = "its unit has 1001 bytes, more than 1000";
+        is(said(&|found| found.metric = amount()), unit);
+        let count = "its throughput of 9223372036854775808 is not below 2^63";
+        is(
+            said(&|found| found.throughput.bytes = Some(most + 1)),
+            count,
+        );
+        is(
+            said(&|found| found.throughput.elements = Some(most + 1)),
+            count,
+        );
+        let processes = said(&|found| found.settings.processes = Some(0)).expect("too few");
+        assert!(processes.starts_with("`processes` is set in its code"));
+    }
 }

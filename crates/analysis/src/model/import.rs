@@ -404,4 +404,27 @@ mod tests {
             "much"
         );
     }
+
+    #[test]
+    fn a_source_is_named_by_its_format_and_its_first_three_files() {
+        let summary = |names: &[&str]| {
+            let file = |name: &&str| SourceFile {
+                name: (*name).to_owned(),
+                ..SourceFile::default()
+            };
+            let source = Source {
+                format: "csv".to_owned(),
+                files: names.iter().map(file).collect(),
+                ..Source::default()
+            };
+            source.summary()
+        };
+        assert_eq!(summary(&["a.csv"]), "csv: a.csv");
+        assert_eq!(summary(&["a", "b", "c"]), "csv: a, b, c");
+        assert_eq!(summary(&["a", "b", "c", "d"]), "csv: a, b, c and 1 more");
+        assert_eq!(
+            summary(&["a", "b", "c", "d", "e"]),
+            "csv: a, b, c and 2 more"
+        );
+    }
 }

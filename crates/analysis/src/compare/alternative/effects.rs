@@ -212,6 +212,9 @@ fn compute_side_center(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::fixtures::{flat_process, measurement};
+    use crate::compare::{HostClass, Reference};
+    use crate::model::Analysis;
 
     #[test]
     fn the_change_of_pairs_has_students_bounds_as_fractions() {
@@ -240,5 +243,50 @@ mod tests {
             (found.lower, found.estimate, found.upper),
             (466.5, 3002.5, 5538.5)
         );
+    }
+
+    #[test]
+    fn only_processes_of_two_runs_are_pairs() {
+        let run = |times: &[f64]| {
+            let processes = (0..)
+                .zip(times)
+                .map(|(k, time)| flat_process(k, 1_000, &[*time]));
+            measurement(processes.collect())
+        };
+        let (candidate, base) = (run(&[110.0, 121.0]), run(&[100.0, 100.0]));
+        let paired = |observations, averaged: Vec<&Measurement>| {
+            let analysis = Analysis {
+                observations,
+                ..Analysis::default()
+            };
+            let rules = TestPolicy {
+                decision: DecisionSettings {
+                    analysis,
+                    ..DecisionSettings::default()
+                },
+                host: HostClass::Dedicated,
+                seed: 7,
+            };
+            let reference = Reference {
+                averaged,
+                spread: vec![],
+                earlier: vec![],
+            };
+            let question = Question {
+                candidate: &candidate,
+                reference: &reference,
+                noise_threshold: 0.02,
+            };
+            let effects = compute_effects(&question, &rules).expect("observations");
+            effects.paired_change.map(|change| change.estimate)
+        };
+        let change = paired(Observations::Processes, vec![&base]).expect("pairs");
+        assert!(
+            (change - (1.1_f64.powf(1.5) - 1.0)).abs() < 1e-9,
+            "{change}"
+        );
+        assert_eq!(paired(Observations::Processes, vec![&base, &base]), None);
+        assert_eq!(paired(Observations::Samples, vec![&base]), None);
+        assert_eq!(paired(Observations::Filtered, vec![&base]), None);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{AcrossRuns, compare_across_runs, estimate_metric};
 use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-use crate::compare::{Comparison, HostClass, Note, Question, Reference, TestPolicy, compare};
+use crate::compare::{
+    Comparison, Estimate, HostClass, Note, Question, Reference, TestPolicy, compare,
+};
 use crate::model::{
     Allocations, Analysis, DecisionSettings, Latencies, Measurement, Metric, Nanos, Observations,
     Outliers, Statistic, StatisticSet, System, Test, Thresholds, Verdict,
@@ -802,5 +804,21 @@ fn every_note_of_a_published_test_or_a_metric_reads_as_a_sentence() {
             text.contains(' ') && !text.contains(['{', '}']) && !text.ends_with('.'),
             "{note:?}: {text}"
         );
+    }
+}
+
+#[test]
+fn a_ratio_of_percentiles_is_a_change_without_bounds() {
+    let analysis = System::BenchForge.decision_settings().analysis;
+    for (candidate, change, verdict) in [
+        (150.0, 0.5, Verdict::Regressed),
+        (50.0, -0.5, Verdict::Improved),
+        (100.0, 0.0, Verdict::Unchanged),
+    ] {
+        let found = compared(&[100.0; 5], &[candidate; 5], analysis);
+        assert_eq!(found.verdict, verdict, "{found:?}");
+        assert_eq!(found.change, Some(Estimate::unbounded(change)));
+        let compared = found.compared.expect("values");
+        assert_eq!((compared.base, compared.candidate), (100.0, candidate));
     }
 }

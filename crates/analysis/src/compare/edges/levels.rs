@@ -493,4 +493,19 @@ mod tests {
         assert_eq!(begins(1.0), [false, false, true, false, false]);
         assert_eq!(begins(2.0), [false; 5]);
     }
+
+    #[test]
+    fn the_trend_of_a_level_is_told_from_the_step_after_it() {
+        // Places 0 to 2 are one level with two steps of 2 %: a trend of 4 %. The step to the next level takes up what the trend adds to it, so the
+        // squares fall by those of both edges: 2 (2 % / 1 %)^2.
+        let component = component(&[(0, 1, 0.02), (1, 2, 0.02), (2, 3, 0.1), (3, 4, 0.0)]);
+        let search = Search::new(&component, &RULES);
+        let (groups, fit) = search.fit(&[false, false, false, true, false]).unwrap();
+        let (gain, trend) = search.score_trend(&groups, &fit, 0).unwrap();
+        assert!((gain - 8.0).abs() < 1e-9, "{gain}");
+        assert!((trend - 0.04).abs() < 1e-12, "{trend}");
+        // The next level has none.
+        let (gain, trend) = search.score_trend(&groups, &fit, 1).unwrap();
+        assert!(gain.abs() < 1e-9 && trend.abs() < 1e-12, "{gain} {trend}");
+    }
 }

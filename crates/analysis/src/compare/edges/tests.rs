@@ -331,6 +331,34 @@ fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
 }
 
 #[test]
+fn edges_between_states_of_the_same_code_are_no_observations() {
+    let observations = |edges: &[Edge]| {
+        let found = Component::find_all(&network(3, edges), |_| true);
+        found[0].observations
+    };
+    let (measured, same_code) = (edge(0, 1, 0.1, 0.01), Edge::between_same_code(1, 2, 0));
+    assert_eq!(observations(&[measured, same_code]), 1);
+    assert_eq!(observations(&[measured, edge(1, 2, 0.0, 2e-5)]), 2);
+    assert_eq!(observations(&[same_code]), 0);
+    // A state without a place, which two edges connect to places, uses one of them up.
+    let outside = [edge(3, 0, 0.1, 0.01), edge(3, 1, 0.1, 0.01), measured];
+    assert_eq!(observations(&outside), 2);
+}
+
+#[test]
+fn places_are_grouped_into_levels_and_other_nodes_are_alone() {
+    let grouped = |begins: &[bool], nodes| {
+        let groups = NodeGroups::from_level_starts(begins, nodes);
+        (groups.of_node, groups.count)
+    };
+    let begins = [false, false, true, false, true];
+    assert_eq!(grouped(&begins, 7), (vec![0, 0, 1, 1, 2, 3, 4], 5));
+    // The first level begins at the first place in any case.
+    let begins = [true, false, true];
+    assert_eq!(grouped(&begins, 3), (vec![0, 0, 1], 2));
+}
+
+#[test]
 fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
     let groups = NodeGroups::from_level_starts(&[false, false, false, true, false], 6);
     let grows = |level: usize, a: usize, b: usize| {

@@ -242,3 +242,74 @@ fn note_modes(
         share: (at + 1) as f64 / floors.len() as f64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Nanos;
+
+    /// Creates a round whose samples take the root of 2^`power` times as long as the second of their pair as they do as the first.
+    fn round(power: i32, led: bool) -> Round {
+        let sample = |power: i32| Sample {
+            iterations: 1 << (-power).max(0),
+            elapsed: Nanos(1 << power.max(0)),
+        };
+        let candidate = [sample(power), sample(0)];
+        Round {
+            base: vec![sample(0); 2],
+            candidate: if led {
+                candidate.into_iter().rev().collect()
+            } else {
+                candidate.to_vec()
+            },
+            led: vec![led],
+            layout: None,
+        }
+    }
+
+    fn effect(rounds: &[Round], threshold: f64) -> Option<f64> {
+        match note_position_effect(rounds, threshold)? {
+            Note::PositionMatters { effect } => Some(effect),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn an_effect_of_positions_is_named_beyond_the_threshold_and_from_ten_rounds_on() {
+        let rounds = |count: usize, power| -> Vec<Round> {
+            (0..count).map(|at| round(power, at % 3 == 0)).collect()
+        };
+        let doubled = std::f64::consts::LN_2;
+        assert_eq!(effect(&rounds(10, 2), 0.99 * doubled), Some(1.0));
+        assert_eq!(effect(&rounds(10, -2), 0.99 * doubled), Some(-0.5));
+        assert_eq!(effect(&rounds(10, 2), doubled), None);
+        assert_eq!(effect(&rounds(10, -2), doubled), None);
+        assert_eq!(effect(&rounds(9, 2), 0.99 * doubled), None);
+    }
+
+    #[test]
+    fn an_effect_of_positions_of_four_standard_errors_is_not_named() {
+        // The deviations from 2 have squares of 60 in all, and a mean of 0. So the variance of 16 rounds is 4, and the error of their mean a quarter
+        // of 2, for any factor: the mean has four errors. Sought is a factor for which that is so to the last digit.
+        let deviations = [4, -4, 2, 2, 2, -2, -2, -2, 1, 1, -1, -1, 0, 0, 0, 0];
+        let with = |deviations: [i32; 16], factor: i32| {
+            deviations.map(|deviation| round(factor * (2 + deviation), deviation > 0))
+        };
+        let has_four_errors = |factor: &i32| {
+            let rounds = with(deviations, *factor);
+            let effects: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
+            let error = (sample_variance(&effects).unwrap() / 16.0).sqrt();
+            let effect = mean(&effects).unwrap();
+            assert!((effect / error - 4.0).abs() < 1e-12, "{effect} {error}");
+            effect == 4.0 * error
+        };
+        let factor = (1..=9).find(has_four_errors).expect("one of nine");
+        assert_eq!(effect(&with(deviations, factor), 0.01), None);
+        let mut closer = deviations;
+        (closer[0], closer[1]) = (3, -3);
+        assert!(effect(&with(closer, factor), 0.01).is_some());
+        let mut wider = deviations;
+        (wider[0], wider[1]) = (5, -5);
+        assert_eq!(effect(&with(wider, factor), 0.01), None);
+    }
+}

@@ -205,6 +205,16 @@ fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took
                 left_out: 1,
                 used: 4
             }));
+        let is_about_base = |note: &Note| {
+            matches!(
+                note,
+                Note::ProcessesLeftOut {
+                    side: Side::Base,
+                    ..
+                }
+            )
+        };
+        assert!(!has(&found, is_about_base), "all of them were used");
     }
     let mut few = with(12.0);
     few.processes[2] = ramp_process(2, 9, 12.0);
@@ -313,4 +323,20 @@ fn one_process_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been
     let imported = dedicated(&without_clock(166.0), &without_clock(100.0));
     assert_eq!(imported.verdict, Verdict::Regressed);
     assert!(!is_noted(&imported));
+}
+
+#[test]
+fn samples_stand_for_processes_if_a_side_has_only_one_of_these() {
+    let run = |processes| floors(&[100.0, 100.2, 100.4][..processes], 40);
+    for (candidate, base, is_noted) in [
+        (1, 3, true),
+        (3, 1, true),
+        (2, 3, false),
+        (3, 2, false),
+        (2, 2, false),
+    ] {
+        let comparison = dedicated(&run(candidate), &run(base));
+        let found = has(&comparison, |note| *note == Note::SamplesAsUnits);
+        assert_eq!(found, is_noted, "{candidate} {base}");
+    }
 }

@@ -98,27 +98,48 @@ fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not
     assert_eq!(move_of(&base, &unknown), None);
 }
 
+/// Returns how far the host is said to have moved if the control workload took 100,000 ns before the base and `pass` before a suspect that is slower
+/// by `change`.
+fn moved_beside_a_suspect(pass: u64, change: f64) -> Option<f64> {
+    let (base, candidate) = (run(100.0, 100_000), run(104.0, pass));
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![],
+        earlier: vec![],
+    };
+    let question = Question {
+        candidate: &candidate,
+        reference: &reference,
+        noise_threshold: 0.0,
+    };
+    let mut found = compared(&base, &candidate);
+    found.verdict = Verdict::Suspect;
+    found.change = Some(Estimate::unbounded(change));
+    match host_moved(&question, &found) {
+        Some(Note::Host(HostNote::HostMoved { change })) => Some(change),
+        _ => None,
+    }
+}
+
 #[test]
 fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
-    let moved = |pass| {
-        let (base, candidate) = (run(100.0, 100_000), run(104.0, pass));
-        let reference = Reference {
-            averaged: vec![&base],
-            spread: vec![],
-            earlier: vec![],
-        };
-        let question = Question {
-            candidate: &candidate,
-            reference: &reference,
-            noise_threshold: 0.0,
-        };
-        let mut found = compared(&base, &candidate);
-        found.verdict = Verdict::Suspect;
-        found.change = Some(Estimate::unbounded(0.005));
-        host_moved(&question, &found)
-    };
-    assert_eq!(moved(100_900), None);
-    assert!(moved(101_100).is_some());
+    assert_eq!(moved_beside_a_suspect(100_900, 0.005), None);
+    assert!(moved_beside_a_suspect(101_100, 0.005).is_some());
+}
+
+#[test]
+fn n_x16_a_control_workload_is_another_one_if_it_takes_more_than_twice_or_less_than_half_as_long() {
+    for (pass, change, moved) in [
+        (195_000, 0.005, Some(0.95)),
+        (205_000, 0.005, None),
+        (51_000, -0.005, Some(-0.49)),
+        (49_000, -0.005, None),
+    ] {
+        let found = moved_beside_a_suspect(pass, change);
+        assert_eq!(found.is_some(), moved.is_some(), "{pass}");
+        let difference = found.unwrap_or(0.0) - moved.unwrap_or(0.0);
+        assert!(difference.abs() < 1e-9, "{found:?}");
+    }
 }
 
 #[test]

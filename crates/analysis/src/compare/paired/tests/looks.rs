@@ -424,6 +424,10 @@ fn the_percentile_needs_twenty_controls_and_counts_both_directions() {
         .map(|i| f64::from(i) / 1000.0 * if i % 2 == 0 { 1.0 } else { -1.0 })
         .collect();
     assert_eq!(HostNoise::from_changes(&changes[..19]), None);
+    let noise = HostNoise::from_changes(&changes[..20]).expect("just enough");
+    assert_eq!(noise.controls, 20);
+    // A twentieth of the way from 18 to 19 per mille: 95 % of the way from 0 to 19.
+    assert!((noise.change - 0.01805).abs() < 1e-12, "{noise:?}");
     let noise = HostNoise::from_changes(&changes).expect("enough");
     assert_eq!(noise.controls, 101);
     assert!((noise.change - 0.095).abs() < 1e-12, "{noise:?}");
@@ -472,4 +476,45 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
         LookStatus::Settled(Verdict::Inconclusive),
         "no more rounds would change that"
     );
+}
+
+#[test]
+fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_verdict_that_they_would_show()
+ {
+    // The rounds show whether the change is within the threshold or beyond it.
+    let advised = |factor: f64, is_too_noisy: bool, gap: f64| {
+        let mut noise = Noise::new(4);
+        let mut process = 0.0;
+        let rounds = rounds_of(20, |_, side, i| {
+            if i == 0 {
+                process = 0.01 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { factor } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
+        });
+        let key = key("b");
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &rounds,
+            noise_threshold: 0.01,
+        };
+        let plan = plan(&[20]);
+        let side = Side::Base;
+        let look = Look {
+            is_too_noisy,
+            disturbed: (gap > 0.0).then_some(Note::LoneFloor { side, gap }),
+            ..Look::find_deciding(&series, &plan, &PairedMethod::default())
+        };
+        look.rounds_needed(plan.floor_level()).is_some()
+    };
+    let (within, beyond) = (1.005, 1.013);
+    for factor in [within, beyond] {
+        assert!(advised(factor, false, 0.0), "{factor}");
+    }
+    // No number of rounds is called unchanged, but a change still is.
+    assert!(!advised(within, true, 0.0) && advised(beyond, true, 0.0));
+    // A change must be beyond the gap, too; its absence is called all the same.
+    assert!(advised(within, false, 0.5) && !advised(beyond, false, 0.5));
+    assert!(!advised(within, true, 0.5) && !advised(beyond, true, 0.5));
 }
