@@ -61,7 +61,7 @@ def list_faults(only):
 
 
 def plant(path, text, faults):
-    """Returns the source with all faults of one file, and for each fault the lines of its body."""
+    """Returns the source with all faults of one file, and for each fault the lines of its body and of the function with all bodies."""
     lines = text.split("\n")
     starts = [0]
     for line in lines:
@@ -81,13 +81,16 @@ def plant(path, text, faults):
         if begin < at or opening is None:
             continue
         changed.append(text[at : opening + 1] + "\nmatch crate::planted_fault() {")
+        bodies, start = {}, "".join(changed).count("\n")
         for fault in inside:
             first, last = offsets(fault["span"])
             body = text[opening + 1 : first] + fault["replacement"] + text[last : end - 1]
             line = "".join(changed).count("\n") + 1
             changed.append(f"\n{fault['number']} => {{{body}}}")
-            places[fault["number"]] = (path, line + 1, line + 1 + body.count("\n"))
+            bodies[fault["number"]] = range(line + 1, line + 2 + body.count("\n"))
         changed.append(f"\n_ => {{{text[opening + 1 : end - 1]}}}\n}}\n")
+        whole = range(start, "".join(changed).count("\n") + 2)
+        places |= {number: (path, lines, whole) for number, lines in bodies.items()}
         at = end - 1
     return "".join(changed) + text[at:], places
 
@@ -126,13 +129,19 @@ def build(words, faults):
             message = json.loads(line).get("message")
             if not isinstance(message, dict) or message["level"] != "error":
                 continue
-            for span in message["spans"]:
-                for number, (path, first, last) in places.items():
-                    if span["file_name"] == path and first <= span["line_start"] and span["line_end"] <= last:
-                        wrong.add(number)
+            # Where no single body is wrong, two bodies of a function do not go together, such as closures of different types.
+            for level in (1, 2):
+                found = {number for number, place in places.items() for span in message["spans"] if is_in(span, place[0], place[level])}
+                wrong |= found
+                if found:
+                    break
         if not wrong:
             sys.exit(f"error: cargo {' '.join(command[1:])} fails without any fault\n{built.stderr}")
         planted = [fault for fault in planted if fault["number"] in places and fault["number"] not in wrong]
+
+
+def is_in(span, path, lines):
+    return span["file_name"] == path and span["line_start"] in lines and span["line_end"] in lines
 
 
 def variables(fault=0):
