@@ -661,11 +661,20 @@ mod tests {
             values.push(most);
             drawn_range(&values).unwrap()
         };
-        let (from, to) = range(86.0, 121.0);
+        let Interval {
+            lower: from,
+            upper: to,
+        } = range(86.0, 121.0);
         assert!(from < 86.0 && to > 121.0, "{from} {to}");
-        let (from, to) = range(85.9, 121.0);
+        let Interval {
+            lower: from,
+            upper: to,
+        } = range(85.9, 121.0);
         assert!((90.0..100.0).contains(&from) && to > 121.0, "{from} {to}");
-        let (from, to) = range(86.0, 121.1);
+        let Interval {
+            lower: from,
+            upper: to,
+        } = range(86.0, 121.1);
         assert!(from < 86.0 && (107.0..117.0).contains(&to), "{from} {to}");
     }
 }
