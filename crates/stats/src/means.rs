@@ -119,7 +119,7 @@ crate::words! {
     /// Standard error of a mean after the removal of outliers.
     TrimmedError {
         Winsorized = "winsorized": "Accounts for the values that were removed (Yuen 1974)",
-        Plain = "plain": "s / sqrt(n) of the remaining values, as if none were removed (NBenchmark)",
+        Plain = "plain": "s / sqrt(n) of the remaining values, as if none had been removed (NBenchmark)",
     }
 }
 

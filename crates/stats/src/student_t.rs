@@ -80,13 +80,13 @@ const MOST_REMEMBERED: usize = 1024;
 
 /// Like [`find_upper_quantile`], but remembers its results.
 fn cached_upper_quantile(probability: f64, df: f64) -> f64 {
-    let asked = (probability.to_bits(), df.to_bits());
+    let key = (probability.to_bits(), df.to_bits());
     UPPER_QUANTILES.with_borrow_mut(|known| {
-        if known.len() >= MOST_REMEMBERED && !known.contains_key(&asked) {
+        if known.len() >= MOST_REMEMBERED && !known.contains_key(&key) {
             known.clear();
         }
         *known
-            .entry(asked)
+            .entry(key)
             .or_insert_with(|| find_upper_quantile(probability, df))
     })
 }

@@ -81,7 +81,7 @@ impl FromStr for Fact {
                     .map(|fact| fact.word())
                     .collect();
                 format!(
-                    "`{wanted}` is not a fact that may differ; choose from {}",
+                    "`{wanted}` cannot be allowed to differ; choose from {}",
                     names.join(", ")
                 )
             })

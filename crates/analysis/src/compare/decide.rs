@@ -41,12 +41,14 @@ pub fn compare_with_progress(
     questions: &[Question<'_>],
     rules: &TestPolicy,
     stage: WorkStage,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
     let mut comparisons = match rules.test() {
-        Test::BootstrapT | Test::TScore => compare_by_project_test(questions, rules, stage, told),
-        _ => alternative::compare(questions, rules, stage, told),
+        Test::BootstrapT | Test::TScore => {
+            compare_by_project_test(questions, rules, stage, progress)
+        }
+        _ => alternative::compare(questions, rules, stage, progress),
     };
     comparisons
         .par_iter_mut()
@@ -67,9 +69,9 @@ fn compare_by_project_test(
     questions: &[Question<'_>],
     rules: &TestPolicy,
     stage: WorkStage,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
-    let evidence = map_with_progress(questions, stage, told, |question| {
+    let evidence = map_with_progress(questions, stage, progress, |question| {
         QuestionEvidence::from_question(question, rules)
     });
     let run_level = test_family(&evidence, rules, |tests, threshold| {

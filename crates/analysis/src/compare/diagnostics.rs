@@ -210,7 +210,7 @@ impl fmt::Display for Diagnostic {
                 times_median,
             } => write!(
                 f,
-                "a second speed: {samples} samples ({:.1} %) cluster at {times_median:.2} times the median",
+                "{samples} samples ({:.1} %) form a second cluster at {times_median:.2} times the median",
                 share * 100.0
             ),
             Self::SeveralModes { modal_value } => write!(

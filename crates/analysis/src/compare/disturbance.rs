@@ -32,7 +32,7 @@ words! {
         Quiet = "quiet": "Below 5 %.",
         Moderate = "moderate": "Below 10 %.",
         Shared = "shared": "Up to 30 %: typical of shared machines.",
-        Unsteady = "unsteady": "Above.",
+        Unsteady = "unsteady": "Above 30 %.",
     }
 }
 

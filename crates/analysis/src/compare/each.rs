@@ -27,13 +27,13 @@ impl WorkStage {
 pub fn map_with_progress<'t, T: Sync, R: Send>(
     all: &'t [T],
     stage: WorkStage,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
     work: impl Fn(&'t T) -> R + Sync,
 ) -> Vec<R> {
-    let mut made = Vec::with_capacity(all.len());
+    let mut results = Vec::with_capacity(all.len());
     for some in all.chunks(AT_A_TIME) {
-        told.report(stage.done + made.len(), stage.total);
-        made.par_extend(some.par_iter().map(&work));
+        progress.report(stage.done + results.len(), stage.total);
+        results.par_extend(some.par_iter().map(&work));
     }
-    made
+    results
 }

@@ -283,11 +283,11 @@ impl Note {
             ),
             Self::NotSignificant { p, adjusted, level } => write!(
                 f,
-                "the interval is beyond the noise threshold, but p is not below {level}: {p:.4}, or {adjusted:.4} adjusted for all benchmarks (use more processes, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
+                "the interval is beyond the noise threshold, but the adjusted p is {adjusted:.4}, not below {level} (unadjusted: {p:.4}); use more processes, fewer benchmarks, or another `--test`, `--observations` or `--correction`"
             ),
             Self::CountsNotSignificant { p, adjusted, level } => write!(
                 f,
-                "the counts differ by more than noise, but p is not below {level}: {p:.4}, or {adjusted:.4} adjusted for all benchmarks whose counts vary (use more processes)"
+                "the counts differ by more than noise, but the adjusted p is {adjusted:.4}, not below {level} (unadjusted: {p:.4}); use more processes"
             ),
             _ => Ok(()),
         }
@@ -303,11 +303,11 @@ impl Note {
             }
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
-                "the second fastest samples are compared because one side has only {samples} samples"
+                "the second-fastest samples are compared because one side has only {samples} samples"
             ),
             Self::SlowPath { side, share_candidate, share_base } => write!(
                 f,
-                "some samples of {side} are more than 10 % slower than their neighbors on the other side, but its fastest are not (share of samples more than 10 % above the fastest: {:.1} % in the new run, {:.1} % in the reference)",
+                "some samples of {side} are more than 10 % slower than their neighbors on the other side, but the fastest samples are not (samples more than 10 % above the fastest: {:.1} % in the new run, {:.1} % in the reference)",
                 share_candidate * 100.0,
                 share_base * 100.0
             ),
@@ -320,12 +320,12 @@ impl Note {
             ),
             Self::ThresholdRaised { controls, change, too_noisy } => write!(
                 f,
-                "identical code differs by up to {:.1} % on this host (95th percentile of {controls} comparisons), which is now the noise threshold{}",
+                "timings of identical code differ by {:.1} % on this host (95th percentile of {controls} comparisons), now the noise threshold{}",
                 change * 100.0,
                 if *too_noisy { ": too high to call anything unchanged" } else { "" }
             ),
             Self::ChangeDrifts => f.write_str(
-                "the two halves of the rounds disagree about the change, by more than noise and chance explain: measure again",
+                "the change differs between the two halves of the rounds by more than noise and chance explain: measure again",
             ),
             Self::PositionMatters { effect } => write!(
                 f,
@@ -358,7 +358,7 @@ impl Note {
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
-                "the rounds of {side} form two groups {:.0} % apart, with {:.0} % of them in the fast group: memory layout or a disturbed host may be the cause",
+                "the rounds of {side} form two groups {:.0} % apart ({:.0} % of them in the faster one): memory layout or a disturbed host may be the cause",
                 apart * 100.0,
                 share * 100.0
             ),
@@ -405,7 +405,7 @@ impl fmt::Display for Note {
                 write!(f, "{side} has only {processes} processes")
             }
             Self::LoneProcesses => f.write_str(
-                "with one process per side, a disturbance looks like a change: measure at least two",
+                "with one process per side, a disturbance looks like a change: use at least two processes",
             ),
             Self::SamplesAsUnits => f.write_str(
                 "with one process, the t-score treats samples as independent, so it raises too many false alarms",
@@ -418,13 +418,13 @@ impl fmt::Display for Note {
             ),
             Self::SampleLengthsDiffer { ratio } => write!(
                 f,
-                "one side's samples are {ratio:.1} times as long as the other's, and shorter samples reach lower times"
+                "one side's samples are {ratio:.1} times as long as the other's, and shorter samples have lower minimums"
             ),
             Self::NoVariance => f.write_str("on each side, all processes have the same value (is the clock too coarse?)"),
             Self::NoTScore => f.write_str("the t-score could not be computed"),
             Self::TooFewResamples { needed } => write!(
                 f,
-                "so many benchmarks need at least {needed} resamples at this significance level (use `--resamples`)"
+                "with so many benchmarks, this significance level needs at least {needed} resamples (use `--resamples`)"
             ),
             Self::FewerResamples { drawn } => write!(
                 f,
@@ -454,7 +454,7 @@ impl fmt::Display for Note {
             | Self::NotSignificant { .. }
             | Self::CountsNotSignificant { .. } => self.fmt_published_test(f),
             Self::TestsContradict => f.write_str(
-                "the fastest samples and the round-by-round comparison disagree, so only a change that both show counts (did the host change speed?)",
+                "the fastest samples and the round-by-round comparison disagree, so a change counts only if both show it (did the host change speed?)",
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score shows a speedup, but drift between runs could explain it",

@@ -33,7 +33,7 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LowQuantile => "1st percentile",
-            Self::SecondFastest => "second fastest sample",
+            Self::SecondFastest => "second-fastest sample",
             Self::Median => "median",
         })
     }

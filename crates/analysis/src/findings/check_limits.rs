@@ -21,21 +21,21 @@ pub(super) fn check_limits<'r>(
     decision: &DecisionSettings,
 ) -> LimitReport {
     let mut checked = LimitReport::default();
-    let mut said = BTreeSet::new();
-    let mut asked = Vec::new();
+    let mut unmatched = BTreeSet::new();
+    let mut limited_rows = Vec::new();
     for limit in limits {
         let mut meant = rows
             .iter()
             .filter(|row| limit.applies_to(&row.key))
             .peekable();
-        if meant.peek().is_none() && said.insert(limit.text.clone()) {
+        if meant.peek().is_none() && unmatched.insert(limit.text.clone()) {
             let remark = LimitNote::ForNothing(limit.text.clone());
             checked.remarks.push(remark);
         }
         let mut without = Vec::new();
         for row in meant {
             match look_up(row, limit) {
-                NumberLookup::Number(value) => asked.push(LimitedRow { row, limit, value }),
+                NumberLookup::Number(value) => limited_rows.push(LimitedRow { row, limit, value }),
                 NumberLookup::Nothing => without.push(row.key.clone()),
                 NumberLookup::NotCompared => {}
             }
@@ -46,9 +46,9 @@ pub(super) fn check_limits<'r>(
             checked.remarks.push(remark);
         }
     }
-    let family = family_size(&asked, decision.confidence_level);
+    let family = family_size(&limited_rows, decision.confidence_level);
     let mut open = Vec::new();
-    for LimitedRow { row, limit, value } in asked {
+    for LimitedRow { row, limit, value } in limited_rows {
         let (found, shared_level) = value.with_interval(family, decision);
         if found.lower > limit.ceiling.value() {
             checked.exceeded.push(ExceededLimit {
@@ -84,10 +84,10 @@ struct LimitedRow<'r, 'm> {
 }
 
 /// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
-fn family_size(asked: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
-    let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
+fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
+    let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = limited_rows
         .iter()
-        .filter(|asked| asked.value.is_uncertain(confidence_level))
+        .filter(|limited| limited.value.is_uncertain(confidence_level))
         .map(|LimitedRow { row, limit, .. }| {
             let statistic = match limit.statistic {
                 Statistic::Time => Statistic::Median,

@@ -171,9 +171,9 @@ impl Conclusion<'static> {
         self,
         measurements: &'m [Measurement],
         run: &Run,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Conclusion<'m> {
-        let summaries = summarize_all(measurements, &run.begun.decision, run.begun.seed, told);
+        let summaries = summarize_all(measurements, &run.begun.decision, run.begun.seed, progress);
         let mut known: BTreeMap<_, _> = measurements
             .iter()
             .zip(summaries)

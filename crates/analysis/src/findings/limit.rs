@@ -76,7 +76,7 @@ impl Limit {
         let ceiling = if limit.ends_with('%') {
             if !statistic.has_change() {
                 return Err(format!(
-                    "a limit of `{word}` must be a value such as `2ms`: its change has no interval (`mean` and `median` have one)"
+                    "a limit on `{word}` must be a value such as `2ms`, not a percentage: its change has no interval (use `mean` or `median`)"
                 ));
             }
             Ceiling::Change(parse_fraction(limit)?)
@@ -207,8 +207,8 @@ fn parse_value(text: &str, unit: Unit) -> Result<f64, String> {
         .filter(|limit| limit.is_finite() && *limit >= 0.0)
         .ok_or_else(|| {
             let usual = match unit {
-                Unit::Time => "a time with its unit such as `2ms` or `350ns`",
-                Unit::Bytes => "bytes such as `0`, `64B` or `1KiB`",
+                Unit::Time => "a time with a unit such as `2ms` or `350ns`",
+                Unit::Bytes => "a size such as `0`, `64B` or `1KiB`",
                 Unit::Count => "a number such as `0`",
             };
             format!("`{text}` is neither a percentage such as `5%` nor {usual}")
@@ -317,13 +317,13 @@ mod tests {
             ),
             (
                 "median:5",
-                "neither a percentage such as `5%` nor a time with its unit",
+                "neither a percentage such as `5%` nor a time with a unit",
             ),
             ("median:-5%", "neither a percentage"),
-            ("median:5h", "a time with its unit"),
-            ("bytes:5ms", "bytes such as `0`"),
+            ("median:5h", "a time with a unit"),
+            ("bytes:5ms", "a size such as `0`"),
             ("allocations:1KiB", "a number such as `0`"),
-            ("slope:5%", "`mean` and `median` have one"),
+            ("slope:5%", "use `mean` or `median`"),
             ("=median:5%", "no pattern before `=`"),
             ("median:", "neither"),
             ("p99:NaNms", "neither"),

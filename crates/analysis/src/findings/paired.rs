@@ -203,10 +203,10 @@ fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
         conducts.partition(|conduct| conduct.processor.is_some());
-    let asked: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
+    let working_time: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
     let cpu: f64 = free.iter().map(|conduct| conduct.cpu.as_f64()).sum();
-    let processors = cpu / asked;
-    (free.len() > bound.len() && asked > 0.0 && processors >= SEVERAL_PROCESSORS)
+    let processors = cpu / working_time;
+    (free.len() > bound.len() && working_time > 0.0 && processors >= SEVERAL_PROCESSORS)
         .then_some(Note::SeveralProcessors { processors })
 }
 

@@ -270,7 +270,7 @@ words! {
         Name = "name": "Sort by package, target and id",
         Change = "change": "Put the largest slowdown first",
         Time = "time": "Put the longest time first",
-        WorstFirst = "worst": "Sort by verdict, the worst first, then by change",
+        WorstFirst = "worst": "Sort by verdict, worst first, then by change",
     }
 }
 

@@ -52,7 +52,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 
     /// Returns the rows, by key.
-    pub(super) fn rows(&self, told: &ProgressReporter<'_>) -> Vec<Row<'m>> {
+    pub(super) fn rows(&self, progress: &ProgressReporter<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
         let count = self.measurements.len();
         let first = WorkStage::whole(2 * count);
@@ -60,11 +60,16 @@ impl<'m> StoredEvidence<'_, 'm> {
             done: count,
             ..first
         };
-        let summaries =
-            summarize_stage(self.measurements, &rules.decision, rules.seed, first, told);
+        let summaries = summarize_stage(
+            self.measurements,
+            &rules.decision,
+            rules.seed,
+            first,
+            progress,
+        );
         let measured = self.measurements.iter().zip(summaries);
         let mut rows: Vec<Row<'m>> = measured
-            .zip(self.compare_all(second, told))
+            .zip(self.compare_all(second, progress))
             .map(|((measurement, summary), comparison)| {
                 let chosen = &self.references.chosen[&measurement.benchmark.key];
                 make_row(measurement, summary, comparison, chosen)
@@ -82,15 +87,15 @@ impl<'m> StoredEvidence<'_, 'm> {
     fn compare_all(
         &self,
         stage: WorkStage,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Vec<Option<Comparison>> {
         let references: Vec<Option<Reference<'_>>> = self
             .measurements
             .iter()
             .map(|measurement| self.reference_for(measurement))
             .collect();
-        let asked = self.measurements.iter().zip(&references);
-        let questions: Vec<Question<'_>> = asked
+        let pairs = self.measurements.iter().zip(&references);
+        let questions: Vec<Question<'_>> = pairs
             .filter_map(|(candidate, reference)| {
                 Some(Question {
                     candidate,
@@ -99,7 +104,8 @@ impl<'m> StoredEvidence<'_, 'm> {
                 })
             })
             .collect();
-        let mut answers = compare_with_progress(&questions, self.rules, stage, told).into_iter();
+        let mut answers =
+            compare_with_progress(&questions, self.rules, stage, progress).into_iter();
         references
             .iter()
             .map(|reference| reference.as_ref().and_then(|_| answers.next()))
@@ -156,10 +162,10 @@ pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
     seed: u64,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
     let stage = WorkStage::whole(measurements.len());
-    summarize_stage(measurements, decision, seed, stage, told)
+    summarize_stage(measurements, decision, seed, stage, progress)
 }
 
 fn summarize_stage(
@@ -167,9 +173,9 @@ fn summarize_stage(
     decision: &DecisionSettings,
     seed: u64,
     stage: WorkStage,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<Option<Summary>> {
-    map_with_progress(measurements, stage, told, |measurement| {
+    map_with_progress(measurements, stage, progress, |measurement| {
         summarize_with(measurement, decision, seed)
     })
 }

@@ -294,37 +294,44 @@ mod tests {
             settings: AuthorSettings::default(),
             metric: Metric::Rate { unit: fits },
         };
-        let said = |change: &dyn Fn(&mut Benchmark)| {
+        let exceeded_limit = |change: &dyn Fn(&mut Benchmark)| {
             let mut benchmark = within.clone();
             change(&mut benchmark);
             benchmark.find_exceeded_limit()
         };
-        let is = |said: Option<String>, text: &str| assert_eq!(said.as_deref(), Some(text));
-        assert_eq!(said(&|_| ()), None);
-        assert_eq!(said(&|found| found.metric = Metric::Time), None);
+        let is = |limit: Option<String>, text: &str| assert_eq!(limit.as_deref(), Some(text));
+        assert_eq!(exceeded_limit(&|_| ()), None);
+        assert_eq!(exceeded_limit(&|found| found.metric = Metric::Time), None);
         let id = "its id has 1001 bytes, more than 1000";
-        is(said(&|found| found.key.id.clone_from(&long)), id);
-        is(said(&|found| found.key.id.clear()), "its id is empty");
+        is(exceeded_limit(&|found| found.key.id.clone_from(&long)), id);
+        is(
+            exceeded_limit(&|found| found.key.id.clear()),
+            "its id is empty",
+        );
         let version = "its version has 1001 bytes, more than 1000";
-        is(said(&|found| found.version = Some(long.clone())), version);
+        is(
+            exceeded_limit(&|found| found.version = Some(long.clone())),
+            version,
+        );
         let throughput = "its throughput has 1001 bytes, more than 1000";
         is(
-            said(&|found| found.other_throughput = Some(long.clone())),
+            exceeded_limit(&|found| found.other_throughput = Some(long.clone())),
             throughput,
         );
         let amount = || Metric::Amount { unit: long.clone() };
         let unit = "its unit has 1001 bytes, more than 1000";
-        is(said(&|found| found.metric = amount()), unit);
-        let count = "its throughput of 9223372036854775808 is not below 2^63";
+        is(exceeded_limit(&|found| found.metric = amount()), unit);
+        let count = "its throughput is 9223372036854775808, but must be below 2^63";
         is(
-            said(&|found| found.throughput.bytes = Some(most + 1)),
+            exceeded_limit(&|found| found.throughput.bytes = Some(most + 1)),
             count,
         );
         is(
-            said(&|found| found.throughput.elements = Some(most + 1)),
+            exceeded_limit(&|found| found.throughput.elements = Some(most + 1)),
             count,
         );
-        let processes = said(&|found| found.settings.processes = Some(0)).expect("too few");
-        assert!(processes.starts_with("`processes` is set in its code"));
+        let processes =
+            exceeded_limit(&|found| found.settings.processes = Some(0)).expect("too few");
+        assert!(processes.starts_with("its code sets `processes`"));
     }
 }

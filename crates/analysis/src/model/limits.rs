@@ -96,8 +96,11 @@ mod tests {
             assert_eq!(check_range(&range, least.into()), Ok(least));
             assert_eq!(check_range(&range, most.into()), Ok(most));
             for beyond in [u64::from(least) - 1, u64::from(most) + 1, u64::MAX] {
-                let said = check_range(&range, beyond).expect_err("beyond");
-                assert!(said.contains(&format!("from {least} to {most}")), "{said}");
+                let message = check_range(&range, beyond).expect_err("beyond");
+                assert!(
+                    message.contains(&format!("from {least} to {most}")),
+                    "{message}"
+                );
             }
         }
         assert!(check_phase(LONGEST_PHASE).is_ok());
@@ -113,7 +116,7 @@ mod tests {
         assert!(check_name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
         assert_eq!(cut_name("x".repeat(1000)), "x".repeat(1000));
         assert_eq!(cut_name("é".repeat(501)), "é".repeat(498) + "…");
-        let said = check_name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
-        assert_eq!(said, "has 1001 bytes, more than 1000");
+        let message = check_name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
+        assert_eq!(message, "has 1001 bytes, more than 1000");
     }
 }

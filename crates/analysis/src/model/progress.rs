@@ -277,7 +277,7 @@ mod tests {
         held_back.replay(&heard);
         let heard = heard.0.into_inner();
         assert_eq!(heard.len(), 2);
-        let said = format!("{:?}", Event::Warning("3 bytes of output were omitted"));
-        assert_eq!(heard[1], said);
+        let text = format!("{:?}", Event::Warning("3 bytes of output were omitted"));
+        assert_eq!(heard[1], text);
     }
 }

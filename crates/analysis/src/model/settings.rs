@@ -180,7 +180,7 @@ words! {
     Test {
         BootstrapT = "bootstrap-t": "Bootstrap t-score and prediction interval (cargo-perfcheck's own test)",
         TScore = "t-score": "The bootstrap t-score alone, which ignores drift between runs (like --ignore-drift)",
-        PooledT = "pooled-t": "The t-score of the means, compared with resamples of both sides pooled (Criterion)",
+        PooledT = "pooled-t": "The t-score of the means, compared with pooled resamples of both sides (Criterion)",
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         MannWhitney = "mann-whitney": "Mann-Whitney rank test (NBenchmark, the serializer methodology)",
         Kruskal = "kruskal": "Kruskal-Wallis rank test (NBenchmark, for three or more runs)",
@@ -195,7 +195,7 @@ words! {
         Processes = "processes": "One value per process: processes are independent of each other",
         Samples = "samples": "Every sample, as in NBenchmark and Criterion: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
-        Filtered = "filtered": "Every sample that `--outliers` or an import's filter keeps (serializers)",
+        Filtered = "filtered": "Every sample that `--outliers` or an import's filter keeps (serializer methodology)",
     }
 }
 
@@ -205,11 +205,11 @@ words! {
         Keep = "none": "Keep all samples (Criterion, mmtests)",
         Top5 = "top5": "Drop the largest 5 % (NBenchmark)",
         Both5 = "both5": "Drop the smallest and the largest 5 % (NBenchmark)",
-        Iqr = "iqr": "Drop samples more than 1.5 IQR from the quartiles, if there are at least ten and the IQR is not 0 (serializers)",
+        Iqr = "iqr": "Drop samples more than 1.5 IQR beyond the quartiles if there are at least ten samples and the IQR is not 0 (serializer methodology)",
         /// The fence is that of `NBenchmark`; thresholds do not change it.
-        IqrUnguarded = "iqr-unguarded": "Like `iqr`, but with nearest-rank quartiles, any number of samples and any IQR (NBenchmark)",
+        IqrUnguarded = "iqr-unguarded": "Like `iqr`, but with nearest-rank quartiles, for any number of samples and any IQR (NBenchmark)",
         Mad = "mad": "Drop samples more than 3 scaled MADs from the median (NBenchmark)",
-        Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (serializers)",
+        Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (serializer methodology)",
     }
 }
 
@@ -320,10 +320,10 @@ words! {
     /// A published system whose conventions `--method` uses.
     System {
         NBenchmark = "nbenchmark": "NBenchmark: rank test of all samples, asymptotic p, no correction, no minimum effect",
-        Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
-        Mmtests = "mmtests": "mmtests: Welch's test at 5 % of one subselection median per process; harmonic means for rates",
+        Criterion = "criterion": "Criterion: pooled bootstrap t-test of all samples at 5 %, and an interval beyond 1 %",
+        Mmtests = "mmtests": "mmtests: Welch's test of one subselection median per process, at 5 %; harmonic means for rates",
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05",
-        Serializer = "serializer": "The serializer methodology: rank test with Holm's correction, and change of the means, both without first samples and outliers (IQR)",
+        Serializer = "serializer": "The serializer methodology: rank test with Holm's correction and change of the means, both without first samples and IQR outliers",
     }
 }
 

@@ -178,7 +178,9 @@ impl Statistic {
             Self::ProcessStdDev => "The standard deviation of the processes' means",
             Self::Variation => "The standard deviation divided by the mean",
             Self::Mad => "The median absolute deviation, scaled",
-            Self::MadUnscaled => "The median absolute deviation, not scaled (serializers)",
+            Self::MadUnscaled => {
+                "The median absolute deviation, not scaled (serializer methodology)"
+            }
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
             Self::BestMean(75) => "The mean of the best 75 %",
             Self::BestMean(90) => "The mean of the best 90 %",
@@ -186,11 +188,13 @@ impl Statistic {
             Self::BestMean(99) => "The mean of the best 99 %",
             Self::BestMean(_) => "The mean of the best N percent",
             Self::Percentile(_) => "A percentile of the samples",
-            Self::LinearPercentile(_) => "An interpolated percentile (serializers)",
+            Self::LinearPercentile(_) => "An interpolated percentile (serializer methodology)",
             Self::Subselection => {
-                "Median of the means of 100 random subsets of 80 %, averaged over processes (mmtests)"
+                "Median of the means of 100 random 80 % subsets, averaged over processes (mmtests)"
             }
-            Self::SubselectionReplaced => "The same with 1000 subsets drawn with replacement",
+            Self::SubselectionReplaced => {
+                "Like `subselection`, but with 1000 subsets drawn with replacement"
+            }
             Self::SubselectionMargin => "Half the width of the subselection's interval",
             Self::Allocations => "Allocations per iteration",
             Self::Bytes => "Allocated bytes per iteration",
@@ -398,8 +402,8 @@ mod tests {
     #[test]
     fn each_statistic_of_a_set_says_something_of_its_own() {
         for set in SETS {
-            let said = set.statistics().iter().map(|statistic| statistic.help());
-            let different: std::collections::BTreeSet<&str> = said.collect();
+            let texts = set.statistics().iter().map(|statistic| statistic.help());
+            let different: std::collections::BTreeSet<&str> = texts.collect();
             assert_eq!(different.len(), set.statistics().len(), "{set:?}");
         }
     }

@@ -334,9 +334,9 @@ fn n34_exact_and_asymptotic_p_of_small_samples_differ_and_both_are_offered() {
 #[test]
 fn n35_a_test_says_one_of_three_things() {
     let of = |p| Significance::classify(p, 0.05, 9, 5);
-    let said = [Some(0.01), Some(0.5), None].map(of);
+    let results = [Some(0.01), Some(0.5), None].map(of);
     assert_eq!(
-        said,
+        results,
         [
             Significance::Significant,
             Significance::NotSignificant,

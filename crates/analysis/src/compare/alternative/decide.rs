@@ -37,10 +37,10 @@ pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
     stage: WorkStage,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<Comparison> {
     let setting = PublishedTest::from_decision(&rules.decision);
-    let evidence = map_with_progress(questions, stage, told, |question| {
+    let evidence = map_with_progress(questions, stage, progress, |question| {
         test_question(question, rules, &setting)
     });
     let adjusted = adjust_p_values(&evidence, setting.analysis);
@@ -139,12 +139,12 @@ pub(super) fn build_comparison(
         _ => None,
     };
     let adjusted = p.map(|_| adjusted);
-    let said = judge_significance(&found, adjusted, setting);
-    comparison.verdict = decide_verdict(&found, said, threshold);
+    let significance = judge_significance(&found, adjusted, setting);
+    comparison.verdict = decide_verdict(&found, significance, threshold);
     comparison.notes.extend(found.notes.iter().cloned());
     comparison.notes.extend(explain_no_change(
         &found,
-        said,
+        significance,
         adjusted,
         comparison.verdict,
         threshold,
@@ -169,7 +169,7 @@ pub(super) fn build_comparison(
         degrees_of_freedom: found.degrees_of_freedom,
         p_value: p,
         adjusted_p_value: adjusted,
-        significance: said,
+        significance,
         level: setting.level,
     });
     comparison
@@ -178,7 +178,7 @@ pub(super) fn build_comparison(
 /// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold; a
 /// rank test with a threshold of 0 needs no interval. A benchmark is unchanged if the whole interval lies within the threshold. A ratio that has
 /// bounds of its own is judged only by these.
-fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
+fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
             RatioVerdict::Faster => Verdict::Improved,
@@ -186,10 +186,10 @@ fn decide_verdict(found: &TestFinding, said: Significance, threshold: f64) -> Ve
             RatioVerdict::Slower => Verdict::Regressed,
         };
     }
-    if said == Significance::NotTested {
+    if significance == Significance::NotTested {
         return Verdict::Inconclusive;
     }
-    let significant = said == Significance::Significant;
+    let significant = significance == Significance::Significant;
     // With a threshold of 0 only p decides, in the direction of the ranks: the interval of another statistic must not contradict it.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
@@ -216,14 +216,14 @@ fn is_beyond(change: &Estimate, threshold: f64) -> bool {
 /// Returns a note on why a difference that looks significant or large is not called a change.
 fn explain_no_change(
     found: &TestFinding,
-    said: Significance,
+    significance: Significance,
     adjusted: Option<f64>,
     verdict: Verdict,
     threshold: f64,
     setting: &PublishedTest<'_>,
 ) -> Option<Note> {
     let rejected = adjusted.is_some_and(|p| p < setting.level);
-    match (said, found.delta) {
+    match (significance, found.delta) {
         (Significance::NotSignificant, Some(delta)) if rejected => Some(Note::NegligibleEffect {
             delta,
             practical: setting.thresholds.practical_effect,
@@ -358,8 +358,12 @@ mod tests {
         }
     }
 
-    fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
-        decide_verdict(&finding(0.01, Some((lower, upper)), None), said, 0.01)
+    fn verdict_of(lower: f64, upper: f64, significance: Significance) -> Verdict {
+        decide_verdict(
+            &finding(0.01, Some((lower, upper)), None),
+            significance,
+            0.01,
+        )
     }
 
     #[test]
@@ -387,12 +391,12 @@ mod tests {
     /// Returns the note at a threshold of 2 %.
     fn usual_remark(
         found: &TestFinding,
-        said: Significance,
+        significance: Significance,
         adjusted: f64,
         verdict: Verdict,
     ) -> Option<Note> {
         with_usual_setting(|setting| {
-            explain_no_change(found, said, Some(adjusted), verdict, 0.02, setting)
+            explain_no_change(found, significance, Some(adjusted), verdict, 0.02, setting)
         })
     }
 
@@ -400,9 +404,9 @@ mod tests {
     fn a_large_change_that_is_not_significant_says_why() {
         let remark_of = |lower, upper| {
             let found = finding(0.0079, Some((lower, upper)), Some(1.0));
-            let said = Significance::NotSignificant;
+            let significance = Significance::NotSignificant;
             let verdict = Verdict::Inconclusive;
-            usual_remark(&found, said, 0.0635, verdict)
+            usual_remark(&found, significance, 0.0635, verdict)
         };
         let why = Note::NotSignificant {
             p: 0.0079,
@@ -417,9 +421,10 @@ mod tests {
     #[test]
     fn n32_only_a_p_strictly_below_the_level_counts() {
         let found = finding(0.05, None, None);
-        let said = |p| with_usual_setting(|setting| judge_significance(&found, Some(p), setting));
-        assert_eq!(said(0.05), Significance::NotSignificant);
-        assert_eq!(said(0.049_999), Significance::Significant);
+        let significance =
+            |p| with_usual_setting(|setting| judge_significance(&found, Some(p), setting));
+        assert_eq!(significance(0.05), Significance::NotSignificant);
+        assert_eq!(significance(0.049_999), Significance::Significant);
     }
 
     #[test]
@@ -435,25 +440,25 @@ mod tests {
 
     #[test]
     fn without_a_threshold_ranks_alone_decide_and_with_one_the_interval() {
-        let said = |delta, threshold, said| {
+        let verdict = |delta, threshold, significance| {
             let found = finding(0.01, Some((-0.1, 0.3)), Some(delta));
-            decide_verdict(&found, said, threshold)
+            decide_verdict(&found, significance, threshold)
         };
         let significant = Significance::Significant;
-        assert_eq!(said(0.5, 0.0, significant), Verdict::Regressed);
-        assert_eq!(said(-0.5, 0.0, significant), Verdict::Improved);
+        assert_eq!(verdict(0.5, 0.0, significant), Verdict::Regressed);
+        assert_eq!(verdict(-0.5, 0.0, significant), Verdict::Improved);
         let not = Significance::NotSignificant;
-        assert_eq!(said(0.5, 0.0, not), Verdict::Inconclusive);
-        assert_eq!(said(0.5, 0.01, significant), Verdict::Inconclusive);
-        assert_eq!(said(0.5, 0.4, significant), Verdict::Unchanged);
+        assert_eq!(verdict(0.5, 0.0, not), Verdict::Inconclusive);
+        assert_eq!(verdict(0.5, 0.01, significant), Verdict::Inconclusive);
+        assert_eq!(verdict(0.5, 0.4, significant), Verdict::Unchanged);
     }
 
     #[test]
     fn a_significant_difference_that_is_no_change_is_said_to_lie_within_noise() {
         let remark_of = |verdict| {
             let found = finding(0.01, Some((0.002, 0.03)), Some(0.5));
-            let said = Significance::Significant;
-            usual_remark(&found, said, 0.01, verdict)
+            let significance = Significance::Significant;
+            usual_remark(&found, significance, 0.01, verdict)
         };
         assert_eq!(remark_of(Verdict::Unchanged), Some(Note::WithinNoise));
         assert_eq!(remark_of(Verdict::Inconclusive), Some(Note::WithinNoise));

@@ -501,10 +501,12 @@ pub(super) fn judge_significance(
         TestDecision::ByP(_) => {
             let smaller = found.counts.base.min(found.counts.candidate);
             let fewest = setting.fewest();
-            let said = Significance::classify(adjusted, setting.level, smaller, fewest);
+            let significance = Significance::classify(adjusted, setting.level, smaller, fewest);
             match found.delta {
-                Some(delta) => said.with_practical_gate(delta, setting.thresholds.practical_effect),
-                None => said,
+                Some(delta) => {
+                    significance.with_practical_gate(delta, setting.thresholds.practical_effect)
+                }
+                None => significance,
             }
         }
     }

@@ -719,13 +719,13 @@ fn constants_just_a_step_of_the_clock_apart_do_not_differ() {
     // Samples of one iteration and 8 ns, by a clock with steps of 1 ns: each step is an eighth.
     let constant = |ns: f64| measurement((0..5).map(|k| flat_process(k, 1, &[ns; 3])).collect());
     for test in [Test::Welch, Test::Interval] {
-        let said = |ns| {
+        let significance = |ns| {
             let rules = rules(by(test), Thresholds::default());
             let found = compare_one(&constant(8.0), &constant(ns), &rules);
             found.published_decision().unwrap().significance
         };
-        assert_eq!(said(9.0), Significance::NotSignificant, "{test}");
-        assert_eq!(said(10.0), Significance::Significant, "{test}");
+        assert_eq!(significance(9.0), Significance::NotSignificant, "{test}");
+        assert_eq!(significance(10.0), Significance::Significant, "{test}");
     }
 }
 

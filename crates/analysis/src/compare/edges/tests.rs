@@ -426,7 +426,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
 #[test]
 fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
     // Two places, 10 % apart, measured against eight tags, equally on both processors.
-    let told = (0..200).filter(|seed| {
+    let disagreements = (0..200).filter(|seed| {
         let mut chance = RandomNumbers::new(*seed);
         let mut edges = vec![Edge {
             called: true,
@@ -443,7 +443,7 @@ fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
         let placement = LevelEstimate::solve(&network(2, &edges), 0, &RULES);
         placement.disagreement.is_some()
     });
-    assert!(told.count() <= 2);
+    assert!(disagreements.count() <= 2);
 }
 
 #[test]

@@ -22,14 +22,14 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
 
 /// Creates five processes with this floor, each after a control measurement of `pass`.
 fn run(floor: f64, pass: u64) -> Measurement {
-    let mut made = floors(
+    let mut result = floors(
         &[floor, floor * 1.002, floor * 1.004, floor * 1.006, floor],
         100,
     );
-    for process in &mut made.processes {
+    for process in &mut result.processes {
         process.conduct = Some(conduct(pass, pass / 100));
     }
-    made
+    result
 }
 
 fn compared(base: &Measurement, candidate: &Measurement) -> Comparison {
@@ -171,9 +171,9 @@ fn n_x15_jitter_has_a_word() {
         .collect();
     let expected = ["quiet", "quiet", "moderate", "shared", "shared", "unsteady"];
     assert_eq!(words, expected);
-    let mut made = run(100.0, 70_000);
-    made.processes[0].conduct = Some(conduct(70_000, 14_000));
-    let signs = HostControls::from_measurements([&made].into_iter());
+    let mut result = run(100.0, 70_000);
+    result.processes[0].conduct = Some(conduct(70_000, 14_000));
+    let signs = HostControls::from_measurements([&result].into_iter());
     assert_eq!(signs.jitter, Some(0.2), "the largest");
     assert_eq!(signs.steadiness(), Some(Steadiness::Shared));
     assert_eq!(
@@ -233,12 +233,12 @@ fn n_x20_ten_percent_within_four_standard_errors_is_no_drift() {
 #[test]
 fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
     let with = |switches| {
-        let mut made = run(100.0, 70_000);
-        for process in &mut made.processes {
+        let mut result = run(100.0, 70_000);
+        for process in &mut result.processes {
             let conduct = process.conduct.as_mut().expect("made so");
             conduct.involuntary_switches = switches;
         }
-        made
+        result
     };
     // A sample takes 1 ms of a second: 100 switches hit at most a tenth of the samples.
     let share = |switches| interrupted_share(&with(switches)).expect("known");
@@ -263,25 +263,26 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
 #[test]
 fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     let of = |step| {
-        let mut made = floors(&[100.0; 5], 50);
-        for process in &mut made.processes {
+        let mut result = floors(&[100.0; 5], 50);
+        for process in &mut result.processes {
             process.quantum = Nanos(step);
         }
-        let summary = summarize(&made, 0.95, 1000, 1).expect("samples");
-        Disturbance::from_measurement(&made, &summary)
+        let summary = summarize(&result, 0.95, 1000, 1).expect("samples");
+        Disturbance::from_measurement(&result, &summary)
     };
     // All processes are alike, so the interval is a point.
     let known = of(41);
     assert!((known.clock_step_ns.unwrap() - 0.0041).abs() < 1e-12);
     assert!(known.narrower_than_clock);
     let with_interval = |half: f64| {
-        let mut made = floors(&[100.0; 5], 50);
-        made.processes
+        let mut result = floors(&[100.0; 5], 50);
+        result
+            .processes
             .iter_mut()
             .for_each(|process| process.quantum = Nanos(2 * ITERATIONS));
-        let mut summary = summarize(&made, 0.95, 1000, 1).expect("samples");
+        let mut summary = summarize(&result, 0.95, 1000, 1).expect("samples");
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
-        Disturbance::from_measurement(&made, &summary).narrower_than_clock
+        Disturbance::from_measurement(&result, &summary).narrower_than_clock
     };
     // The clock step is two nanoseconds.
     assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));

@@ -311,9 +311,9 @@ fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
         let cost = if is_second { 1.0 + effect } else { 1.0 };
         100.0 * cost * (1.0 + 1e-4 * ((round + i) % 7) as f64)
     });
-    for (round, made) in rounds.iter_mut().enumerate() {
+    for (round, record) in rounds.iter_mut().enumerate() {
         if is_told {
-            made.led = (0..SAMPLES / 2).map(|quad| leads(round, quad)).collect();
+            record.led = (0..SAMPLES / 2).map(|quad| leads(round, quad)).collect();
         }
     }
     rounds

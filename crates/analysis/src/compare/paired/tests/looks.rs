@@ -263,8 +263,8 @@ fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_leve
             ..plan(&[20])
         };
         let comparison = judge_one(&rounds, 0.01, &plan);
-        let said = has(&comparison, |note| *note == Note::TestsContradict);
-        assert_eq!(said, contradict, "{planned}: {comparison:?}");
+        let has_note = has(&comparison, |note| *note == Note::TestsContradict);
+        assert_eq!(has_note, contradict, "{planned}: {comparison:?}");
     }
 }
 

@@ -573,7 +573,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
     assert!(texts[2].contains("7.1 % in the new run"), "{}", texts[2]);
     assert_eq!(
         texts[5],
-        "the two halves of the rounds disagree about the change, by more than noise and chance explain: measure again"
+        "the change differs between the two halves of the rounds by more than noise and chance explain: measure again"
     );
     assert!(
         texts
