@@ -11,7 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::error::AppError;
 
-/// Writes the log to `stream` from now on, if `PERFCHECK_LOG` asks for it. Times in it count from here. Call it once per process.
+/// Writes the log to `stream` from now on, if `PERFCHECK_LOG` asks for it. Times in the log count from this call. Call it once per process.
 ///
 /// Nothing is logged between a request for samples and its answer, so the log does not disturb what is measured.
 pub fn start_log<W: io::Write + 'static>(
@@ -31,7 +31,7 @@ pub fn start_log<W: io::Write + 'static>(
         .with_timer(uptime())
         .with_ansi(false)
         .with_writer(stream);
-    // It fails only if there is a log already.
+    // This fails only if a log exists already.
     let _ = tracing_subscriber::registry()
         .with(lines)
         .with(filter)

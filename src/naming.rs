@@ -66,7 +66,8 @@ pub(super) fn no_match_message(filter: &Filter) -> String {
     format!("no benchmark {relation} `{}`", filter.words.join("` or `"))
 }
 
-/// Returns the full name of a benchmark as `list` prints it.
+/// Returns the full name of a benchmark, `PACKAGE/TARGET: ID`, with the id escaped as in Rust's debug output. Unlike `list`, this also escapes quotes
+/// and backslashes.
 pub(super) fn full_name(key: &BenchmarkKey) -> String {
     format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
 }

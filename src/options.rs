@@ -142,7 +142,7 @@ impl FromStr for FailOn {
 pub struct FailureOptions {
     /// Exit 1 on these verdicts; `none` for never [default: regressed]
     ///
-    /// Commas separate several verdicts.
+    /// Separate several verdicts with commas.
     #[arg(long, value_name = "VERDICTS", value_parser = FailOn::from_str)]
     pub fail_on: Option<FailOn>,
     /// Fail above a limit, e.g. median:5%, allocations:0 (repeatable)
@@ -153,8 +153,9 @@ pub struct FailureOptions {
 impl FailureOptions {
     /// Returns the verdicts that make the exit status 1.
     pub(super) fn fail_on(&self, workspace: &WorkspaceSettings) -> Vec<Verdict> {
-        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
-        said.or_else(|| workspace.fail_on.clone())
+        let requested = self.fail_on.clone().map(|fail_on| fail_on.0);
+        requested
+            .or_else(|| workspace.fail_on.clone())
             .unwrap_or_else(|| vec![Verdict::Regressed])
     }
 
@@ -237,8 +238,10 @@ impl AnalysisOptions {
 
     /// Applies these options on top of `base`.
     fn apply_to(&self, base: Analysis) -> Analysis {
-        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
-        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
+        let requested = self
+            .outliers
+            .map(|filter| (filter.outliers, filter.drop_first));
+        let (outliers, drop_first) = requested.unwrap_or((base.outliers, base.drop_first));
         Analysis {
             test: self.test().unwrap_or(base.test),
             observations: self.observations.unwrap_or(base.observations),
@@ -301,8 +304,8 @@ impl ComparisonOptions {
                 ..SampleFilter::default()
             }
         };
-        let said = self.analysis.outliers;
-        let filter = said.or_else(|| self.analysis.method.map(of_method))?;
+        let requested = self.analysis.outliers;
+        let filter = requested.or_else(|| self.analysis.method.map(of_method))?;
         Some(filter.with_fence_from(&self.decision(workspace).thresholds))
     }
 
@@ -337,11 +340,13 @@ impl ComparisonOptions {
             default
         };
         let usual = usual.unwrap_or(default);
-        let level = |of: fn(&DecisionSettings) -> f64, said: Option<f64>, table: Option<f64>| {
-            said.or(named.as_ref().map(of))
-                .or(table)
-                .unwrap_or_else(|| of(&usual))
-        };
+        let level =
+            |of: fn(&DecisionSettings) -> f64, requested: Option<f64>, table: Option<f64>| {
+                requested
+                    .or(named.as_ref().map(of))
+                    .or(table)
+                    .unwrap_or_else(|| of(&usual))
+            };
         DecisionSettings {
             analysis,
             thresholds,
@@ -363,7 +368,7 @@ impl ComparisonOptions {
         }
     }
 
-    /// Returns the noise threshold for stored runs that the command line sets, itself or by its method; `None` if it sets none.
+    /// Returns the noise threshold for stored runs from the command line: from its own flag, else from `--method`; `None` without either.
     pub fn explicit_noise_threshold(&self) -> Option<f64> {
         let of_method = self
             .analysis
@@ -388,13 +393,13 @@ impl ComparisonOptions {
 
     /// Reports whether the command line selects statistics of other systems, which side-by-side measurements do not support.
     pub(super) fn uses_other_systems(&self) -> bool {
-        let said = self.analysis.explicit_analysis();
+        let requested = self.analysis.explicit_analysis();
         let own = Analysis {
-            subject: said.subject,
-            correction: said.correction,
+            subject: requested.subject,
+            correction: requested.correction,
             ..Analysis::default()
         };
-        said != own
+        requested != own
     }
 
     /// Reports whether the selected test works only on stored numbers.
@@ -491,9 +496,9 @@ pub enum CountingMode {
     /// Never count
     #[default]
     Never,
-    /// Count for benchmarks whose time changed between two builds
+    /// Count in benchmarks whose time changed between two builds
     Changed,
-    /// Count for every benchmark
+    /// Count in every benchmark
     Always,
 }
 
@@ -553,7 +558,7 @@ impl PairedOptions {
 /// The word that drops first samples. It may accompany any other policy.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
-    "Drop the first sample of each process before any other rule applies (serializers)";
+    "Drop the first sample of each process before any other rule applies (serializer methodology)";
 
 /// Converts a range to the type that clap expects.
 pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
@@ -583,7 +588,7 @@ pub(super) fn statistic_parser(set: StatisticSet) -> impl TypedValueParser<Value
         .try_map(move |word| Statistic::parse(&word, set).map_err(io::Error::other))
 }
 
-/// Parses the value of `--outliers`: one policy, optionally with `first`, which drops first samples before it.
+/// Parses the value of `--outliers`: one policy, optionally with `first`, which drops first samples before the policy applies.
 pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
     let mut policy = None;
     let mut drop_first = false;

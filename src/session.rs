@@ -40,7 +40,7 @@ pub struct World<'a> {
 
 /// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
 const WITHOUT_GIT: &str =
-    "git does not work, so runs are stored without a commit, separate from those with one";
+    "git does not work, so runs are stored without a commit, separately from runs with one";
 
 /// The source file of a bench target.
 pub(super) struct BenchSource {
@@ -104,8 +104,8 @@ impl Context {
             && !matches!(why, GitError::NotARepository(_))
             && !options.output.quiet
         {
-            let said = format!("{WITHOUT_GIT}: {why}");
-            output::write_warning(world.stderr, &said)?;
+            let warning = format!("{WITHOUT_GIT}: {why}");
+            output::write_warning(world.stderr, &warning)?;
         }
         if is_address(&store_path) {
             team_key(&tables)?;

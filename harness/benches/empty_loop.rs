@@ -1,6 +1,6 @@
 //! The cost of the harness itself: `b.iter(|| {})` and the shortest possible loop, alternating in the same process.
 //!
-//! `cargo bench -p perfcheck --bench empty_loop` prints the table; without `--bench` each runs once.
+//! `cargo bench -p perfcheck --bench empty_loop` prints the table. If the executable is started without the flag `--bench`, each benchmark runs once.
 
 use perfcheck::{Suite, black_box};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The allocations of single iterations, which are never counted while they are timed.
+//! Counts the allocations of single iterations. The counted iterations are not timed.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,13 @@ const LONGEST: Duration = Duration::from_millis(10);
 /// The allocations of one iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Allocations by the thread that ran the iteration; the next two fields too count this thread only
+    /// Allocations by the thread that ran the iteration. This field, `bytes` and `peak_bytes` exclude other threads, unless a window closed on
+    /// another thread than it opened on: then they cover the whole process.
     pub(crate) allocations: u64,
     pub(crate) bytes: u64,
     /// The most bytes that were alive at once
     pub(crate) peak_bytes: u64,
-    /// Allocations by all other threads; the next field too counts those threads
+    /// Allocations by all other threads; `other_bytes` covers the same threads
     pub(crate) other_allocations: u64,
     pub(crate) other_bytes: u64,
 }

@@ -45,7 +45,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Reports whether `id` is selected: any filter matches, and no `--skip` does.
+    /// Reports whether `id` is selected: it matches any of the filters, if there are some, and no `--skip`. `--ignored` selects nothing.
     pub(crate) fn contains(&self, id: &str) -> bool {
         // Ids copied from a listing are escaped.
         let escaped = escape(id);
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     pub(crate) mode: ExecutableMode,
     pub(crate) selection: Selection,
     pub(crate) verbosity: PrintedDetail,
-    /// Arguments that have no effect here although their author probably expects one; they cause a warning
+    /// Arguments without effect; each causes a warning
     pub(crate) ignored: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ const CRITERION_OPTIONS: [&str; 15] = [
 ];
 
 impl Args {
-    /// Parses the arguments after the program's name. It cannot fail: unknown arguments are listed as ignored.
+    /// Parses the arguments after the program's name. Parsing cannot fail: unknown arguments are listed as ignored.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Self {
         let mut selection = Selection::default();
         let mut ignored = Vec::new();

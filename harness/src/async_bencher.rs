@@ -1,7 +1,7 @@
 //! The bencher's methods for asynchronous routines, and the executors for their futures.
 //!
-//! A sample is one `block_on`. The clock is read inside it, so entering and leaving the executor is not timed, and set-up may use the executor's
-//! context.
+//! Each sample is one call of `block_on`. The clock is read inside this call, so entering and leaving the executor is not timed, and set-up may use
+//! the executor's context.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -242,7 +242,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         });
     }
 
-    /// Times each call of `routine` separately, until its future is ready. [`Bencher::iter_latency`](crate::Bencher::iter_latency) says more.
+    /// Times each call of `routine` separately, until its future is ready. See [`Bencher::iter_latency`](crate::Bencher::iter_latency).
     ///
     /// # Examples
     ///
@@ -262,8 +262,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         self.try_iter_latency(async move || Ok::<O, Infallible>(routine().await));
     }
 
-    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency) says
-    /// more.
+    /// Like [`iter_latency`](Self::iter_latency), for operations that may fail. See [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency).
     ///
     /// # Examples
     ///
@@ -387,7 +386,7 @@ mod executor_tests {
 
     use super::*;
 
-    /// Counts its calls of `block_on`.
+    /// An executor that counts the calls of `block_on`.
     #[derive(Default)]
     struct Counting(std::cell::Cell<u32>);
 
@@ -404,7 +403,7 @@ mod executor_tests {
         }
     }
 
-    /// Takes two samples of four iterations.
+    /// A bencher that takes two samples of four iterations.
     struct TwoOfFour;
 
     impl Measure for TwoOfFour {

@@ -1,5 +1,5 @@
-//! [`Bencher`], the argument of a benchmark's closure. Each method `iter*` makes a sampler and hands it to the driver, which asks for samples until it
-//! has enough.
+//! [`Bencher`], the argument of a benchmark's closure. Each method `iter*` makes a sampler and hands it to the driver, which asks for samples until
+//! it has enough.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ pub(crate) enum RoutineEnding {
     Measured,
     /// The closure called `skip` with this reason.
     Skipped(String),
-    /// The closure did not call exactly one of the methods; the text says what it did.
+    /// The closure did not use its bencher as required; the text says how.
     Misused(&'static str),
 }
 
@@ -353,7 +353,7 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Takes one sample of three iterations.
+    /// A driver that takes one sample of three iterations.
     #[derive(Default)]
     struct Three(Option<Throughput>);
 

@@ -29,8 +29,8 @@ pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
 /// The protocol version of this crate.
 const PROTOCOL: u32 = 1;
 
-/// Room for a schedule of a few thousand SPECs. The buffer of requests then hardly ever grows: the allocator's behavior must not depend on the
-/// number of digits in an iteration count.
+/// The initial capacity of the buffer for requests, enough for a schedule of a few thousand SPECs. If the buffer had to grow, the allocator's
+/// behavior would depend on the number of digits in the iteration counts.
 const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
 
 /// Serves the parent until it sends `bye` or ends.
@@ -118,7 +118,7 @@ pub(crate) fn open(
     }))
 }
 
-/// Removes the variable, so that programs started by a bench do not act as children of the parent.
+/// Removes [`VARIABLE`] from the environment, so that programs started by a bench do not act as children of the parent.
 #[expect(unsafe_code, reason = "changing the environment is unsafe")]
 pub(crate) fn clear_parent_variable() {
     // SAFETY: `main` has just begun; there is no other thread that could read the environment.
@@ -245,7 +245,7 @@ fn catalogue_or_list<'c>(
     })
 }
 
-/// Runs the closure of one benchmark and lets the parent drive it.
+/// A driver that takes the samples of one benchmark as the parent requests them.
 pub(crate) struct RemoteDriver<'s> {
     id: &'s str,
     pub(crate) stopwatch: Stopwatch,
@@ -258,9 +258,9 @@ pub(crate) struct RemoteDriver<'s> {
     outcome: Option<RoutineEnding>,
 }
 
-/// Looks for a benchmark while its function declares all of them. Several may have the same id.
+/// A visitor that runs one benchmark while its function declares all of its benchmarks. Several benchmarks may have the same id.
 struct DeclarationFinder<'s> {
-    /// The benchmark looked for; `before` counts down to 0 as earlier benchmarks with its id pass
+    /// The benchmark to run; each earlier benchmark with the same id decrements `before`
     declaration: DeclaredId,
     starter: RemoteDriver<'s>,
 }
@@ -433,8 +433,8 @@ mod unix {
         if result == -1 {
             return Err(io::Error::last_os_error());
         }
-        // A parent that died before the call sends no signal. (If it died even before `parent_id` above, it has closed the request stream, whose
-        // end of file ends the child.)
+        // If the parent died before the call of `prctl`, no signal comes. (If it died before `parent_id` above, the end of the request stream ends
+        // the child.)
         if parent_id() != parent {
             std::process::exit(0);
         }

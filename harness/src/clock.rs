@@ -36,7 +36,7 @@ pub(crate) const SLOWDOWN_VARIABLE: &str = "PERFCHECK_SLOWDOWN";
 /// The fewest additional iterations that represent a slowdown accurately enough. Below this number, the sample waits after its body instead.
 const FEWEST_EXTRA: f64 = 20.0;
 
-/// The fraction by which samples are made slower than their iterations alone.
+/// The fraction by which samples are artificially slowed down.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Slowdown {
     fraction: f64,
@@ -64,7 +64,7 @@ impl Slowdown {
         1.0 + self.fraction
     }
 
-    /// Takes one sample that reports `iterations` but really runs more of them, or waits after its body.
+    /// Takes one slowed-down sample: it runs more than the reported `iterations`, or waits after its body.
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
         let extra = iterations as f64 * self.fraction;
         if extra == 0.0 {
@@ -88,7 +88,7 @@ impl Slowdown {
 /// The environment variable that holds the script.
 pub(crate) const SCRIPT_VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
 
-/// In a scripted latency benchmark, each operation whose number is a multiple of this takes the time of the tail.
+/// In a scripted latency benchmark, every operation whose number is a multiple of `TAIL_EVERY` takes the time `tail_ns`.
 const TAIL_EVERY: u64 = 50;
 
 /// Times per iteration, by benchmark and process.
@@ -175,7 +175,7 @@ impl Script {
 pub(crate) enum Stopwatch {
     /// The real clock.
     Real(Slowdown),
-    /// A sampler that measures something other than time. Only warm-ups are timed here.
+    /// The values of a sampler that measures something other than time. Warm-ups use the real clock.
     Amounts,
     /// The script. `sample` is the index of the next sample since the benchmark started.
     Scripted { pace: ScriptedTimes, sample: u32 },
@@ -299,7 +299,7 @@ impl OperationClock {
     }
 }
 
-/// `round(M * NS * (1 + 1e-3 * (i mod 7)))`
+/// Returns the scripted time of sample i with M iterations: `round(M * NS * (1 + 1e-3 * (i mod 7)))`.
 fn scripted_ns(iterations: u64, ns_per_iteration: f64, sample: u32) -> u64 {
     let wobble = 1.0 + 1e-3 * f64::from(sample % 7);
     let ns = (iterations as f64 * ns_per_iteration * wobble).round() as u64;

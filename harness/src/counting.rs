@@ -28,7 +28,7 @@ static PROCESS: ProcessCounts = ProcessCounts {
     peak: AtomicI64::new(0),
 };
 
-/// The sum over the windows closed since [`counted`] began.
+/// The sums over the windows closed since [`count_in_windows`] began, and the highest peak.
 static CLOSED: Mutex<Counts> = Mutex::new(Counts::NONE);
 
 thread_local! {
@@ -41,7 +41,7 @@ thread_local! {
 struct ProcessCounts {
     allocations: AtomicU64,
     bytes: AtomicU64,
-    /// Bytes allocated minus bytes freed; negative if the window frees memory older than itself
+    /// Bytes allocated minus bytes freed in the window; may be negative, because memory allocated before the window may be freed in it
     live: AtomicI64,
     peak: AtomicI64,
 }
@@ -140,7 +140,7 @@ fn is_open() -> bool {
     STATE.load(Relaxed) == OPEN
 }
 
-/// Records one call of the allocator, after which `to` bytes are alive in place of `from`.
+/// Records one call of the allocator that replaces a block of `from` bytes with one of `to` bytes.
 #[cold]
 #[expect(
     clippy::cast_possible_wrap,
@@ -150,7 +150,7 @@ fn record_call(allocations: u64, from: usize, to: usize) {
     let grown = to.saturating_sub(from) as u64;
     let live = to as i64 - from as i64;
     PROCESS.record(allocations, grown, live);
-    // Ignore the error of a thread that is ending and has lost its counters: the process counts its allocations.
+    // On some platforms, a thread that is ending has no counters any more. Ignore this error: the allocations count for the process.
     let _ = THREAD.try_with(|thread| thread.record(allocations, grown, live));
 }
 
@@ -198,11 +198,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 }
 
 /// A window in which allocations are counted: opened just before the first clock reading, closed just after the last one. It does nothing unless
-/// counts are requested. Both ends remain real functions, because instruction counters find a window by their names (the bench protocol, section
-/// 13).
+/// counts are requested. `open` and `close` are never inlined, because instruction counters find a window by the names of these functions (the
+/// bench protocol, section 13).
 #[must_use]
 pub struct Window {
-    /// Thread that opened the window, if it counts
+    /// Thread that opened the window; `None` if the window does not count
     opened_on: Option<ThreadId>,
 }
 
@@ -280,9 +280,9 @@ fn clamp_to_unsigned(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
-/// Runs `body`, whose windows count, and returns the sum over them.
+/// Runs `body` and counts allocations in its windows. Returns the sums over the windows and the highest peak.
 pub(crate) fn count_in_windows(body: impl FnOnce()) -> Counts {
-    /// Stops counting even if the body panics.
+    /// Disables counting when dropped, also if the body panics.
     struct Armed;
     impl Drop for Armed {
         fn drop(&mut self) {

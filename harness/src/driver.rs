@@ -1,7 +1,7 @@
 //! The interface between a bencher and its driver (the bencher hands over a sampler, the driver takes samples until it has enough), and the warm-up.
 //!
 //! The warm-up makes passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together
-//! have used up a multiple of it: set-up and drops may take nearly all the time.
+//! have used up a multiple of the limit. The second condition is needed for benchmarks that spend nearly all their time in set-up and drops.
 
 use crate::timing::Sampler;
 use std::cell::RefCell;
@@ -9,10 +9,11 @@ use std::cell::RefCell;
 use crate::latencies::LatencyRecorder;
 use crate::settings::Throughput;
 
-/// Takes the samples of a benchmark: `cargo perfcheck` through the protocol, the table of `cargo bench`, or a test that runs the body once.
+/// A driver, which takes the samples of a benchmark. There is one for `cargo perfcheck`, one for the table of `cargo bench`, and one for tests, which
+/// run the body once.
 pub(crate) trait SampleDriver {
-    /// Called when set-up is done. Takes as many samples as it wants; for a latency benchmark through
-    /// [`latencies::sample_operations`](crate::latencies::sample_operations).
+    /// Takes as many samples as needed; in a latency benchmark, through [`latencies::sample_operations`](crate::latencies::sample_operations). Called
+    /// when set-up is done.
     fn drive(
         &mut self,
         throughput: Throughput,
@@ -21,9 +22,9 @@ pub(crate) trait SampleDriver {
     );
 }
 
-/// A bencher, reduced to the hand-over of a sampler. Tests replace it.
+/// The part of a bencher that hands a sampler to the driver. It is a trait so that tests can replace it.
 pub(crate) trait Measure {
-    /// Hands `sampler` to the driver, with the record of the single operations that the sampler runs.
+    /// Hands `sampler` to the driver. `latencies` records the single operations of a latency benchmark.
     #[track_caller]
     fn measure_noting(
         &mut self,
@@ -55,8 +56,8 @@ pub(crate) struct WarmUpTotals {
 }
 
 impl WarmUpTotals {
-    /// Returns the planned time of an iteration in nanoseconds: the time of the body, unless set-up and drops take so much longer that the samples
-    /// would take far too long.
+    /// Returns the time of an iteration for planning, in nanoseconds: the time of the body or, if that is longer, the total time divided by
+    /// [`TOTAL_FACTOR`]. This limits the duration of samples if set-up and drops take very long.
     pub(crate) fn planned_ns(&self) -> f64 {
         let limited_ns = self.total_ns / TOTAL_FACTOR;
         self.elapsed_ns.max(limited_ns) as f64 / self.iterations as f64

@@ -41,7 +41,7 @@ pub fn matrix<A: Display + Clone, B: Display + Clone>(
     Inputs { labelled }
 }
 
-/// Returns inputs with labels of your choice, for values that have no short text of their own.
+/// Returns inputs with labels of your choice, for values that do not display as a short text.
 ///
 /// # Examples
 ///

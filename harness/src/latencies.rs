@@ -1,7 +1,8 @@
-//! Records single operations of a latency benchmark (the bench protocol, section 10): a histogram of times, a random choice of them, errors, seconds.
+//! Records single operations of a latency benchmark (the bench protocol, section 10): a histogram of times, a random choice of
+//! times, errors, and results for each second.
 //!
-//! Invariant: all usual memory is allocated before the benchmark starts, and recording happens after the second clock reading, so it is not part of
-//! any time.
+//! Invariant: memory for a benchmark of usual length is allocated before the benchmark starts, and recording happens after the second clock reading,
+//! so recording is not part of any time.
 
 use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
@@ -14,7 +15,7 @@ use crate::timing::Sampler;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
 
-/// The number of windows reserved in advance: an hour of them. A longer benchmark allocates more.
+/// The number of one-second windows for which memory is reserved in advance: an hour. A longer benchmark allocates more.
 const USUAL_WINDOWS: usize = 3600;
 
 /// The number of error messages that are kept.
@@ -52,7 +53,7 @@ pub(crate) struct LatencyRecorder {
 }
 
 impl LatencyRecorder {
-    /// Makes an empty record.
+    /// Makes an empty recorder.
     pub(crate) fn new() -> Self {
         Self {
             clock: OperationClock::default(),
@@ -78,8 +79,8 @@ impl LatencyRecorder {
         self.reservoir.seed(seed);
     }
 
-    /// Records an operation that ran between two clock readings, and returns its reported time. A scripted clock or a slowdown makes it differ
-    /// from the measured one.
+    /// Records an operation that ran between two clock readings, and returns its reported time. This differs from the measured time if
+    /// there is a scripted clock or a slowdown.
     pub(crate) fn record(
         &mut self,
         start: Instant,
@@ -150,14 +151,14 @@ impl LatencyRecorder {
         self.reservoir.draw_sample(wanted)
     }
 
-    /// Returns the seconds that have ended since the first sample began, and the current one.
+    /// Returns the windows that have ended since the first sample began, and the current window.
     pub(crate) fn windows(&self) -> (&[RecordedWindow], Option<RecordedWindow>) {
         let open = self.began.map(|_| self.open_window());
         (&self.windows, open)
     }
 }
 
-/// Takes one sample and records its operations. The sample's time is their sum.
+/// Takes one sample and records its operations. Returns the sum of their times.
 pub(crate) fn sample_operations(
     latencies: &RefCell<LatencyRecorder>,
     sampler: &mut Sampler<'_>,
@@ -188,7 +189,7 @@ fn truncated_message(error: &dyn Display) -> String {
     text
 }
 
-/// The longest time with a counter of its own: an hour. Longer times count as an hour.
+/// The longest time that a histogram can hold: an hour. Longer times count as an hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
 /// The resolution of a histogram, in significant decimal digits.
@@ -238,7 +239,7 @@ pub(crate) struct TimeCounts {
 #[derive(Debug, Clone, Copy)]
 struct Geometry {
     digits: LatencyDigits,
-    /// Times below this have a counter each; each power of two above has half as many
+    /// Times below `exact` have one counter each; each power of two above has `exact / 2` counters
     exact: u64,
 }
 
@@ -295,13 +296,13 @@ impl TimeCounts {
         self.clamped
     }
 
-    /// Returns the counters from the first to the last that may not be 0, and the index of the first.
+    /// Returns the index of the first nonzero counter, and all counters from it to the last nonzero one.
     pub(crate) fn counts(&self) -> (usize, &[u64]) {
         (self.touched.start, &self.counters[self.touched.clone()])
     }
 
-    /// Returns a percentile: the lower bound of the counter that holds the value of rank `ceil(q n)`, at least 1, with q in thousandths. None if
-    /// the histogram is empty.
+    /// Returns the quantile q, given in thousandths: the lower bound of the counter that holds the value of rank `ceil(q n)`, but at least of rank 1.
+    /// `None` if the histogram is empty.
     pub(crate) fn percentile(&self, thousandths: u64) -> Option<u64> {
         // Integer arithmetic is exact: 0.07 of 100 values are 7, but 0.07 * 100 is more than 7 in floating point.
         let rank = (self.total * thousandths).div_ceil(1000).max(1);
@@ -347,13 +348,12 @@ impl Geometry {
     }
 }
 
-/// The number of times kept.
+/// The number of operation times that a reservoir keeps.
 const PLACES: usize = 10_000;
 
-/// The times kept so far.
+/// A random choice of single times from a stream of unknown length (Vitter 1985, algorithm R).
 ///
-/// It is a random choice of single times, each with the same chance, from a stream of unknown length (Vitter 1985, algorithm R). The generator is
-/// seeded, so the same times give the same choice.
+/// Each time has the same chance. The generator is seeded, so the same times give the same choice.
 #[derive(Debug)]
 pub(crate) struct Reservoir {
     kept_ns: Vec<u64>,
@@ -589,8 +589,8 @@ mod tests {
         assert_eq!(reservoir.kept_ns.len(), 10_000);
     }
 
-    /// The 99.9 % quantile of chi-square with 99 degrees of freedom is 148.23. If half of the places stayed with the first ten thousand, the
-    /// statistic would be 100,000.
+    /// The 99.9 % quantile of chi-square with 99 degrees of freedom is 148.23. If half of the kept times were among the first ten thousand,
+    /// the statistic would exceed 20,000.
     #[test]
     fn b9_every_time_has_the_same_chance() {
         for process in 0..5 {

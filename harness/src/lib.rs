@@ -94,8 +94,8 @@
 //!
 //! - Every recorded time includes the cost of about one clock reading, 20 to 30 ns on most machines. Use these methods for routines that take a
 //!   microsecond or more. By default, recorded times are at most 1/1024 (0.1 %) too low.
-//! - Calls run in a closed loop, one after another. The reported times are service times: queueing is not included. If requests arrive at a rate
-//!   of their own, a slow request also delays those behind it, and these results do not show that delay (*coordinated omission*).
+//! - Calls run in a closed loop, one after another. The reported times are service times: queueing is not included. If requests arrive at a fixed
+//!   rate, a slow request also delays those behind it, and these results do not show that delay (*coordinated omission*).
 //! - Errors are counted, and the first messages are kept. `cargo test --benches` runs one operation and fails if it returns an error.
 //!
 //! # Allocations

@@ -11,7 +11,7 @@ use crate::protocol::escape;
 use crate::settings::Throughput;
 use crate::walk::DeclaredBenchmark;
 
-/// Prints to stdout. If the reader has closed the pipe, the process exits successfully; `head` does so when it has seen enough.
+/// Prints to stdout. Exits successfully if the reader has closed the pipe, for example `head` after its last line.
 pub fn print(text: &str) {
     let mut stdout = io::stdout().lock();
     let written = stdout

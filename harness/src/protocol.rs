@@ -15,17 +15,17 @@ use crate::driver::WarmUpTotals;
 use crate::latencies::{LatencyRecorder, RecordedWindow};
 use crate::settings::{AnnouncedBenchmark, Settings, Throughput};
 
-/// Longest text of a number below 2^63, and the comma after it.
+/// Maximum length of a number below 2^63, including the comma after it.
 const LONGEST_NUMBER: usize = 20;
 
-/// Longest text of the other parts of a `samples` frame.
+/// Upper bound for the length of the other parts of a `samples` frame.
 const REST_OF_SAMPLES: usize = 64;
 
 /// The harness, as it introduces itself in `hello`.
 pub(crate) struct HarnessIdentity {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
-    /// Name of the capability by which benchmarks are reached
+    /// The capability that says how the parent selects benchmarks: `addressable` or `sequential`
     pub(crate) reach: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Writes frames to `out`.
+    /// Creates a stream that writes frames to `out`.
     pub(crate) fn new(out: File) -> Self {
         Self {
             out,
@@ -57,7 +57,7 @@ impl Frames {
         self.out.try_clone().map(Self::new)
     }
 
-    /// Ends a line that may have been begun on stdout before the protocol.
+    /// Sends an empty line, in case something has already printed an unfinished line to stdout.
     pub(crate) fn send_empty_line(&mut self) {
         self.line.clear();
         self.send();
@@ -177,7 +177,7 @@ impl Frames {
         self.end();
     }
 
-    /// Sends the results of a latency benchmark, with at most `times` single times.
+    /// Sends the results of a latency benchmark, with the times of at most `times` single operations.
     pub(crate) fn latencies(&mut self, latencies: &LatencyRecorder, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
@@ -418,7 +418,7 @@ pub(crate) enum ParentRequest {
     Sample(Schedule),
     /// Count the allocations of at most this many iterations.
     Count(usize),
-    /// Send the recorded operations, with at most this many single times.
+    /// Send the results of a latency benchmark, with the times of at most this many single operations.
     Latencies(usize),
     Finish,
     Bye,

@@ -1,4 +1,4 @@
-//! The start of the executable: chooses the mode by its caller.
+//! The entry point of the executable. The environment and the arguments select the mode.
 
 use crate::args::{Args, ExecutableMode};
 use std::process::ExitCode;

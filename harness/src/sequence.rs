@@ -1,5 +1,5 @@
-//! The base for crates with another bench API, so far only `perfcheck-criterion`: code that runs once declares benchmarks one after another, in
-//! program order. Not part of this crate's public API: it may change without notice.
+//! The base for crates with another bench API, so far only `perfcheck-criterion`. In such an API, the declaring code runs only once, and each
+//! benchmark runs where it is declared. This module is not part of the public API and may change without notice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub struct Declaration {
     pub sampling_mode: Option<SamplingMode>,
     pub noise_threshold: Option<f64>,
     pub throughput: Throughput,
-    /// Unit of the values that samplers return, one for each nanosecond of the `Duration`; `None` if they return times
+    /// Unit of the measured values; `None` for times. A sampler returns n units as a `Duration` of n nanoseconds
     pub unit: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Declaration {
         }
     }
 
-    /// Takes the samples of a plain `cargo bench` and returns the value per iteration in each, in ascending order.
+    /// Takes samples as plain `cargo bench` does. Returns the value per iteration of each sample, in ascending order.
     pub fn measure(&self, sampler: &mut dyn FnMut(u64) -> Duration) -> Vec<f64> {
         let mut sampling = TableSampling::new(&self.settings(), false);
         sampling.drive(self.throughput, sampler, None);
@@ -65,10 +65,10 @@ pub enum DeclarationFlow {
     Bye,
 }
 
-/// The connection to `cargo perfcheck`, if it has started this executable.
+/// The connection to the `cargo perfcheck` that has started this executable.
 pub struct Parent {
     opened: ParentConnection,
-    /// Whether a request is open that the next announcement, or the end, will answer
+    /// Whether the parent waits for the next announcement or the end
     owes_announcement: bool,
 }
 
@@ -82,7 +82,7 @@ pub enum ConnectTime {
 }
 
 impl Parent {
-    /// Sends `hello` to the parent; `None` if there is no parent. The error is the status to exit with.
+    /// Connects to the parent and sends `hello`. Returns `None` if there is no parent. The error is the exit status.
     pub fn connect(
         name: &'static str,
         version: &'static str,
@@ -174,23 +174,23 @@ impl Parent {
 
     /// Reports that the declaring code has panicked and cannot continue.
     pub fn report_panic(&mut self) {
-        let said = walk::message_outside_benchmarks().unwrap_or_else(|| "panicked".to_owned());
-        self.send_fatal_error(&said);
+        let message = walk::message_outside_benchmarks().unwrap_or_else(|| "panicked".to_owned());
+        self.send_fatal_error(&message);
     }
 
     /// Reports that the declaring thread has ended, whether normally or by a panic.
     pub fn report_thread_end(&mut self) {
         match walk::message_outside_benchmarks() {
-            Some(said) => self.send_fatal_error(&said),
+            Some(message) => self.send_fatal_error(&message),
             None => self.report_end(),
         }
     }
 
-    fn send_fatal_error(&mut self, said: &str) {
+    fn send_fatal_error(&mut self, reason: &str) {
         if self.owes_announcement
             || self.wait_for(&["begin"], "nothing has begun") != RequestWord::Bye
         {
-            let message = format!("outside its benchmarks, the bench {said}");
+            let message = format!("outside its benchmarks, the bench {reason}");
             self.opened.wire.frames.fatal_error(None, &message);
         }
     }

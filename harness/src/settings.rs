@@ -1,6 +1,6 @@
 //! Settings that a bench author makes in code, such as the amount of work that one iteration processes. A field that is `None` was not set.
 //!
-//! `cargo perfcheck` may override all of them.
+//! The user may override the settings that concern the measurement and the noise threshold.
 
 use std::time::Duration;
 

@@ -36,7 +36,7 @@ pub(crate) fn run(
     ExitCode::from(if failed { 101 } else { 0 })
 }
 
-/// Takes a single iteration.
+/// A driver that runs a single iteration.
 struct SingleIteration;
 
 impl SampleDriver for SingleIteration {
@@ -125,7 +125,7 @@ impl SmokeTests {
         if self.failures.is_empty() {
             return String::new();
         }
-        let said: String = self
+        let messages: String = self
             .failures
             .iter()
             .flat_map(|failed| ["---- ", &failed.id, " ----\n", &failed.message, "\n\n"])
@@ -135,6 +135,6 @@ impl SmokeTests {
             .iter()
             .flat_map(|failed| ["    ", &failed.id, "\n"])
             .collect();
-        format!("\nfailures:\n\n{said}\nfailures:\n{names}")
+        format!("\nfailures:\n\n{messages}\nfailures:\n{names}")
     }
 }

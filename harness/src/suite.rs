@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bencher::Bencher;
 use crate::inputs::IntoInputs;
 
-/// Receives each benchmark that a function declares, and lists, runs or ignores it.
+/// A visitor, which lists, runs or ignores each benchmark that a function declares.
 pub(crate) trait Visitor {
     /// Called for each benchmark, in program order. `body` runs the author's closure.
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>));
@@ -67,7 +67,8 @@ pub struct Group<'s> {
     settings: Settings,
 }
 
-/// The methods that declare a benchmark, shared by [`Suite`] and [`Group`]. Both have `visitor`, `settings` and `id`.
+/// The methods that declare a benchmark, shared by [`Suite`] and [`Group`]. Both have the fields `visitor` and `settings`, and a
+/// method `full_id`.
 macro_rules! declaring_methods {
     () => {
         /// Declares a benchmark. `body` must call exactly one method of its [`Bencher`]: one of `iter*`, or `skip`.
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
     use crate::settings::AnnouncedBenchmark;
 
-    /// Collects the ids and runs nothing.
+    /// A visitor that collects the ids and runs nothing.
     #[derive(Default)]
     struct Ids(Vec<String>);
 

@@ -31,7 +31,7 @@ const LINEAR_SAMPLES: u64 = 100;
 /// The number of iterations in which allocations are counted.
 const COUNTED: usize = 16;
 
-/// The widest id that widens the first column.
+/// The maximum width of the first column. Longer ids do not widen it.
 const WIDEST_ID: usize = 48;
 
 /// Measures the selected benchmarks and prints a row for each.
@@ -173,7 +173,7 @@ fn format_percentiles(latencies: &LatencyRecorder) -> String {
     )
 }
 
-/// Formats the means over the counted iterations.
+/// Formats the mean allocations of the counted iterations.
 fn format_mean_allocations(counts: &[Counts]) -> String {
     let mean = |part: fn(&Counts) -> u64| {
         counts.iter().map(part).sum::<u64>() as f64 / counts.len() as f64

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use crate::counting::Window;
 use crate::latencies::LatencyRecorder;
 
-/// Takes one sample of the given number of iterations. Code that takes samples sees nothing else of a routine.
+/// A function that takes one sample of the given number of iterations. Drivers know a routine only by its sampler.
 pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
 
-/// Runs `routine` `iterations` times and times it with the drop of each output.
+/// Runs `routine` `iterations` times. Returns the time, including the drop of each output.
 #[inline(never)]
 pub(crate) fn time_loop<O>(iterations: u64, routine: &mut impl FnMut() -> O) -> Duration {
     let window = Window::open();
@@ -113,8 +113,8 @@ pub(crate) fn record_operation<O, E: Display>(
     latencies.borrow_mut().record(start, end, error)
 }
 
-/// Buffers for the inputs and outputs of batches. They are allocated before the first window of a sample and reused by later samples, so that only
-/// the warm-up touches their memory for the first time within a window.
+/// Buffers for the inputs and outputs of batches. They are allocated before the first window of a sample and reused by later samples. So only
+/// windows of the warm-up touch new memory.
 pub struct Batches<I, O> {
     size: BatchSize,
     per_batch: u64,
@@ -159,7 +159,7 @@ impl<I, O> Batches<I, O> {
         Some((&mut self.inputs, &mut self.outputs))
     }
 
-    /// Runs all batches of a sample and returns the sum of their windows.
+    /// Runs all batches of a sample and returns the sum of their times.
     fn run(
         &mut self,
         iterations: u64,
@@ -224,7 +224,7 @@ impl BatchSize {
     }
 }
 
-/// The number of positions. It is prime, so that samples at any regular interval, such as every second or third one, reach all positions.
+/// The number of positions of the stack. It is prime, so that every second sample, or every third, also reaches all positions.
 const PLACES: usize = 17;
 
 /// The distance between positions: a multiple of a cache line plus sixteen bytes, so that positions differ in their offsets within a page and
@@ -253,11 +253,10 @@ const SHIFTED: [Shifted; PLACES] = [
     sample_below::<{ 16 * STEP }>,
 ];
 
-/// Takes the sample with this index at its position on the stack.
+/// Takes a sample at the position of the stack that belongs to `index`.
 ///
-/// The position of the stack decides which addresses of a routine collide in the caches, and it stays the same for the life of a process, so without
-/// a new position for each sample a process would see one case of many. The padding of the environment likewise moves the stack from process to
-/// process.
+/// The position of the stack decides which addresses of a routine collide in the caches. Without a new position for each sample, a process would see
+/// only one case of many. In the same way, padding in the environment moves the stack from process to process.
 pub(crate) fn sample_at_position(
     index: usize,
     sampler: &mut Sampler<'_>,
@@ -338,7 +337,7 @@ mod tests {
         assert_eq!(seen, (1..=28).collect::<Vec<_>>());
     }
 
-    /// Adds the time that `work` takes to `total`.
+    /// Runs `work` and adds its time to `total`.
     fn clocked(total: &Cell<Duration>, work: impl FnOnce()) {
         let start = Instant::now();
         work();

@@ -1,6 +1,6 @@
-//! Walks of the bench functions. A walk is one call of a function, and there are as many as needed: a listing runs no closure, and a measurement runs
-//! only the closure of its benchmark. Set-up inside other closures therefore never runs, and closures may borrow locals of their function. Callers of
-//! the executable differ only in their [`Visitor`].
+//! Walks of the bench functions. A walk is one call of a function. A walk that lists benchmarks runs no closure, and a walk that measures a benchmark
+//! runs only its closure. So set-up inside other closures does not run, and closures may borrow locals of their function. The modes of the executable
+//! differ only in their [`Visitor`].
 //!
 //! Invariant: a panic ends only the benchmark in which it happens; its message and place go into the `error` frame.
 

@@ -179,12 +179,12 @@ enum Subcommands {
     /// Print a manual page
     #[command(hide = true, after_long_help = AFTER_MAN)]
     Man {
-        /// Print the page of this command instead of the main page
+        /// Print this command's man page instead of the main one
         command: Vec<String>,
     },
 }
 
-/// Parses the process's arguments, called by cargo (`cargo-perfcheck perfcheck ...`) or directly.
+/// Parses the process's arguments. The first one is `perfcheck` if cargo has called the executable.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_some_and(|first| first == "perfcheck") {

@@ -41,9 +41,9 @@ pub enum Command {
     Explain(ExplainOptions),
     /// Write a page or another report
     Report(ReportCommandOptions),
-    /// Show benchmarks over runs
+    /// Show how benchmarks changed from run to run
     History(HistoryOptions),
-    /// Accept a run, or the levels of benchmarks
+    /// Accept runs or single benchmarks, or undo this
     Accept(AcceptOptions),
     /// Remove runs by rules
     Prune(PruneOptions),
@@ -66,7 +66,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Reports whether the command leaves the store unchanged.
+    /// Reports whether the command only reads the store and computes, so that an interrupt may end it at any time.
     pub fn is_read_only(&self) -> bool {
         matches!(
             self,
@@ -96,7 +96,7 @@ impl ParsedCommand {
         Self::without_store(command, CargoOptions::default())
     }
 
-    /// Creates a command that needs a workspace but no store, and writes text.
+    /// Creates a command that needs a workspace but no store, with the default output options.
     pub(super) fn without_store(command: Command, cargo: CargoOptions) -> Self {
         Self {
             command,

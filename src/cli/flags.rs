@@ -67,8 +67,8 @@ pub(super) struct AgainstFlags {
     time_budget: Option<Duration>,
     /// Limit the time of each benchmark when measuring two builds [default: 30s, but at least 20 rounds]
     ///
-    /// Each benchmark gets 5 rounds; after these, no round starts that would exceed the limit. Without this flag, --rounds lifts every limit per
-    /// benchmark, and --time-budget lifts the default one.
+    /// Each benchmark gets at least 5 rounds; another round starts only if it fits within the limit. Without this flag, --rounds lifts every limit
+    /// per benchmark, and --time-budget lifts the default one.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
     /// Run executables as built; by default, each round relinks both sides with the same function order
@@ -80,8 +80,8 @@ pub(super) struct AgainstFlags {
 }
 
 impl AgainstFlags {
-    /// Returns the extent of a side-by-side measurement. `--rounds` also sets the processes of a run alone, so without an explicit
-    /// reference it is raised to the minimum number of rounds.
+    /// Returns the extent of a side-by-side measurement. Without an explicit reference, `--rounds` also sets the number of processes of a single
+    /// build, so it may be too small for two builds; this function then raises it to the minimum number of rounds.
     pub(super) fn extent(&self) -> Effort {
         let rounds = self.rounds.filter(|_| !self.no_rerun);
         let rounds = if self.is_side_by_side() {
@@ -157,7 +157,7 @@ pub(super) struct BuildFlags {
     /// Measure only the bench target NAME (repeatable; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// Measure all bench targets; the default without --bench, --lib and --bins
+    /// Measure all bench targets; the default unless --bench, --lib or --bins is given
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
     /// Measure the `#[bench]` functions in the package's library
@@ -329,7 +329,7 @@ pub(super) struct StoredArguments {
     at: WorkspaceFlags,
 }
 
-/// The options of a command that are flags, with those of the store.
+/// The flags of a single command, together with [`StoredArguments`].
 #[derive(Debug, Args)]
 pub(super) struct WithStore<O: Args> {
     #[command(flatten)]

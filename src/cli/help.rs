@@ -3,7 +3,7 @@
 
 use crate::output::terminal_width;
 
-/// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. The others make `-h` fit one screen.
+/// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. Without them, `-h` fits on one screen.
 const ONLY_IN_LONG_HELP: [&str; 65] = [
     // `--manifest-path`, as clap-cargo calls it.
     "PATH",
@@ -87,7 +87,7 @@ pub(super) fn with_layout(command: clap::Command) -> clap::Command {
     with_short_help(command).term_width(help_width())
 }
 
-/// Hides the long list of flags from `-h`.
+/// Hides the flags in [`ONLY_IN_LONG_HELP`] from `-h`.
 fn with_short_help(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_long = ONLY_IN_LONG_HELP.contains(&arg.get_id().as_str());
@@ -113,7 +113,7 @@ pub(super) fn allow_signed_numbers(command: clap::Command) -> clap::Command {
     command.mut_subcommands(allow_signed_numbers)
 }
 
-/// Words of other tools, with the commands that they mean here.
+/// Words that are no commands here, for example from other tools, with the commands that users probably mean.
 const OTHER_WORDS: [(&str, &str); 3] = [
     ("cmp", "compare"),
     ("diff", "compare"),
@@ -123,7 +123,7 @@ const OTHER_WORDS: [(&str, &str); 3] = [
 /// Length from which a command's name may have two typing errors.
 const LONG_WORD: usize = 6;
 
-/// Suggests a command for `word`: one with a similar name, or a subcommand of `store`.
+/// Suggests a command for a mistyped `word`: an entry of [`OTHER_WORDS`], or the command or subcommand of `store` with the most similar name.
 pub(super) fn suggest_command(word: &str, line: &clap::Command) -> Option<String> {
     let word = word.to_lowercase();
     if let Some((_, meant)) = OTHER_WORDS.iter().find(|(other, _)| *other == word) {
@@ -143,7 +143,7 @@ pub(super) fn suggest_command(word: &str, line: &clap::Command) -> Option<String
     (slips <= allowed).then_some(whole)
 }
 
-/// Rejects a filter that is a command's name. A flag before a command makes its name a filter, which users hardly ever intend.
+/// Rejects a filter that is a command's name. If a flag precedes a command, clap takes the command for a filter, which users hardly ever intend.
 pub(super) fn reject_command_as_filter(
     word: &str,
     line: &mut clap::Command,

@@ -1,5 +1,5 @@
 //! The command line: clap's types, and their translation into the options of commands.
-//! Options that are the flags of a single command derive clap's traits themselves, next to the command.
+//! Options of a single command are defined next to the command and derive clap's traits there.
 //!
 //! Must only parse. Invariant: cargo's flags have the spelling and meaning that they have in cargo.
 

@@ -37,7 +37,7 @@ const AFTER_RENAME: &str = "\
 Examples:
   cargo perfcheck baseline rename main old     rename `main` to `old`
 
-Exit status: 0 success, 2 usage, or the new name already exists, 5 store unusable, 6 no such baseline.";
+Exit status: 0 success; 2 usage, or the new name already exists; 5 store unusable; 6 no such baseline.";
 const AFTER_REMOVE: &str = "\
 Examples:
   cargo perfcheck baseline remove old          remove the name `old`; its run stays
@@ -123,7 +123,7 @@ impl BisectArguments {
 }
 
 const AFTER_HELP: &str = "\
-Without --benches, doctor needs no project and changes nothing on the machine. It measures two built-in workloads for the time that --time sets, \
+Without --benches, doctor needs no project and changes nothing on the machine. For the time that --time sets, it measures two built-in workloads, \
 each side by side with itself, as an `--against` run would.
 
 With --benches, it measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
@@ -132,7 +132,7 @@ long as an `--against` run of the same benchmarks.
 Examples:
   cargo perfcheck doctor                           inspect, measure for ten seconds, recommend changes
   cargo perfcheck doctor --time 1min               estimate the noise more precisely
-  cargo perfcheck doctor --benches                 five trials without a slowdown, five with 2 %
+  cargo perfcheck doctor --benches                 five trials without a slowdown, five slowed by 2 %
   cargo perfcheck doctor --benches parse --slowdown 5%
                                                    benchmarks with `parse` in their id, slowed by 5 %
   cargo perfcheck doctor --benches --trials 40     estimate the false-alarm rate more precisely
@@ -202,13 +202,13 @@ pub(super) fn reject_useless_flags(
         return Ok(());
     };
     let is_useless = |id: &str| {
-        let said = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let is_explicit = matches.value_source(id) == Some(ValueSource::CommandLine);
         let suits = if with_benches {
             !OF_MACHINE.contains(&id)
         } else {
             OF_MACHINE.contains(&id) || OF_BOTH.contains(&id)
         };
-        said && !suits
+        is_explicit && !suits
     };
     let useless = doctor
         .get_arguments()
@@ -356,10 +356,10 @@ Examples:
 
 Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
-Removes every run that none of the given rules keeps. It always keeps: baselines; runs that the next run of an existing branch will be compared with \
+Removes every run that no given rule keeps. Some runs always stay: baselines; runs that the next run of an existing branch will be compared with \
 (for each benchmark, up to 20 runs since its last change); runs whose measurements a kept run reuses; and incomplete runs of the last day. \
-It removes or keeps the two runs of a side-by-side measurement together. \
-With --samples, it removes only samples; in a team's store, only those of whole months.
+The two runs of a side-by-side measurement are removed or kept together. \
+With --samples, it removes only samples (from a team's store, only those of whole months).
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would be removed

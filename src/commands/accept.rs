@@ -1,4 +1,4 @@
-//! `cargo perfcheck accept RUN | BENCH...`: accepts an intended change of level, of a whole run or of some benchmarks, and undoes this.
+//! `cargo perfcheck accept RUN | BENCH...`: accepts an intentional change of whole runs or of some benchmarks, or undoes this.
 
 use crate::error::AppError;
 use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
-Accepts an intentional change: later runs are compared with the new value. What earlier runs showed about its noise still counts.
+Accepts an intentional change: later runs are compared with the new value. The noise seen in earlier runs still counts.
 
 Examples:
   cargo perfcheck accept 12               all benchmarks of run 12
@@ -27,7 +27,7 @@ Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable, 6 no suc
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: a whole id, or part of the id of a regressed or suspect benchmark
+    /// Runs (a number, baseline, `latest` or `@commit`) or benchmarks (a whole id, or part of the id if regressed or suspect)
     #[arg(
         value_name = "RUN|BENCH",
         required = true,
@@ -56,7 +56,7 @@ pub fn accept(
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
     let (mut store, workspace) = context.open_required_for_writing()?;
-    let said = match (resolve_targets(options, &store, workspace)?, options.undo) {
+    let message = match (resolve_targets(options, &store, workspace)?, options.undo) {
         (AcceptTargets::Runs(runs), undo) => {
             let one = if undo { withdraw_run } else { accept_run };
             let done = runs.into_iter().map(|run| one(&mut store, run));
@@ -90,7 +90,7 @@ pub fn accept(
         }
     };
     if !common.output.quiet {
-        writeln!(world.stderr, "{said}")?;
+        writeln!(world.stderr, "{message}")?;
     }
     Ok(ExitCode::Clean)
 }
@@ -110,11 +110,11 @@ fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
         Some(Acceptance::Pending) => format!(
             "Run {run} is no longer accepted: later runs are compared with the runs before it."
         ),
-        Some(_) => format!("Run {run} is no longer an accepted change, but still a reference."),
+        Some(_) => format!("Run {run} is no longer an accepted change, but remains a reference."),
     })
 }
 
-/// Lists several benchmarks, one per line. Returns an empty string for a single one, which the caller has named already.
+/// Formats the full names of benchmarks, each on a new line.
 fn format_lines(keys: &[BenchmarkKey]) -> String {
     let line = |key: &BenchmarkKey| format!("\n    {}", full_name(key));
     keys.iter().map(line).collect()
@@ -127,7 +127,7 @@ fn resolve_targets(
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<AcceptTargets, AppError> {
-    // Allow undo in any case: an earlier version may have accepted a base.
+    // An undo is allowed for any complete run: an earlier version may have accepted the base of a pair.
     let refuse = |run| {
         refuse_incomplete(store, run)?;
         if options.undo {
@@ -197,8 +197,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Resolves a word to benchmarks of the run: the only one that it selects, else those in whose ids it occurs and that are regressed or suspect. With
-/// `undo`, the verdict does not matter.
+/// Resolves a word to benchmarks that the run measured. If several match, returns only the regressed and suspect ones, or with `undo` all of them.
 fn resolve_benchmarks(
     word: &str,
     run: RunId,

@@ -55,7 +55,7 @@ Examples:
   cargo perfcheck store export --format bmf | bencher run --adapter json --file /dev/stdin
   cargo perfcheck store export latest --format csv --output samples.csv
 
-Exit status: 0 success, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
+Exit status: 0 success; 2 usage; 5 store unusable, or a file could not be written; 6 no such run.";
 
 /// Options of `store export`.
 #[derive(Debug, Clone, Args)]
@@ -71,7 +71,7 @@ pub struct ExportOptions {
     /// Write in this format
     #[arg(long, value_name = "FMT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// Write to this file (in Criterion's format: to this directory); `-` is stdout
+    /// Write to this file (`--format criterion`: this directory); `-` is stdout
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -114,8 +114,8 @@ pub fn export(
         })?;
         let exported = read_run(&store, workspace, &runs, world)?;
         let (count, left_out) =
-            with_progress("Writing", benchmarks_of(&exported), world, |told| {
-                write_criterion(root, &exported, told)
+            with_progress("Writing", benchmarks_of(&exported), world, |progress| {
+                write_criterion(root, &exported, progress)
             })?;
         for one in left_out {
             output::write_warning(world.stderr, &one)?;
@@ -157,24 +157,24 @@ fn serialize_runs(
     let mut bytes = Vec::new();
     if format == ExportFormat::Portable {
         let runs = with_partners(store, runs)?;
-        let runs = with_progress("Reading runs", 0, world, |told| {
-            portable_runs(store, workspace, &runs, told)
+        let runs = with_progress("Reading runs", 0, world, |progress| {
+            portable_runs(store, workspace, &runs, progress)
         })?;
         let count = runs.iter().map(PortableRun::count_benchmarks).sum();
-        with_progress("Writing", count, world, |told| {
-            write_portable(&mut bytes, &runs, env!("CARGO_PKG_VERSION"), told)
+        with_progress("Writing", count, world, |progress| {
+            write_portable(&mut bytes, &runs, env!("CARGO_PKG_VERSION"), progress)
         })?;
         return Ok(bytes);
     }
     let runs = read_run(store, workspace, runs, world)?;
-    with_progress("Writing", benchmarks_of(&runs), world, |told| {
+    with_progress("Writing", benchmarks_of(&runs), world, |progress| {
         if format == ExportFormat::Csv {
-            return write_csv(&mut bytes, &runs, told);
+            return write_csv(&mut bytes, &runs, progress);
         }
         let mut each = runs.iter();
         each.try_for_each(|run| match format {
-            ExportFormat::Bmf => write_bmf(&mut bytes, run, told),
-            _ => write_benchstat(&mut bytes, run, told),
+            ExportFormat::Bmf => write_bmf(&mut bytes, run, progress),
+            _ => write_benchstat(&mut bytes, run, progress),
         })
     })?;
     Ok(bytes)
@@ -202,9 +202,9 @@ fn read_run(
     world: &mut World<'_>,
 ) -> Result<Vec<ExportedRun>, AppError> {
     let names = store.baselines(workspace)?;
-    with_progress("Reading runs", 0, world, |told| {
+    with_progress("Reading runs", 0, world, |progress| {
         let read = runs.iter().enumerate().map(|(done, id)| {
-            told.report(done, runs.len());
+            progress.report(done, runs.len());
             let name = names.iter().find(|baseline| baseline.run == *id);
             Ok(ExportedRun {
                 name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),

@@ -31,13 +31,13 @@ Examples:
 Exit status: 0 success, 2 usage, 5 a store is unusable or the server cannot be reached.";
 
 const AFTER_INIT: &str = "\
-Creates tables in a schema named `perfcheck`. Upgrades tables of an older cargo-perfcheck. Leaves current tables unchanged.
+Creates the store's tables in a schema named `perfcheck`. Tables of an older cargo-perfcheck are upgraded, current ones left unchanged.
 
 Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
   cargo perfcheck store init --roles postgres://owner@db.example/perf    then, in psql: GRANT perfcheck_writer TO ci
 
-Exit status: 0 success, 2 usage, 5 the server cannot be reached, or another program created the schema.";
+Exit status: 0 success; 2 usage; 5 the server cannot be reached, or another program created the schema.";
 
 /// Options of `store push`.
 #[derive(Debug, Clone, Args)]
@@ -46,7 +46,7 @@ pub struct PushOptions {
     /// Address of the store; `None` to use the environment.
     #[arg(
         value_name = "ADDRESS",
-        help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE] [default: `team-store` of Cargo.toml]"
+        help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE] [default: `team-store` in Cargo.toml]"
     )]
     pub address: Option<String>,
 }
@@ -70,14 +70,14 @@ pub struct StoreInitOptions {
 pub fn create(options: &StoreInitOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let given = options.address.clone();
     let address = require_address(given.or_else(|| world.variables.team_store.clone()))?;
-    let said = match Store::create_in(&address, options.roles)? {
+    let message = match Store::create_in(&address, options.roles)? {
         ExistingStore::None => "Created the store.".to_owned(),
         ExistingStore::Older(version) => {
             format!("Upgraded the store from version {version}.")
         }
         ExistingStore::Present => "The store already exists.".to_owned(),
     };
-    writeln!(world.stderr, "{said}")?;
+    writeln!(world.stderr, "{message}")?;
     Ok(ExitCode::Clean)
 }
 
@@ -158,9 +158,9 @@ fn send(
     let waiting = transfer.unsent_groups(&runs);
     let already = transfer.count_stored();
     let count = waiting.len();
-    let outcome = with_progress("Sending", count, world, |told| {
+    let outcome = with_progress("Sending", count, world, |progress| {
         for (done, group) in waiting.into_iter().enumerate() {
-            told.report(done, count);
+            progress.report(done, count);
             transfer.send(&group, &mut team)?;
         }
         Ok::<_, AppError>(())
@@ -195,9 +195,9 @@ struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// State in the team's store of each local run.
+    /// State of each local run in the team's store.
     known: HashMap<PortableRunId, KnownRun>,
-    /// Numbers in the team's store of the runs sent.
+    /// Numbers of the sent runs in the team's store.
     sent: Vec<RunId>,
 }
 
@@ -243,7 +243,7 @@ impl<'s> Transfer<'s> {
                 groups.extend(is_waiting(run).then(|| vec![run.id]));
                 continue;
             };
-            // The group takes the place of its newer side. A single side is never sent.
+            // The group is sent at the position of its newer side. A single side is never sent.
             let partner = whole.get(&pair.partner).filter(|other| other.id < run.id);
             if partner.is_some_and(|partner| is_waiting(partner) && is_waiting(run)) {
                 groups.push(vec![pair.partner, run.id]);
@@ -286,7 +286,7 @@ impl<'s> Transfer<'s> {
                 }
                 Ok(())
             }
-            // Another machine has sent them meanwhile.
+            // Another machine has sent the same runs meanwhile.
             Err(StoreError::AlreadyThere) => Ok(()),
             Err(error) => Err(error.into()),
         }

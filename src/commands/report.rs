@@ -28,9 +28,9 @@ use perfcheck_store::{Store, WorkspaceId};
 const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
-The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from disk. It has a table of all
-benchmarks, charts and every statistic of each benchmark, how each verdict was reached, and where and how the runs were measured. Nothing
-is built or run.
+The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from disk. It shows a table of
+all benchmarks, charts and every statistic of each, how each verdict was reached, and where and how the runs were measured. Nothing is
+built or run.
 
 Examples:
   cargo perfcheck report --open                       open a page about the latest run in the browser
@@ -50,7 +50,7 @@ pub struct ReportCommandOptions {
     /// `@commit`
     #[arg(value_name = "RUN", num_args = 0..=2, allow_negative_numbers = true)]
     pub runs: Vec<String>,
-    /// Write a page for each of the newest 50 runs of the branch, and an index, to the directory of `--report html=DIR/`
+    /// Write an index and a page for each of the newest 50 runs of the branch into the directory of `--report html=DIR/`
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
     /// Open the page in the browser; without `--report html=FILE`, it is written to a temporary directory
@@ -80,7 +80,7 @@ impl ReportCommandOptions {
         };
         if self.all && !(wanted.len() == 1 && wanted.iter().all(is_site)) {
             return Err(AppError::Usage(
-                "`--all` needs one `--report html=DIR/`\n  help: cargo perfcheck report --all --report html=public/"
+                "`--all` needs `--report html=DIR/` and no other report\n  help: cargo perfcheck report --all --report html=public/"
                     .to_owned(),
             ));
         }
@@ -137,13 +137,13 @@ struct ReportCall<'a> {
 }
 
 impl ReportCall<'_> {
-    /// Reports a run with its verdicts. For a side-by-side measurement, this is the candidate.
+    /// Reports on a run with its verdicts. If the run belongs to a side-by-side measurement, reports on the candidate.
     fn report_run(&self, word: &str, world: &mut World<'_>) -> Result<(), AppError> {
         let run = resolve_run(self.store, self.workspace, word)?;
         let head = run_with_verdicts(self.store, run)?;
         let measured = self.store.measurements(head.id, None)?;
-        let findings = with_progress("Describing", measured.len(), world, |told| {
-            read_findings(self.context, self.store, &head, &measured, told)
+        let findings = with_progress("Describing", measured.len(), world, |progress| {
+            read_findings(self.context, self.store, &head, &measured, progress)
         })?;
         self.deliver(&findings, world)
     }
@@ -179,8 +179,8 @@ impl ReportCall<'_> {
         for line in &lines {
             let file = index.with_file_name(page_file_name(line.run.id));
             let measured = self.store.measurements(line.run.id, None)?;
-            let findings = with_progress("Describing", measured.len(), world, |told| {
-                read_findings(self.context, self.store, &line.run, &measured, told)
+            let findings = with_progress("Describing", measured.len(), world, |progress| {
+                read_findings(self.context, self.store, &line.run, &measured, progress)
             })?;
             self.write_page(&findings, &[Some(file)], world)?;
         }
@@ -200,7 +200,7 @@ impl ReportCall<'_> {
         self.open_page(&index, world)
     }
 
-    /// Reports a comparison of two runs, as `compare BASE CANDIDATE` makes it.
+    /// Reports on a comparison of two runs, made as by `compare BASE CANDIDATE`.
     fn report_two(
         &self,
         [base_word, word]: [&String; 2],
@@ -218,15 +218,15 @@ impl ReportCall<'_> {
         };
         let both = comparison.read(named, &candidate)?;
         let count = both.measured.candidate.len();
-        let mut concluded = with_progress("Comparing", count, world, |told| {
-            comparison.conclude(&both, told)
+        let mut concluded = with_progress("Comparing", count, world, |progress| {
+            comparison.conclude(&both, progress)
         })?;
         concluded.verdicts.reference = if base.to_string() == **base_word {
             format!("run {base}")
         } else {
             format!("`{base_word}` (run {base})")
         };
-        // Such a report shows only verdicts: limits belong to the report of a single run.
+        // A report on two runs shows only verdicts. Limits belong to the report on a single run.
         concluded.verdicts.limits = LimitReport::default();
         let findings = Findings::new(&both.heads.candidate, concluded);
         self.deliver(&findings, world)
@@ -257,7 +257,7 @@ impl ReportCall<'_> {
         reporting.write_reports(findings, world)
     }
 
-    /// Writes the page to each place, or to a temporary one if it is only shown. Opens the first in the browser if requested.
+    /// Writes the page to each requested place, or to a temporary directory if there is none. Opens the first page in the browser if requested.
     fn write_pages(
         &self,
         findings: &Findings<'_>,
@@ -287,8 +287,8 @@ impl ReportCall<'_> {
     ) -> Result<(), AppError> {
         let gathered = PageFindings::from_findings(self.store, findings)?
             .gather(self.store, self.workspace)?;
-        let page = with_progress("Drawing", gathered.benchmarks(), world, |told| {
-            gathered.page(workspace_name(self.context), told)
+        let page = with_progress("Drawing", gathered.benchmarks(), world, |progress| {
+            gathered.page(workspace_name(self.context), progress)
         });
         let mut text = Vec::new();
         write_page(&mut text, &page)?;

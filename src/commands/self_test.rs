@@ -146,7 +146,7 @@ pub fn self_test(
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = run_trial(&run, kind, pairs, &mut rows, world)?;
-            // From now on the tool itself loads the machine.
+            // Discard the load average: from now on, the tool itself loads the machine.
             request.load = None;
             if ended == CampaignEnd::Interrupted {
                 break 'trials;

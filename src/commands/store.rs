@@ -33,7 +33,7 @@ pub fn runs(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the newest runs with their names, at most `limit`.
+/// Returns the newest runs, at most `limit`, each with the names of the baselines that point to it.
 pub(super) fn run_lines(
     store: &Store,
     workspace: WorkspaceId,

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
     limits,
 };
 
-/// The settings that one place makes for the sampling and judgment of a benchmark; `None` where it makes none.
+/// Settings from one source (such as the command line) for the sampling and judgment of a benchmark; `None` for each one that the source omits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
     /// Processes per run.
@@ -46,7 +46,8 @@ impl Layer {
 }
 
 impl Layer {
-    /// Names the keys of the settings that side-by-side measurement does not use. On the command line, it does use the rounds and the warm-up.
+    /// Returns the keys of the settings that side-by-side measurement does not use. Callers must first remove the rounds and the warm-up of the
+    /// command line, which it does use.
     fn list_unused_in_rounds(self) -> impl Iterator<Item = &'static str> {
         let warm_up = self.warm_up.map(|goal| match goal {
             WarmUpGoal::Time(_) => "warm-up-time",
@@ -94,7 +95,7 @@ fn clamp_to(count: u32, range: &RangeInclusive<u32>) -> u32 {
 /// Settings for the benchmarks whose ids match a pattern.
 #[derive(Debug, Clone)]
 pub struct Override {
-    /// Package to which they apply; `None` for all packages.
+    /// Package to which the settings apply; `None` for all packages.
     pub package: Option<String>,
     /// Pattern that matches the ids of the benchmarks.
     pub pattern: GlobMatcher,
@@ -166,22 +167,23 @@ impl Layers {
 
     /// Returns the sampling settings of `benchmark`, and its noise threshold if it is set.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
-        let said = self.merge_tables(&benchmark.key, self.command_line, benchmark.settings.into());
+        let settings =
+            self.merge_tables(&benchmark.key, self.command_line, benchmark.settings.into());
         let default = SamplingSettings::default();
-        let (warm_up, warm_up_iterations) = match said.warm_up {
+        let (warm_up, warm_up_iterations) = match settings.warm_up {
             None => (default.warm_up, None),
             Some(WarmUpGoal::Time(time)) => (time, None),
             Some(WarmUpGoal::Iterations(count)) => (Nanos(0), Some(count)),
         };
         let sampling = SamplingSettings {
-            processes: said.processes.unwrap_or(default.processes),
-            samples: said.samples.or(default.samples),
+            processes: settings.processes.unwrap_or(default.processes),
+            samples: settings.samples.or(default.samples),
             warm_up,
             warm_up_iterations,
-            measurement: said.measurement.unwrap_or(default.measurement),
-            mode: said.mode.unwrap_or(default.mode),
+            measurement: settings.measurement.unwrap_or(default.measurement),
+            mode: settings.mode.unwrap_or(default.mode),
             turns: default.turns,
         };
-        (sampling, said.noise_threshold)
+        (sampling, settings.noise_threshold)
     }
 }

@@ -42,7 +42,7 @@ pub enum SettingsError {
     },
 }
 
-/// Settings that only the workspace may make; `None` where it makes none.
+/// Settings that only the workspace's table may contain; `None` for each one that it omits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkspaceSettings {
     /// Name of the workspace in the store.
@@ -69,14 +69,14 @@ pub struct WorkspaceSettings {
     pub kept_builds_mib: Option<u32>,
     /// Verdicts that make the run fail.
     pub fail_on: Option<Vec<Verdict>>,
-    /// Bounds that are conventions (of `--test`, outliers, effect sizes) and not properties of a test. A workspace may set them.
+    /// Thresholds that are conventions (for `--test`, outliers and effect sizes) rather than properties of a test.
     pub thresholds: Thresholds,
 }
 
 /// The settings from all tables of a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
-    /// Settings that only the workspace may make.
+    /// Settings that only the workspace's table may contain.
     pub workspace: WorkspaceSettings,
     /// Layers of all other settings. The layer of the command line is still empty.
     pub layers: Layers,
@@ -108,7 +108,7 @@ const WORKSPACE_KEYS: [&str; 13] = [
     "fail-on",
     THRESHOLDS,
 ];
-/// Applies to a whole executable, so it may not be set in overrides.
+/// Key that applies to a whole executable, so overrides must not contain it.
 const LATENCY_DIGITS: &str = "latency-digits";
 const THRESHOLDS: &str = "thresholds";
 const LIMIT: &str = "limit";
@@ -340,13 +340,13 @@ impl<'a> TableParser<'a> {
         thresholds.check_order().map_err(|broken| {
             inner.invalid_value(
                 broken.low,
-                format!("must not be above `{}`: set both", broken.high),
+                format!("must not exceed `{}`; set both", broken.high),
             )
         })?;
         Ok(thresholds)
     }
 
-    /// Parses the limits of benchmarks within `scope`: one, or an array of them.
+    /// Parses the limits of benchmarks within `scope`: one limit, or an array of limits.
     fn parse_limits(&self, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
         let limit = |text: &Value| match text.as_str() {
             Some(text) => Limit::parse(text, scope.clone()),

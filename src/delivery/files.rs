@@ -52,7 +52,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return written;
     }
     Err(io::Error::other(
-        "earlier attempts left temporary files beside it: remove `.*.partial`",
+        "earlier attempts left temporary files in its directory; remove `.*.partial` there",
     ))
 }
 
@@ -180,8 +180,8 @@ mod tests {
         let here = tempfile::tempdir().expect("a directory");
         let place = |name: &str| page_file(&here.path().join(name)).expect("a place");
         assert_eq!(place("page.html"), here.path().join("page.html"));
-        let made = place("a/b/");
-        assert!(made.ends_with("a/b/index.html") && here.path().join("a/b").is_dir());
+        let page = place("a/b/");
+        assert!(page.ends_with("a/b/index.html") && here.path().join("a/b").is_dir());
         assert!(place("a").ends_with("a/index.html"));
     }
 

@@ -42,36 +42,38 @@ fn settings(
     decision: &DecisionSettings,
     method: System,
 ) -> Vec<MethodSetting> {
-    let said = &options.analysis;
+    let requested = &options.analysis;
     let (of_method, default) = (method.decision_settings(), DecisionSettings::default());
     // Unless `--method` is given, tables take precedence over the method that they name.
-    let is_named = said.method.is_some();
+    let is_named = requested.method.is_some();
     let of_tests: [(&str, bool, SettingFormatter); 9] = [
-        ("--test", said.test().is_some(), |found| {
+        ("--test", requested.test().is_some(), |found| {
             Some(found.analysis.test.to_string())
         }),
-        ("--observations", said.observations.is_some(), |found| {
-            Some(found.analysis.observations.to_string())
-        }),
-        ("--outliers", said.outliers.is_some(), |found| {
+        (
+            "--observations",
+            requested.observations.is_some(),
+            |found| Some(found.analysis.observations.to_string()),
+        ),
+        ("--outliers", requested.outliers.is_some(), |found| {
             Some(format_outliers(&found.analysis))
         }),
-        ("--center", said.center.is_some(), |found| {
+        ("--center", requested.center.is_some(), |found| {
             found.analysis.center.map(|center| center.to_string())
         }),
-        ("--quantile", said.quantile.is_some(), |found| {
+        ("--quantile", requested.quantile.is_some(), |found| {
             found.analysis.quantile.map(|rule| rule.to_string())
         }),
-        ("--correction", said.correction.is_some(), |found| {
+        ("--correction", requested.correction.is_some(), |found| {
             Some(found.analysis.correction.to_string())
         }),
-        ("--rank-p", said.rank_p.is_some(), |found| {
+        ("--rank-p", requested.rank_p.is_some(), |found| {
             Some(found.analysis.p.to_string())
         }),
         ("--trimmed-error", false, |found| {
             Some(found.analysis.trimmed_error.to_string())
         }),
-        ("--metric", said.metric.is_some(), |found| {
+        ("--metric", requested.metric.is_some(), |found| {
             Some(found.analysis.subject.to_string())
         }),
     ];

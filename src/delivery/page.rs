@@ -20,7 +20,7 @@ use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, Ru
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
 use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
-/// Samples drawn per side, summed over all benchmarks of a page; this bounds the page's size.
+/// Number of samples per side that the benchmarks of a page share; this bounds the page's size.
 const POINTS_OF_ALL: usize = 12_000;
 /// Minimum number of samples drawn per side of a benchmark. `MOST_POINTS` is the maximum.
 const FEWEST_POINTS: usize = 60;
@@ -116,7 +116,7 @@ impl PageFindings {
         let mut shown = BTreeMap::new();
         let mut sides = BTreeMap::new();
         for (run, keys) in wanted {
-            // The run may have been deleted since.
+            // The run may have been deleted meanwhile.
             let Ok(head) = store.run(run) else { continue };
             let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
             let measurements = store.measurements(run, Some(&keys))?;
@@ -210,11 +210,11 @@ impl PageData {
     }
 
     /// Builds the page. `workspace` is the name shown for the workspace.
-    pub(crate) fn page(&self, workspace: String, told: &ProgressReporter<'_>) -> Page<'_> {
+    pub(crate) fn page(&self, workspace: String, progress: &ProgressReporter<'_>) -> Page<'_> {
         let subject = &self.subject;
         let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
         let stage = WorkStage::whole(subject.rows.len());
-        let benchmarks = map_with_progress(&subject.rows, stage, told, |one| {
+        let benchmarks = map_with_progress(&subject.rows, stage, progress, |one| {
             self.benchmark(one, points)
         });
         let used: BTreeSet<RunId> = benchmarks
@@ -311,7 +311,7 @@ impl PageData {
         }
     }
 
-    /// Returns the known change of a row.
+    /// Returns the change of a row: from the row's details, else from the store.
     fn stored_change(&self, row: &Row<'_>) -> Option<f64> {
         let known = || self.subject.changes.get(&row.key).copied();
         row.change().or_else(known)

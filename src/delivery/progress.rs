@@ -4,7 +4,7 @@ use crate::output::Progress;
 use crate::session::World;
 use perfcheck_analysis::model::ProgressReporter;
 
-/// Runs `work` on this many benchmarks while a bar or line shows the progress of `what`. Pass 0 while their number is unknown.
+/// Runs `work` while a bar or line shows the progress of `what` on this many benchmarks. Pass 0 if their number is unknown.
 pub(crate) fn with_progress<T>(
     what: &str,
     benchmarks: usize,

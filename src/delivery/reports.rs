@@ -1,7 +1,7 @@
 //! `--report`: findings for CI systems and pull requests, in files or on stdout. On GitHub Actions, reports are also written without the flag.
 //!
-//! Finds the source line of each benchmark for them. Benches of every harness spell the parts of an id as string literals or function names, so the
-//! source alone suffices.
+//! Annotations mark the source line of each benchmark. The source text suffices to find that line: benches of every harness spell the parts of an id
+//! as string literals or function names.
 
 use clap::Args;
 use std::io::Write;
@@ -30,11 +30,12 @@ const USUAL_KEY: &str = "benchmarks";
 /// Reports to write in addition to the table, in the order of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ReportOptions {
-    /// Write a report to FILE, or to stdout instead of the table
+    /// Write a report to FILE; without FILE, print it instead of the table
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
     /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory for it). Only with `compare`: text, csv and markdown-table
-    /// write the table in that form; svg draws groups of two. On GitHub Actions, a run writes annotations and the job summary without this flag.
+    /// write the table in that form; svg draws the two groups of each row. On GitHub Actions, a run writes annotations and the job summary without
+    /// this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
     /// Distinguish the reports of several jobs on one commit by this key [default: the name of the CI job, or `benchmarks`]
@@ -279,7 +280,7 @@ impl ReportWriter<'_> {
             let found = sources
                 .iter()
                 .find(|found| found.package == key.package && found.target == key.target)?;
-            // An unreadable source falls back to its first line.
+            // If the source is unreadable, mark its first line.
             let source = fs::read_to_string(&found.path).unwrap_or_default();
             Some(SourcePlace {
                 file: found.file.clone(),
@@ -315,7 +316,7 @@ impl ReportWriter<'_> {
         if !self.options.asks_for(ReportKind::GitHub) {
             let mut commands = Vec::new();
             write_report(&mut commands, ReportKind::GitHub, findings, context)?;
-            // The runner reads both streams, and stdout may be redirected.
+            // Write to stderr: the runner reads both streams, but stdout may be redirected.
             let stderr = &mut world.stderr;
             world.commands.let_through(|| stderr.write_all(&commands))?;
         }
@@ -373,8 +374,8 @@ impl ReportWriter<'_> {
         let (store, workspace) = (self.store, self.workspace);
         let gathered = PageFindings::from_findings(store, findings)?.gather(store, workspace)?;
         let mut text = Vec::new();
-        let page = with_progress("Drawing", gathered.benchmarks(), world, |told| {
-            gathered.page(workspace_name(self.context), told)
+        let page = with_progress("Drawing", gathered.benchmarks(), world, |progress| {
+            gathered.page(workspace_name(self.context), progress)
         });
         write_page(&mut text, &page)?;
         Ok(text)
@@ -389,7 +390,7 @@ fn interrupted_message(findings: &Findings<'_>) -> String {
     )
 }
 
-/// Reports whether two paths lead to the same regular file, which holds one report only. Devices and pipes accept several.
+/// Reports whether two paths lead to the same regular file, which can contain only one report. Devices and pipes accept several.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let known = fs::canonicalize(path).ok();

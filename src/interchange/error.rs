@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn commas_in_numbers_may_be_decimal_commas() {
-        let told = |reason: &str| {
+        let has_hint = |reason: &str| {
             let row = MalformedRow {
                 file: 0,
                 name: "a.csv".to_owned(),
@@ -223,10 +223,10 @@ mod tests {
             };
             describe_malformed_rows(&[row], 1).contains("--decimal-comma")
         };
-        assert!(told("`1,5` is not a number"));
-        assert!(!told("`1,234.5` is not a number"));
-        assert!(!told("`1 ms` is not a number"));
-        assert!(!told("is empty"));
+        assert!(has_hint("`1,5` is not a number"));
+        assert!(!has_hint("`1,234.5` is not a number"));
+        assert!(!has_hint("`1 ms` is not a number"));
+        assert!(!has_hint("is empty"));
     }
 
     #[test]

@@ -218,7 +218,7 @@ impl<'a> RowCollector<'a> {
                 return Err(ExchangeError::TooMany {
                     what: "benchmarks",
                     most: MOST_GROUPS,
-                    hint: "check that no column of the id is a count or a measurement",
+                    hint: "check that no id column is a count or a measurement",
                 });
             }
             self.known.insert(row.id.clone(), self.groups.len());
@@ -231,9 +231,10 @@ impl<'a> RowCollector<'a> {
         };
         let known = &self.groups[group].dimensions;
         let mut differing = known.iter().zip(&row.dimensions).zip(&self.map.dimensions);
-        if let Some(((known, said), column)) = differing.find(|((known, said), _)| known != said) {
+        if let Some(((known, value), column)) = differing.find(|((known, value), _)| known != value)
+        {
             let reason = format!(
-                "is `{said}`, but was `{known}` for `{}` before: should it be part of the id?",
+                "is `{value}`, but was `{known}` for `{}` before: should this column be part of the id?",
                 self.groups[group].id
             );
             let row = self.malformed(row.place, Some(column.to_string()), reason);
@@ -260,8 +261,12 @@ impl<'a> RowCollector<'a> {
     }
 
     /// Returns the ordinal of the process of a row: rows of one process are in the same file and have the same entry in the process column.
-    fn process_ordinal(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
-        let key = (file, said);
+    fn process_ordinal(
+        &mut self,
+        file: usize,
+        entry: Option<String>,
+    ) -> Result<u32, ExchangeError> {
+        let key = (file, entry);
         if let Some(known) = self.known_processes.get(&key) {
             return Ok(*known);
         }
@@ -269,13 +274,13 @@ impl<'a> RowCollector<'a> {
             return Err(ExchangeError::TooMany {
                 what: "processes",
                 most: MOST_PROCESSES,
-                hint: "check that the process column does not count repetitions",
+                hint: "check that the process column is not a repetition number",
             });
         }
         let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
         self.processes.push(match (&key.1, self.several_files) {
-            (Some(said), true) => format!("{}, {said}", self.files[file]),
-            (Some(said), false) => said.clone(),
+            (Some(entry), true) => format!("{}, {entry}", self.files[file]),
+            (Some(entry), false) => entry.clone(),
             (None, _) => self.files[file].clone(),
         });
         self.known_processes.insert(key, ordinal);
@@ -392,7 +397,7 @@ impl<'a> RowCollector<'a> {
             .filter(|language| !language.is_empty())
     }
 
-    /// Returns the unit of each column of values; `None` if the rows give it. Adds the units that were guessed to `guesses`.
+    /// Returns the unit of each column of values; `None` if each row has its own unit. Adds guessed units to `guesses`.
     fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<ValueUnit>> {
         let declared = |at: usize| {
             let own = self.map.values[at].unit.clone();

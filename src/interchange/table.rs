@@ -46,7 +46,7 @@ pub fn read_tables(
     layout: TableLayout,
     reading: &ReadOptions,
     interrupted: &dyn Fn() -> bool,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<ImportedGroups, ExchangeError> {
     let bytes = files.iter().map(|file| file.bytes.len()).sum();
     let mut before = 0;
@@ -59,7 +59,7 @@ pub fn read_tables(
             layout,
         }
         .read(&mut collector, &|byte| {
-            told.report(before + byte, bytes);
+            progress.report(before + byte, bytes);
             interrupted()
         })?;
         before += file.bytes.len();
@@ -215,20 +215,20 @@ impl TableReader<'_> {
         }
         let cell =
             |column: &InputColumn, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
-                let said = |reason: &str| (Some(column.to_string()), reason.to_owned());
-                let bytes = record.get(at).ok_or_else(|| said("is missing"))?;
-                let text = std::str::from_utf8(bytes).map_err(|_| said("is not UTF-8"))?;
+                let error = |reason: &str| (Some(column.to_string()), reason.to_owned());
+                let bytes = record.get(at).ok_or_else(|| error("is missing"))?;
+                let text = std::str::from_utf8(bytes).map_err(|_| error("is not UTF-8"))?;
                 Ok(Cow::Borrowed(text))
             };
         let mut id = String::new();
         for (column, at) in self.map.id.iter().zip(&places.id) {
             let text = cell(column, *at)?;
-            let said = |reason: &str| Err((Some(column.to_string()), reason.to_owned()));
+            let malformed = |reason: &str| Err((Some(column.to_string()), reason.to_owned()));
             if text.is_empty() {
-                return said("is empty, but part of the id");
+                return malformed("is empty, but part of the id");
             }
             if text.contains(['\n', '\r']) {
-                return said("contains a line break: is a quotation mark not closed?");
+                return malformed("contains a line break: is a closing quotation mark missing?");
             }
             if !id.is_empty() {
                 id.push('/');

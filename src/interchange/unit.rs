@@ -21,7 +21,7 @@ pub struct ValueUnit {
     name: String,
     /// Unit and meaning of the samples.
     metric: Metric,
-    /// What one of this unit is in the unit of the metric: 1000 nanoseconds for `us`, 1024 bytes for `KiB`.
+    /// Size of this unit in the metric's unit: 1000 (nanoseconds) for `us`, 1024 (bytes) for `KiB`.
     factor: u64,
     /// Time in the denominator of a rate, in nanoseconds: 10^9 for `ops/s`. Only used for rates.
     per_ns: u64,
@@ -192,7 +192,7 @@ impl FromStr for ValueUnit {
         match text.strip_prefix("amount:") {
             Some(name) if is_word(name) => Ok(amount(name, 1)),
             _ => Err(format!(
-                "`{text}` is not a unit; units are ns, us, ms, s, min, ticks:100ns (a tick of any length), rates such as ops/s, bytes/s or MiB/s, and amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME"
+                "`{text}` is not a unit; units are ns, us, ms, s, min, ticks:100ns (a tick of any length); rates such as ops/s, bytes/s or MiB/s; and amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME"
             )),
         }
     }

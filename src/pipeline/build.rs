@@ -278,7 +278,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
         (_, [target]) => target,
         _ => {
             return Err(AppError::Usage(format!(
-                "{} may be a build of more than one bench target\n  help: name the bench target, e.g. `--bench {}`",
+                "cannot tell which bench target {} was built from\n  help: name the bench target, e.g. `--bench {}`",
                 path.display(),
                 targets.first().map_or("NAME", |target| &target.target)
             )));

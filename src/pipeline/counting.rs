@@ -441,14 +441,14 @@ impl<'c> InstructionCounter<'c> {
         let timeout = self.request.timeout;
         let limit = self.limit;
         let count = |one: &PreparedExecutable<'_>, observer: &dyn Observer| {
-            let launcher = ProcessContext::new(supervisor, interrupt, observer, timeout);
+            let context = ProcessContext::new(supervisor, interrupt, observer, timeout);
             count_instructions(
                 &one.target,
                 one.harness,
                 here,
                 &one.directory,
                 limit,
-                launcher,
+                context,
             )
         };
         let counted: Vec<CountedSide> = thread::scope(|scope| {
@@ -577,7 +577,7 @@ pub(super) fn sample_in_turn(
             request.configure(&mut target);
             let progress =
                 Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-            let launcher = ProcessContext::new(
+            let context = ProcessContext::new(
                 world.supervisor,
                 world.interrupt,
                 &progress,
@@ -589,7 +589,7 @@ pub(super) fn sample_in_turn(
                 harness,
                 &here,
                 time.min(SUFFICIENT_SAMPLING),
-                launcher,
+                context,
             ) {
                 Ok(sampled) => sampled,
                 Err(error) if error.is_interrupt() => {

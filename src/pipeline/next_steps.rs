@@ -61,10 +61,10 @@ pub(crate) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<Stri
             advised.place
         )
     });
-    let told = accept.as_deref();
+    let shown = accept.as_deref();
     let doubts = [
-        advise_on_suspects(rows, advised, told),
-        advise_on_inconclusive(rows, advised, told),
+        advise_on_suspects(rows, advised, shown),
+        advise_on_inconclusive(rows, advised, shown),
     ];
     (explain_command(rows, advised).into_iter())
         .chain(accept.clone())
@@ -90,17 +90,17 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// Returns the lines about a benchmark in doubt: `known`, how to measure it again, and how to accept the run, unless `told` is the same line.
+    /// Returns the lines about a benchmark in doubt: `known`, how to measure it again, and how to accept the run, unless `shown` is the same line.
     fn doubt_lines(
         &self,
         known: String,
         row: &Row<'_>,
         accepting: String,
-        told: Option<&str>,
+        shown: Option<&str>,
     ) -> String {
         let again = format!("Measure again: {}", rerun_command(self.again, row));
         let accept = self.accept_line(accepting);
-        let accept = accept.filter(|line| told != Some(&**line));
+        let accept = accept.filter(|line| shown != Some(&**line));
         let lines: Vec<String> = [known, again].into_iter().chain(accept).collect();
         lines.join("\n")
     }
@@ -189,7 +189,7 @@ fn explain_command(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String>
 fn advise_on_suspects(
     rows: &[Row<'_>],
     advised: &AdvisedRun<'_>,
-    told: Option<&str>,
+    shown: Option<&str>,
 ) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
@@ -212,14 +212,14 @@ fn advise_on_suspects(
         advised.not_accepted_note(),
     );
     let accepting = accept_command(rows, Verdict::Suspect, advised);
-    Some(advised.doubt_lines(known, worst, accepting, told))
+    Some(advised.doubt_lines(known, worst, accepting, shown))
 }
 
 /// Returns advice on benchmarks that look slower without proof.
 fn advise_on_inconclusive(
     rows: &[Row<'_>],
     advised: &AdvisedRun<'_>,
-    told: Option<&str>,
+    shown: Option<&str>,
 ) -> Option<String> {
     let slower: Vec<&Row<'_>> = rows
         .iter()
@@ -237,7 +237,7 @@ fn advise_on_inconclusive(
         estimate(worst.comparison.as_ref()) * 100.0,
         advised.not_accepted_note(),
     );
-    Some(advised.doubt_lines(known, worst, accept_run_command(advised), told))
+    Some(advised.doubt_lines(known, worst, accept_run_command(advised), shown))
 }
 
 /// Returns the command that measures only this benchmark, with enough rounds to settle it.

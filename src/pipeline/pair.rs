@@ -370,7 +370,7 @@ pub(crate) struct ShardPlan {
 impl ShardPlan {
     /// Assigns `all` benchmarks round-robin in natural order: neighbors, which are often similar, go to different jobs.
     pub(crate) fn assign<'k>(
-        asked: ShardRequest<'_>,
+        request: ShardRequest<'_>,
         all: impl Iterator<Item = &'k BenchmarkKey>,
         control: bool,
     ) -> Self {
@@ -386,17 +386,17 @@ impl ShardPlan {
             digest.update(part.as_bytes());
         }
         let dealt = ordered.iter().enumerate();
-        let own = dealt.filter(|(place, _)| asked.part.contains_position(*place));
+        let own = dealt.filter(|(place, _)| request.part.contains_position(*place));
         Self {
             own: own.map(|(_, key)| (*key).clone()).collect(),
             partition: Shard {
-                part: asked.part,
+                part: request.part,
                 benchmarks: ordered.len(),
                 suite: digest.finalize().to_hex().to_string(),
-                reference: asked.reference,
+                reference: request.reference,
                 control,
-                filter: asked.filter.words.clone(),
-                exact: asked.filter.exact,
+                filter: request.filter.words.clone(),
+                exact: request.filter.exact,
             },
         }
     }
@@ -455,7 +455,7 @@ fn trap_free_benchmarks(
     request.configure(&mut on_trial.targets.base);
     request.configure(&mut on_trial.targets.candidate);
     // Suppress messages about dying processes, which are expected here.
-    let launcher = ProcessContext::new(
+    let context = ProcessContext::new(
         world.supervisor,
         world.interrupt,
         &NullObserver,
@@ -463,9 +463,9 @@ fn trap_free_benchmarks(
     );
     // A trap would dump core like a crash.
     let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
-        HarnessKind::Criterion(_) => rehearse(&on_trial, launcher),
+        HarnessKind::Criterion(_) => rehearse(&on_trial, context),
         HarnessKind::Own | HarnessKind::Printed(_) => {
-            measurable_benchmarks(on_trial, request.seed, launcher)
+            measurable_benchmarks(on_trial, request.seed, context)
         }
     });
     // An interrupt is the only error that ends a trial early.
@@ -476,7 +476,7 @@ fn trap_free_benchmarks(
 fn measurable_benchmarks(
     pair: PairedTarget,
     seed: u64,
-    launcher: ProcessContext<'_>,
+    context: ProcessContext<'_>,
 ) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
     let plan = PairedPlan {
         rounds: 1,
@@ -486,7 +486,7 @@ fn measurable_benchmarks(
         bind: false,
         seed,
     };
-    let campaign = Campaign::paired(vec![pair], |_| 0.0, plan, launcher);
+    let campaign = Campaign::paired(vec![pair], |_| 0.0, plan, context);
     let ran: RefCell<BySide<BTreeSet<BenchmarkKey>>> = RefCell::default();
     let mut record = |side, process: &ProcessRecord| {
         let went_well = process.benchmarks.iter();

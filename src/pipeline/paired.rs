@@ -202,15 +202,15 @@ impl<'a> PairedMeasurement<'a> {
         world: &World<'_>,
     ) -> (Duration, EstimateKind) {
         let timeout = self.request.timeout;
-        let launcher =
+        let context =
             ProcessContext::new(world.supervisor, world.interrupt, &NullObserver, timeout);
-        self.campaign(pairs, launcher).expected_duration()
+        self.campaign(pairs, context).expected_duration()
     }
 
     fn campaign<'c>(
         &'c self,
         pairs: Vec<PairedTarget>,
-        launcher: ProcessContext<'c>,
+        context: ProcessContext<'c>,
     ) -> Campaign<'c> {
         let effort = self.request.effort;
         let mut usual = RoundSettings::default();
@@ -244,7 +244,7 @@ impl<'a> PairedMeasurement<'a> {
             bind: true,
             seed: self.plan.seed,
         };
-        Campaign::paired(pairs, threshold, paired_plan, launcher)
+        Campaign::paired(pairs, threshold, paired_plan, context)
     }
 
     /// Measures `pairs` and hands the processes of each round to `record` when the round has ended. An interrupt while a look is computed ends
@@ -271,8 +271,8 @@ impl<'a> PairedMeasurement<'a> {
             self.request.configure(&mut pair.targets.candidate);
         }
         let timeout = self.request.timeout;
-        let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
-        let campaign = self.campaign(pairs, launcher);
+        let context = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
+        let campaign = self.campaign(pairs, context);
         let mut sink = CampaignSink {
             record,
             standing: &mut |benchmark, noise_threshold, rounds| {
@@ -389,11 +389,11 @@ pub(crate) struct RecordedRounds {
 impl RecordedRounds {
     /// Records a process of one side.
     pub(crate) fn record(&mut self, side: Side, process: &ProcessRecord) {
-        for launched in &process.benchmarks {
-            let key = launched.benchmark.key.clone();
-            match &launched.outcome {
+        for in_process in &process.benchmarks {
+            let key = in_process.benchmark.key.clone();
+            match &in_process.outcome {
                 ProcessOutcome::Measured(series) => {
-                    let metric = launched.benchmark.metric.clone();
+                    let metric = in_process.benchmark.metric.clone();
                     self.metrics.insert(key.clone(), metric);
                     let sides = self.samples.entry(key).or_default();
                     let round = process.head.ordinal;

@@ -103,8 +103,8 @@ pub(crate) fn find_benchmarks(
     world: &mut World<'_>,
 ) -> Result<DiscoveredBenches, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
-    let mut discovered = discover(targets, beside, launcher).map_err(|error| match error {
+    let context = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
+    let mut discovered = discover(targets, beside, context).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
     })?;
@@ -147,9 +147,11 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
     })
 }
 
-/// Returns the part of every deadline that does not depend on the request; `said` is the command line's value.
-pub(crate) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
-    said.or(context.tables.workspace.timeout).unwrap_or(TIMEOUT)
+/// Returns the part of every deadline that does not depend on the request; `requested` is the command line's value.
+pub(crate) fn timeout(requested: Option<Duration>, context: &Context) -> Duration {
+    requested
+        .or(context.tables.workspace.timeout)
+        .unwrap_or(TIMEOUT)
 }
 
 /// The name of a bench target in the workspace.

@@ -56,7 +56,7 @@ impl RecordedRun {
             Self::Single(_) => "processes",
             Self::Pair(_) => "rounds",
         };
-        format!("; run {run} is stored as incomplete, with the {what} that were complete")
+        format!("; run {run} is stored as incomplete, with its complete {what}")
     }
 
     /// Stores the conclusion and ends the run. Only the candidate of a pair has verdicts and can be accepted.

@@ -111,8 +111,8 @@ pub(crate) fn git_state(
         Ok(state) => state,
         Err(why @ GitError::Interrupted) => return Err(why.into()),
         Err(why) => {
-            let said = format!("commit and branch are unknown: {why}");
-            output::write_warning(world.stderr, &said)?;
+            let warning = format!("commit and branch are unknown: {why}");
+            output::write_warning(world.stderr, &warning)?;
             None
         }
     };
@@ -147,16 +147,16 @@ impl Request<'_> {
             return Ok(None);
         };
         let interrupt = world.interrupt;
-        let mut told = Ok(());
+        let mut outcome = Ok(());
         let lock = MeasuringLock::acquire(&cache, interrupt, &mut |holder| {
             let whose = match holder {
                 Some(process) => format!("the run of process {process}"),
                 None => "another run".to_owned(),
             };
             let words = format!("for {whose} to end: two measurements at once disturb each other");
-            told = self.announce("Waiting", &words, world);
+            outcome = self.announce("Waiting", &words, world);
         })?;
-        told?;
+        outcome?;
         Ok(Some(lock))
     }
 }

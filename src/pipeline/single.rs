@@ -96,13 +96,13 @@ impl SingleMeasurement<'_> {
         for found in &mut targets {
             request.configure(&mut found.target);
         }
-        let launcher = ProcessContext::new(
+        let context = ProcessContext::new(
             world.supervisor,
             world.interrupt,
             &progress,
             request.timeout,
         );
-        let campaign = Campaign::single(targets, resolve, request.seed, launcher)
+        let campaign = Campaign::single(targets, resolve, request.seed, context)
             .with_control(perfcheck_host::ControlProbe::from_variables(
                 &world.variables,
             ))

@@ -103,7 +103,7 @@ impl StoredComparison<'_> {
     pub(crate) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<Conclusion<'m>, AppError> {
         let BySide { base, candidate } = &both.heads;
         let (rows, basis) = match self.find_pair(&both.heads)? {
@@ -114,9 +114,9 @@ impl StoredComparison<'_> {
                         candidate.id, base.id, candidate.id, base.id
                     )));
                 }
-                self.compare_pair(both, told)?
+                self.compare_pair(both, progress)?
             }
-            pair => self.compare_stored(both, pair.is_some(), told)?,
+            pair => self.compare_stored(both, pair.is_some(), progress)?,
         };
         if rows.is_empty() {
             let same = self.same_code(candidate, &both.measured.candidate)?;
@@ -142,7 +142,7 @@ impl StoredComparison<'_> {
     fn compare_pair<'m>(
         &self,
         both: &'m BothRuns,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
         let BySide { base, candidate } = &both.heads;
         let decision = DecisionSettings {
@@ -155,7 +155,9 @@ impl StoredComparison<'_> {
             && decision == candidate.begun.decision
         {
             let measured = &both.measured.candidate;
-            let then = then.clone().with_measurements(measured, candidate, told);
+            let then = then
+                .clone()
+                .with_measurements(measured, candidate, progress);
             let rows = then.rows.into_iter().filter(wanted).collect();
             let verdicts = ComparisonContext {
                 reference: format!("run {}", base.id),
@@ -165,7 +167,7 @@ impl StoredComparison<'_> {
         }
         let Some(plan) = parse_plan(candidate) else {
             return Err(AppError::NothingToCompare(format!(
-                "this version of cargo-perfcheck cannot read how runs {} and {} were measured side by side",
+                "this version of cargo-perfcheck cannot read the side-by-side data of runs {} and {}",
                 base.id, candidate.id
             )));
         };
@@ -200,7 +202,7 @@ impl StoredComparison<'_> {
             reference: &format!("run {}", base.id),
             host: self.context.host_class(&candidate.begun.environment),
         });
-        let rows = evidence.rows(told);
+        let rows = evidence.rows(progress);
         let basis = evidence.basis(&rows);
         Ok((rows, basis))
     }
@@ -210,7 +212,7 @@ impl StoredComparison<'_> {
         &self,
         both: &'m BothRuns,
         measured_in_turn: bool,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
         let BySide { base, candidate } = &both.heads;
         let measurements = &both.measured.candidate;
@@ -259,8 +261,8 @@ impl StoredComparison<'_> {
             expected: &stored.expected,
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| {
-                let said = self.options.explicit_noise_threshold();
-                said.unwrap_or_else(|| {
+                let threshold = self.options.explicit_noise_threshold();
+                threshold.unwrap_or_else(|| {
                     if has_other_conventions {
                         let (_, of_tables) =
                             self.context.tables.layers.resolve(&measurement.benchmark);
@@ -275,7 +277,7 @@ impl StoredComparison<'_> {
             references: &stored.references,
             allowed: &self.options.allow_different,
         });
-        let rows = evidence.rows(told);
+        let rows = evidence.rows(progress);
         let is_unknown_host = rules.decision.analysis.test == Test::BootstrapT
             && self
                 .context
@@ -371,17 +373,17 @@ fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
 /// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
 /// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.
 pub(crate) fn suitable_options(
-    said: &ComparisonOptions,
+    requested: &ComparisonOptions,
     workspace: &WorkspaceSettings,
     base: &Run,
     candidate: &Run,
 ) -> ComparisonOptions {
-    let mut suited = said.clone();
+    let mut suited = requested.clone();
     if has_single_process(base)
         && has_single_process(candidate)
-        && said.decision(workspace).analysis.test == Test::BootstrapT
+        && requested.decision(workspace).analysis.test == Test::BootstrapT
     {
-        suited.analysis = said.analysis.by_ranks_of_samples();
+        suited.analysis = requested.analysis.by_ranks_of_samples();
     }
     suited
 }
@@ -401,8 +403,8 @@ pub(crate) fn describe_absurdities<'m>(
     let each = measurements.into_iter().flat_map(|found| {
         let all = Readings::from_measurement(found)
             .map_or_else(Vec::new, |readings| readings.all_costs());
-        let said = find_absurd(&all, &found.benchmark.metric, thresholds).into_iter();
-        said.map(|absurd| format!("{} in {name}: {absurd}", found.benchmark.key))
+        let findings = find_absurd(&all, &found.benchmark.metric, thresholds).into_iter();
+        findings.map(|absurd| format!("{} in {name}: {absurd}", found.benchmark.key))
     });
     each.collect()
 }

@@ -36,17 +36,17 @@ pub(crate) fn read_findings<'m>(
     store: &Store,
     run: &'m Run,
     measured: &'m [Measurement],
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Findings<'m>, AppError> {
     if let Some(concluded) = read_conclusion(store, run.id)? {
         return Ok(Findings::new(
             run,
-            concluded.with_measurements(measured, run, told),
+            concluded.with_measurements(measured, run, progress),
         ));
     }
     let (rows, verdicts) = match judge_interrupted(context, store, run, measured)? {
         Some((rows, verdicts)) => (rows, Some(verdicts)),
-        None => (rows_from_columns(store, run, measured, told)?, None),
+        None => (rows_from_columns(store, run, measured, progress)?, None),
     };
     Ok(Findings {
         run,
@@ -129,14 +129,14 @@ fn rows_from_columns<'m>(
     store: &Store,
     run: &Run,
     measured: &'m [Measurement],
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<Row<'m>>, AppError> {
     let known: BTreeMap<_, _> = store
         .verdicts(run.id)?
         .into_iter()
         .map(|known| (known.key.clone(), known))
         .collect();
-    let summaries = summarize_all(measured, &run.begun.decision, run.begun.seed, told);
+    let summaries = summarize_all(measured, &run.begun.decision, run.begun.seed, progress);
     let mut rows: Vec<Row<'m>> = measured
         .iter()
         .zip(summaries)

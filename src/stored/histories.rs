@@ -510,9 +510,9 @@ fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreeme
 
 /// Marks runs of other branches than the newest run's if all branches are shown: levels may differ between branches without a commit that changed
 /// them.
-fn mark_other_branches(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
+fn mark_other_branches(heads: &[&Run], filter: BranchFilter<'_>) -> Vec<bool> {
     let newest = heads.last().map(|run| branch(run));
-    let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
+    let differs = |run: &&Run| matches!(filter, BranchFilter::Any) && Some(branch(run)) != newest;
     heads.iter().map(differs).collect()
 }
 

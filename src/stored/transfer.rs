@@ -22,12 +22,12 @@ pub(crate) fn portable_runs(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<PortableRun>, AppError> {
     let places: HashMap<RunId, usize> = runs.iter().copied().zip(0..).collect();
     let names = store.baselines(workspace)?;
     let read = runs.iter().enumerate().map(|(done, run)| {
-        told.report(done, runs.len());
+        progress.report(done, runs.len());
         let names = names.iter().filter(|baseline| baseline.run == *run);
         let names = names.map(|baseline| baseline.name.clone()).collect();
         portable_run(store, *run, &places, names)

@@ -158,10 +158,12 @@ fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own(
         .perfcheck(&laid_over)
         .args(["--offline", "--seed", "7"]);
     let table = table.run().expect_code(1);
-    let told = "the reference does not build with the current one";
+    let told = "the reference does not build with the current benchmarks";
     assert!(table.stdout.contains(told), "{table}");
     assert!(
-        !table.stdout.contains("uses the current one on both sides"),
+        !table
+            .stdout
+            .contains("uses the current benchmarks on both sides"),
         "{table}"
     );
     // A revision that does not build with its own benchmarks either is an error as ever.

@@ -420,7 +420,7 @@ fn what_cannot_be_counted_is_named_with_its_reason_and_the_rest_is_counted() {
         .expect_code(0);
     let remarks = finish(&run)["remarks"].to_string();
     assert!(
-        remarks.contains("its executable has no symbols of the timing functions"),
+        remarks.contains("its executable has no symbols for the timing functions"),
         "{remarks}"
     );
     assert_eq!(machine.left_behind(), [""; 0]);

@@ -26,7 +26,7 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     assert!(
         compared
             .stdout
-            .contains("run 2 side by side with another build"),
+            .contains("run 2 alternated with another build"),
         "{compared}"
     );
     let in_turn = project.perfcheck(&["compare", "2/base", "2"]).run();

@@ -131,7 +131,7 @@ fn an_interrupt_keeps_the_rounds_that_had_ended() {
             run.signal(Signal::INT);
         }
         let run = run.finish().expect_code(130).expect_stderr(&[
-            "error: interrupted; run 1 is stored as incomplete, with the rounds that were complete",
+            "error: interrupted; run 1 is stored as incomplete, with its complete rounds",
         ]);
         assert_eq!(run.stdout, "");
         assert_eq!(machine.left_behind(), [""; 0], "{run}");
@@ -159,8 +159,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     let run = project.measure(&words).start();
     // Five rounds of two sides, each of one process.
     wait_for_processes(&machine, 10);
-    let said =
-        "error: interrupted; run 1 is stored as incomplete, with the rounds that were complete";
+    let said = "error: interrupted; run 1 is stored as incomplete, with its complete rounds";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), [""; 0]);
     assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
@@ -196,7 +195,7 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
     run.wait_for_file(&machine.home().join("waits"));
     run.signal(Signal::INT);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete, with the rounds that were complete",
+        "error: interrupted with 1 of 2 benchmarks decided; run 1 is stored as incomplete, with its complete rounds",
     ]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(run.messages("benchmark-compared").len(), 1, "{run}");

@@ -410,7 +410,7 @@ fn a_damaged_conclusion_stores_nothing_and_its_run_is_named() {
         .arg(&path)
         .run()
         .expect_code(2);
-    let said = "the conclusion of run 2 in the file";
+    let said = "the final record of run 2 in the file";
     assert!(refused.stderr.contains(said), "{refused}");
     assert!(!machine.home().join("elsewhere.db").exists());
 }

@@ -78,11 +78,7 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
         "decision",
         &["drift between runs", "The verdict is suspect"],
     );
-    says(
-        &doubtful,
-        "t-score",
-        &["by itself, it would say `regressed`"],
-    );
+    says(&doubtful, "t-score", &["alone, it would say `regressed`"]);
     steady(&machine, &[("text", 50.0)]).run().expect_code(0);
     let faster = explanation(&explain(&machine, &["text"]));
     assert_eq!(

@@ -227,7 +227,7 @@ fn pages_pictures_exports_and_other_stores_have_the_filter_too() {
     let picture = words(&machine, "show v1 fast --report svg").expect_code(0);
     assert!(picture.stdout.contains(identity), "{picture}");
     assert!(
-        picture.stdout.contains("10 samples of 1 process"),
+        picture.stdout.contains("10 samples from 1 process"),
         "{picture}"
     );
     let page = machine.home().join("page.html");

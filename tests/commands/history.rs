@@ -183,7 +183,7 @@ fn runs_of_another_branch_are_shown_and_are_no_part_of_a_level() {
     }
     let text = made.perfcheck(&machine, &words).run().expect_code(0).stdout;
     assert!(
-        text.contains("2 runs left out: on another branch than the newest run"),
+        text.contains("2 runs left out: on a different branch than the newest run"),
         "{text}"
     );
 }

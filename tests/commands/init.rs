@@ -254,12 +254,12 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "old",
             "Criterion 0.3.0",
-            "too old: Criterion 0.3.3 or later works",
+            "too old: needs Criterion 0.3.3 or later",
         ),
         (
             "values",
             "divan",
-            "0.1.19 or later works unmodified: one value per process",
+            "works unmodified if 0.1.19 or later: one value per process",
         ),
         (
             "by_hand",
@@ -423,7 +423,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
     place
         .init_changes_nothing(&with_harness, 2)
         .expect_stderr(&[
-            "`fresh-start` has no benchmarks, and no library",
+            "`fresh-start` has neither benchmarks nor a library",
             "src/lib.rs",
         ]);
 }

@@ -51,7 +51,7 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
         .expect_code(0);
     assert_eq!(limited.messages("run").len(), 1);
     let table = stored(&machine, &["store", "runs"]).run().expect_code(0);
-    for text in ["main", "accepted by command", "1 regressed"] {
+    for text in ["main", "accepted explicitly", "1 regressed"] {
         assert!(table.stdout.contains(text), "no {text:?} in {table}");
     }
     assert!(!table.stdout.contains("older run"), "{table}");

@@ -513,7 +513,7 @@ fn thresholds_are_read_strictly() {
         "outlier-mld = 2",
         &["unknown key `outlier-mld`", "did you mean `outlier-mild`?"],
     );
-    refused("outlier-mild = 4", &["must not be above `outlier-severe`"]);
+    refused("outlier-mild = 4", &["must not exceed `outlier-severe`"]);
     refused("min-per-group = 2.5", &["is not a whole number"]);
     refused("test-level = \"5%\"", &["is not a number"]);
     let made = Crate::of(

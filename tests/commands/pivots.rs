@@ -202,7 +202,7 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     let text = pivot(&made, &machine, "--pivot rows=group").expect_code(0);
     assert!(
         text.stdout.contains(
-            "Geometric mean of several benchmarks or runs (samples: their sum): 2 of 2 cells."
+            "2 of 2 cells: geometric means of several benchmarks or runs (samples: sums)."
         ),
         "{text}"
     );
@@ -218,7 +218,7 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     assert!(all.stderr.contains(", ...\n"), "{all}");
     let single = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
     assert!(
-        !single.stdout.contains("Geometric mean of several"),
+        !single.stdout.contains("geometric means of several"),
         "{single}"
     );
 }

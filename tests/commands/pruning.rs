@@ -40,7 +40,9 @@ fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
     };
     let plan = prune(&[]);
     assert!(
-        plan.stdout.contains("2 runs would be removed") && plan.stdout.contains("`--yes`"),
+        plan.stdout.contains("2 runs (")
+            && plan.stdout.contains("would be removed")
+            && plan.stdout.contains("`--yes`"),
         "{plan}"
     );
     let told = prune(&JSON);

@@ -80,7 +80,7 @@ fn a_sender_or_a_server_that_is_killed_loses_nothing_and_doubles_nothing() {
             if finished.code() != 0 {
                 finished
                     .expect_code(5)
-                    .expect_stderr(&["cannot be reached", "still in the store of this machine"]);
+                    .expect_stderr(&["cannot be reached", "still in this machine's store"]);
                 told += 1;
             }
         }
@@ -116,7 +116,7 @@ fn a_server_that_does_not_answer_is_given_up() {
     let finished = push(&listed, &machine, &address).run();
     finished
         .expect_code(5)
-        .expect_stderr(&["no answer within 1 s", "still in the store of this machine"]);
+        .expect_stderr(&["no answer within 1 s", "still in this machine's store"]);
     let history = ["history", "--store", &address];
     let finished = listed.perfcheck(&machine, &history).run();
     finished

@@ -198,7 +198,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push", nobody],
         5,
-        &["cannot be reached", "still in the store of this machine"],
+        &["cannot be reached", "still in this machine's store"],
     );
     refused(&["history", "--store", nobody], 5, &["cannot be reached"]);
     let none = server.address("postgres");
@@ -217,7 +217,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "init", &other],
         5,
-        &["was made by another program", "it was not changed"],
+        &["was made by another program", "nothing was changed"],
     );
     server
         .sql(&database, "UPDATE perfcheck.made_by SET version = 7")
@@ -225,7 +225,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push", &address],
         5,
-        &["schema version 7", "it was not changed"],
+        &["schema version 7", "nothing was changed"],
     );
     server
         .sql(&database, "UPDATE perfcheck.made_by SET version = 1")

@@ -35,7 +35,7 @@ fn interrupted_in_the_third_process(interrupt: impl Fn(&Running)) {
     run.wait_for_stderr("Process 3 ");
     interrupt(&run);
     let run = run.finish().expect_code(130).expect_stderr(&[
-        "error: interrupted; run 1 is stored as incomplete, with the processes that were complete",
+        "error: interrupted; run 1 is stored as incomplete, with its complete processes",
     ]);
     let left_behind = machine.left_behind();
     assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
@@ -136,7 +136,7 @@ fn a_run_that_is_being_measured_stays_and_its_reference_may_go() {
     run.wait_for_stderr("Process 3 ");
     let refused = command(&machine, &["store", "remove", "2"]).expect_code(2);
     refused.expect_stderr(&[
-        "run 2 is incomplete, and a measurement into this store is in progress",
+        "run 2 is incomplete, and a measurement is still using this store",
         "help: wait until the measurement ends",
     ]);
     command(&machine, &["store", "remove", "1"]).expect_code(0);
@@ -190,8 +190,7 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
         .start();
     wait_for_processes(&machine, 10);
     // Ten million samples are read and judged now, for seconds.
-    let said =
-        "error: interrupted; run 1 is stored as incomplete, with the processes that were complete";
+    let said = "error: interrupted; run 1 is stored as incomplete, with its complete processes";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
     let runs = stored(&machine, &["store", "runs"]).json();

@@ -44,7 +44,7 @@ situations! {
     needs_all {
         needs_all: |target| target
             .measured(["small", "large", "after"])
-            .said("warning: bench target `needs_all` of package `needs_all` fails if it skips benchmarks, so each process runs all of them");
+            .said("warning: each process runs all benchmarks and a filter saves no time, because bench target `needs_all` of package `needs_all` fails if it skips benchmarks");
     }
     for_criterion {
         for_criterion: |target| target
@@ -263,7 +263,7 @@ situations! {
             .target_failed("error: bench target `other_protocol` of package `fakes_criterion`: it broke the bench protocol: its Criterion 1.0.0 speaks protocol 2 in format 1");
         needs_all: |target| target
             .measured(["small", "large", "after"])
-            .said("warning: bench target `needs_all` of package `fakes_criterion` fails if it skips benchmarks, so each process runs all of them");
+            .said("warning: each process runs all benchmarks and a filter saves no time, because bench target `needs_all` of package `fakes_criterion` fails if it skips benchmarks");
         comes_once: |target| target
             .timeout("1s")
             .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 1.0 s");

@@ -65,7 +65,7 @@ impl ExitCode {
     }
 
     /// Returns the exit code of a finished comparison. It fails if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or
-    /// if there are no verdicts. If the user named a run or baseline (`named_reference`), it also fails if nothing is comparable with that.
+    /// if there are no verdicts. It also fails if the user named a run or baseline (`named_reference`) and no benchmark is comparable with it.
     pub fn from_tally(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
         let mut code = Self::Clean;
         if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {

@@ -1,4 +1,4 @@
-//! The differing functions, which of them a program can reach, and traps that show whether one of them runs.
+//! Finds the functions that differ and those of them that a program can reach, and inserts traps that show whether one of them runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -56,7 +56,7 @@ pub struct EntryOffsets {
 /// The instruction that stops a program (`int3`).
 const TRAP: u8 = 0xcc;
 
-/// Returns the executable with a trap at each of these file offsets. If it runs to its end, it has reached none of them.
+/// Returns the executable with a trap at each of these file offsets. If the program runs to its end, it has reached none of these places.
 pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
     for place in entrances {
         if let Some(byte) = executable.get_mut(*place) {
@@ -152,8 +152,8 @@ fn units_by_name(program: &Program<'_>, seen: &BTreeSet<u64>) -> BTreeMap<String
     found
 }
 
-/// Returns which pairs differ, including through their references. Data that differ also make everything that refers to them differ. Code that
-/// differs affects its callers only if they call functions of different names.
+/// Returns for each pair whether it differs, directly or through its references. Data that differ also make everything that refers to them differ.
+/// Code that differs affects its callers only if they call functions of different names.
 fn find_differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut differs: Vec<bool> = pairs.nodes.iter().map(|node| !node.same).collect();
     let mut passes_on: HashMap<usize, bool> = HashMap::new();
@@ -185,7 +185,7 @@ fn find_differing(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     }
 }
 
-/// Returns the pairs that programs can reach from their entry points.
+/// Returns for each pair whether programs can reach it from their entry points.
 fn find_reached(pairs: &Pairs<'_, '_>) -> Vec<bool> {
     let mut found = vec![false; pairs.nodes.len()];
     let mut left = pairs.begins.clone();

@@ -409,7 +409,7 @@ impl From<object::Error> for UnsupportedExecutable {
     }
 }
 
-/// Returns the name without hashes. Instances of a generic function may share one.
+/// Returns the demangled name of `symbol`, without hashes. Instances of a generic function may share a name.
 pub fn readable_name(symbol: &str) -> String {
     // A compiler that moves functions between codegen units appends numbers.
     let mut symbol = symbol.split(".llvm.").next().unwrap_or(symbol);

@@ -35,7 +35,7 @@ pub struct FunctionPair {
 /// An instruction of the base next to the instruction that takes its place in the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRow {
-    /// Number of this row's label, from 1, which the jumps to this row show; `None` if no jump leads here.
+    /// Label of this row, a number from 1, which the jumps to this row show; `None` if no jump leads here.
     pub label: Option<usize>,
     /// The instruction of the base; `None` if only the candidate has one here.
     pub base: Option<String>,
@@ -202,7 +202,7 @@ fn align_lines(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<LinePair> {
     pairs
 }
 
-/// A placeholder in the text of a line for the label of the line that it leads to.
+/// A placeholder in the text of an instruction for the label of the line that the instruction refers to.
 pub(crate) const LABEL: char = '\u{1}';
 /// The largest unnamed constant whose value is shown, in bytes.
 const LONGEST_CONSTANT: u64 = 64;
@@ -219,9 +219,9 @@ pub(crate) struct FunctionCode {
 /// An instruction in Intel syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeLine {
-    /// The instruction, with [`LABEL`] in place of the line that it leads to.
+    /// The instruction, with [`LABEL`] in place of the address of a line of the same function.
     pub(crate) text: String,
-    /// Index of the line of the same function that it jumps to or refers to; `None` if there is none.
+    /// Index of the line of the same function that the instruction jumps to or refers to; `None` if it refers to no such line.
     pub(crate) leads_to: Option<usize>,
 }
 
@@ -302,7 +302,7 @@ impl<'d> Disassembly<'d> {
             .collect()
     }
 
-    /// Returns a name for an address that does not depend on the layout.
+    /// Returns a name for an address. The name does not depend on the layout.
     fn name(&self, address: u64, extent: AccessSize) -> String {
         let Some(section) = self.image.section(address) else {
             return "elsewhere".to_owned();
@@ -335,7 +335,7 @@ impl<'d> Disassembly<'d> {
         if unit.symbol.is_some() {
             return self.symbol_name(unit.start, address);
         }
-        // A stub that jumps to a library function.
+        // Code without a symbol may be a stub that jumps to a library function.
         let instructions = self.instructions(unit);
         let mut targets = instructions.iter().filter_map(referenced_address);
         targets.find_map(|(target, _)| {
@@ -361,7 +361,7 @@ impl<'d> Disassembly<'d> {
         })
     }
 
-    /// Returns the name of the item whose address the loader writes here.
+    /// Returns the name of the item whose address the loader writes at `address`.
     fn target_name(&self, address: u64) -> Option<String> {
         match self.image.written.get(&address)? {
             LoaderWrite::Import(name, ..) => (!name.is_empty()).then(|| name.clone()),
@@ -396,7 +396,7 @@ impl<'d> Disassembly<'d> {
     }
 }
 
-/// Reports whether a compiler invented the name for a constant that has none; such names differ between builds.
+/// Reports whether the compiler generated the name, for a constant without a name. Such names differ between builds.
 fn is_generated_name(name: &str) -> bool {
     name.starts_with("anon.") || name.starts_with("alloc_")
 }
@@ -453,7 +453,7 @@ impl InstructionWriter {
     }
 }
 
-/// Tells the formatter the name of the address in the current instruction.
+/// The resolver from which the formatter gets the name of the address in the current instruction.
 struct AddressNames(CurrentAddress);
 
 impl SymbolResolver for AddressNames {

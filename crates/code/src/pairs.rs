@@ -17,7 +17,7 @@ pub(crate) enum PairKind {
     Exact(u64),
     /// Data of unknown length whose addresses are taken.
     Open,
-    /// Data next to data of unknown length, which may be part of those.
+    /// Data next to data of unknown length, of which they may be a part.
     Beside,
     /// Tables of 32-bit distances.
     Table,
@@ -475,8 +475,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Reports whether the data of an open pair certainly end before these neighbors. It is enough to know this of one side: code that stays within
-    /// its data there also does so on the other side, because it is the same code.
+    /// Reports whether the data of an open pair certainly end before these neighbors. Evidence on one side is enough: both sides run the same code,
+    /// so if it stays within its data on one side, it does so on the other.
     pub(crate) fn ends_before(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
         let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
             let image = &program.image;

@@ -1,7 +1,8 @@
 //! An executable with all its code decoded: the body of each unit with masked addresses and their targets, the tables of distances, and the places
 //! where data may begin.
 //!
-//! Recognizes `core::panic::Location`, a place in the source that a panic reports: a change of the line costs no time.
+//! This module also recognizes each `core::panic::Location`, a place in the source that a panic reports: if only the line changes, the speed stays
+//! the same.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +116,7 @@ impl<'d> Program<'d> {
         self.places.extend(tables.flat_map(|table| &table.targets));
     }
 
-    /// Returns the table at `start` that the code of a unit reads, if it is one.
+    /// Returns the table of distances at `start` that the code of `unit` reads; `None` if the data there are no such table.
     fn read_table(&self, unit: usize, start: u64) -> Option<DistanceTable> {
         if self.image.section_use(start)? != SectionUse::Constants {
             return None;
@@ -136,7 +137,7 @@ impl<'d> Program<'d> {
                 are_jumps: true,
             });
         }
-        // Distances to other constants. These are after the end of the table or before its start.
+        // Otherwise, the entries must be distances to other constants, which are after the end of the table or before its start.
         let (mut targets, mut end) = (Vec::new(), end);
         for at in all() {
             let target = entry(at)?;
@@ -247,7 +248,7 @@ pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
     )
 }
 
-/// Returns the number of bytes that an instruction accesses at its address.
+/// Returns the number of bytes that an instruction accesses at the address in it.
 pub(crate) fn access_size(instruction: &Instruction) -> AccessSize {
     let beyond = matches!(
         instruction.mnemonic(),

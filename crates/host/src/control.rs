@@ -22,7 +22,7 @@ const PASSES: usize = 40;
 /// Number of steps in a pass.
 const STEPS: u32 = 25_000;
 
-/// Runs the control workload.
+/// A probe that runs the control workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlProbe {
     /// Scripted results for tests, one per process and then from the beginning again; `None` for real measurements.

@@ -35,7 +35,7 @@ impl Checkout {
             let question = [&["rev-parse"], paths].concat();
             let answer = run(supervisor, directory, &[], &question);
             answer.map_err(|error| match error {
-                // If git is not installed, a directory that seems to be in no repository is treated as such.
+                // If git is not installed and neither `directory` nor a parent has a `.git`, report that there is no repository.
                 GitError::Start(_) if !is_below_repository(directory) => {
                     GitError::NotARepository(directory.to_owned())
                 }
@@ -60,7 +60,7 @@ impl Checkout {
             supervisor: supervisor.clone(),
             common_directory: canonical.map_err(|source| GitError::Unusable {
                 directory: directory.to_owned(),
-                said: format!("{}: {source}", common_directory.display()),
+                message: format!("{}: {source}", common_directory.display()),
             })?,
             top,
             prefix,
@@ -155,15 +155,15 @@ impl Checkout {
 pub(super) const STATUS: [&str; 4] = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
 
 /// Parses the output of [`STATUS`].
-pub(super) fn parse_state(said: &[u8]) -> Option<GitState> {
-    let said = String::from_utf8_lossy(said);
-    let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+pub(super) fn parse_state(output: &[u8]) -> Option<GitState> {
+    let text = String::from_utf8_lossy(output);
+    let head = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let commit = head("# branch.oid ")?;
     let branch = head("# branch.head ")?;
     (commit != "(initial)").then(|| GitState {
         commit: commit.to_owned(),
         branch: (branch != "(detached)").then(|| branch.to_owned()),
-        dirty: said.lines().any(|line| !line.starts_with('#')),
+        dirty: text.lines().any(|line| !line.starts_with('#')),
     })
 }
 
@@ -214,21 +214,21 @@ pub(super) fn run(
     // Leave the `-c` settings out of the message, because they do not show what failed.
     let settings = words.chunks(2).take_while(|pair| pair[0] == "-c").count();
     let command = words[2 * settings..].join(" ");
-    let mut said = String::from_utf8_lossy(&output.stderr)
+    let mut message = String::from_utf8_lossy(&output.stderr)
         .trim_end()
         .to_owned();
-    if said.is_empty() {
-        said = output.status.to_string();
+    if message.is_empty() {
+        message = output.status.to_string();
     }
-    if GitError::mentions_unknown_option(&said) {
+    if GitError::mentions_unknown_option(&message) {
         let version = supervisor.output(git_command(directory).arg("--version"))?;
         return Err(GitError::TooOld {
             command,
-            said: said.lines().next().unwrap_or_default().to_owned(),
+            message: message.lines().next().unwrap_or_default().to_owned(),
             version: String::from_utf8_lossy(trim_line_feed(&version.stdout)).into_owned(),
         });
     }
-    Err(GitError::from_stderr(directory, command, said))
+    Err(GitError::from_stderr(directory, command, message))
 }
 
 fn is_below_repository(directory: &Path) -> bool {
@@ -241,7 +241,7 @@ pub(super) fn trim_line_feed(answer: &[u8]) -> &[u8] {
     answer.strip_suffix(b"\n").unwrap_or(answer)
 }
 
-/// Converts a name from git to a path. Names are bytes; that of a directory may end with a slash.
+/// Converts a name from git, which is bytes, to a path. Removes the slash at the end of a directory's name.
 pub(super) fn path_from_git(name: &[u8]) -> PathBuf {
     let name = name.strip_suffix(b"/").unwrap_or(name);
     PathBuf::from(OsStr::from_bytes(name))
@@ -277,24 +277,24 @@ pub enum GitError {
     },
     /// The repository has no work tree, or git cannot read its configuration or data.
     #[error(
-        "git does not work in `{directory}`: {said}\n  help: make sure that `git -C {directory} status` works",
+        "git does not work in `{directory}`: {message}\n  help: make sure that `git -C {directory} status` works",
         directory = directory.display()
     )]
     Unusable {
         /// The directory.
         directory: PathBuf,
         /// Git's stderr.
-        said: String,
+        message: String,
     },
-    /// The git is too old and does not know an option.
+    /// Git is too old and does not know an option.
     #[error(
-        "`git {command}` failed: {said}\n  help: update git to {OLDEST_GIT} or newer; this is {version}"
+        "`git {command}` failed: {message}\n  help: update git to {OLDEST_GIT} or newer; this is {version}"
     )]
     TooOld {
         /// The subcommand and its arguments.
         command: String,
         /// Git's stderr.
-        said: String,
+        message: String,
         /// Output of `git --version`.
         version: String,
     },
@@ -335,7 +335,7 @@ pub enum GitError {
     },
     /// A filter program failed while git wrote a file.
     #[error(
-        "the git filter `{filter}` failed for `{file}` in commit {commit}\n{said}\n  help: fix the command that `git config --get-regexp '^filter.{filter}'` prints{}",
+        "the git filter `{filter}` failed for `{file}` in commit {commit}\n{message}\n  help: fix the command that `git config --get-regexp '^filter.{filter}'` prints{}",
         lfs_help(filter, commit)
     )]
     Filter {
@@ -346,25 +346,25 @@ pub enum GitError {
         /// The commit that was written.
         commit: String,
         /// The stderr of git and the filter.
-        said: String,
+        message: String,
     },
     /// Git could not write a file in the cache.
     #[error(
-        "git cannot write to the cache\n{said}\n  help: you can remove the cache at any time; set PERFCHECK_CACHE to use another directory"
+        "git cannot write to the cache\n{message}\n  help: you can remove the cache at any time; set PERFCHECK_CACHE to use another directory"
     )]
     NotWritten {
         /// Git's stderr.
-        said: String,
+        message: String,
     },
     /// Git failed for another reason.
     #[error(
-        "`git {command}` failed\n{said}\n  help: `git fsck` lists missing or damaged objects, and `git fetch` may restore them from the remote repository"
+        "`git {command}` failed\n{message}\n  help: `git fsck` lists missing or damaged objects, and `git fetch` may restore them from the remote repository"
     )]
     Failed {
         /// The subcommand and its arguments.
         command: String,
         /// Git's stderr.
-        said: String,
+        message: String,
     },
     /// The user asked to stop.
     #[error("interrupted")]
@@ -372,13 +372,13 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// Creates the error for `git command`, run in `directory`, which failed and wrote `said` to stderr.
-    pub(super) fn from_stderr(directory: &Path, command: String, said: String) -> Self {
-        if said.contains("not a git repository") {
+    /// Creates the error for `git command`, run in `directory`, which failed and wrote `message` to stderr.
+    pub(super) fn from_stderr(directory: &Path, command: String, message: String) -> Self {
+        if message.contains("not a git repository") {
             return Self::NotARepository(directory.to_owned());
         }
-        let mut lines = said.lines().map(str::trim);
-        if said.contains("dubious ownership") || said.contains("is owned by someone else") {
+        let mut lines = message.lines().map(str::trim);
+        if message.contains("dubious ownership") || message.contains("is owned by someone else") {
             let offer = lines.find(|line| line.starts_with("git config"));
             let usual = || {
                 let path = directory.display();
@@ -398,18 +398,18 @@ impl GitError {
                     None => "HEAD",
                 }
                 .to_owned(),
-                said,
+                message,
             };
         }
         let cannot_write = ["unable to write", "unable to create", "No space left"];
-        if cannot_write.iter().any(|words| said.contains(words)) {
-            return Self::NotWritten { said };
+        if cannot_write.iter().any(|words| message.contains(words)) {
+            return Self::NotWritten { message };
         }
-        Self::Failed { command, said }
+        Self::Failed { command, message }
     }
 
     /// Reports whether git's message is about an unknown option.
-    pub(super) fn mentions_unknown_option(said: &str) -> bool {
+    pub(super) fn mentions_unknown_option(message: &str) -> bool {
         [
             "unknown option",
             "unknown switch",
@@ -417,16 +417,16 @@ impl GitError {
             "usage: git",
         ]
         .iter()
-        .any(|words| said.contains(words))
+        .any(|words| message.contains(words))
     }
 
     /// Converts a general failure to [`Self::Unusable`], for queries that only check whether git works in
     /// `directory`.
     pub(super) fn about_directory(self, directory: &Path) -> Self {
         match self {
-            Self::Failed { said, .. } | Self::NotWritten { said } => Self::Unusable {
+            Self::Failed { message, .. } | Self::NotWritten { message } => Self::Unusable {
                 directory: directory.to_owned(),
-                said,
+                message,
             },
             other => other,
         }

@@ -1,8 +1,8 @@
 //! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys.
 //!
-//! No other module reads these. Must not interpret the values beyond converting them to the types of the model.
-//! Invariant: a fact that cannot be determined is absent, not an error. Only data that a command requires (a
-//! revision, its files) causes errors.
+//! Other crates read these only where an `expect(clippy::disallowed_methods)` gives the reason. Must not interpret the values beyond converting them
+//! to the types of the model. Invariant: a fact that cannot be determined is absent, not an error. An error is returned only if a command requires
+//! the data (a revision, its files).
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -1,8 +1,7 @@
 //! Resolves revisions of a repository, and exports the files of a commit to another directory.
 //!
-//! Never writes into the user's repository or checkout: files are exported through a separate index, so `HEAD`,
-//! index, references and the list of work trees do not change. Unlike the queries of [`Checkout`], these must
-//! succeed: every failure has advice.
+//! Never writes into the user's repository or checkout: files are exported through a separate index, so `HEAD`, index, references and the list of
+//! work trees do not change. Unlike the queries in `git.rs`, these operations must succeed: every failure is an error with advice.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -209,7 +208,7 @@ impl Checkout {
     pub fn write_git_directory(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
         let failed = |source: io::Error| GitError::Failed {
             command: "init".to_owned(),
-            said: source.to_string(),
+            message: source.to_string(),
         };
         let repository = directory.join(".git");
         let environment = [
@@ -306,7 +305,7 @@ impl Checkout {
 
 const SHALLOW: &str = "this clone is shallow: run `git fetch --unshallow` to get the full history (on CI, set `fetch-depth: 0` in the checkout step)";
 
-/// Writes a commit of a repository and the commits of its submodules.
+/// A writer of a commit of a repository, and of the commits of its submodules.
 struct CommitWriter<'a> {
     supervisor: &'a Supervisor,
     /// Git directories of the repository, which may contain those of submodules in `modules/`. The first one has the objects.
@@ -420,7 +419,7 @@ impl CommitWriter<'_> {
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
         let failed = |source: io::Error| GitError::Failed {
             command: arguments.join(" "),
-            said: source.to_string(),
+            message: source.to_string(),
         };
         for directory in [&self.directory, &self.index] {
             std::fs::create_dir_all(directory).map_err(failed)?;

@@ -29,7 +29,7 @@ pub struct EnvironmentVariables {
     pub no_rerun: bool,
     /// `PERFCHECK_NO_SAMPLING`: whether never to sample the time of processes.
     pub no_sampling: bool,
-    /// `PERFCHECK_LOG`: the parts of the tool that write what they do to stderr.
+    /// `PERFCHECK_LOG`: the parts of the tool that log to stderr.
     pub log: Option<String>,
     /// `PERFCHECK_SCRIPTED_CLOCK`: scripted times of benches, for tests.
     pub scripted_clock: Option<String>,

@@ -35,8 +35,8 @@ pub fn bca_interval(
     )
 }
 
-/// Computes the bounds of a `BCa` interval from the bootstrap distribution in any order, the observed value, and the values with one cluster left
-/// out each, in any order.
+/// Computes the bounds of a `BCa` interval from the values of a statistic: those of its `resamples`, the `observed` one, and the `jackknife` values,
+/// each with one cluster left out. The order of `resamples` and `jackknife` does not matter.
 ///
 /// With z0 = `Phi^-1`(share of resamples below the observed value, equal ones counting half) and
 /// a = sum d^3 / (6 (sum d^2)^(3/2)), d = mean - value of the jackknife, the bounds are the `Linear` quantiles at
@@ -64,7 +64,7 @@ pub fn bca_bounds(
     })
 }
 
-/// Returns the acceleration; 0 if leaving out a cluster changes nothing.
+/// Returns the acceleration of the interval; 0 if leaving out a cluster changes nothing.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let squares = squared_deviations(jackknife);
     // The formula needs mean - value, which is the negative deviation.

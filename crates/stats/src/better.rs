@@ -59,7 +59,7 @@ impl Better {
     }
 }
 
-/// Returns max(1, floor(n percent / 100)); `None` unless all values are finite.
+/// Returns max(1, floor(n percent / 100)). `None` without values, with a value that is not finite, or for a `percent` above 100.
 fn rank(sorted: &[f64], percent: u32) -> Option<usize> {
     let valid = !sorted.is_empty() && percent <= 100 && sorted.iter().all(|x| x.is_finite());
     valid.then(|| (sorted.len() * percent as usize / 100).max(1))

@@ -5,11 +5,11 @@ use super::special::beta_regularized;
 /// The number of bisections: enough for the resolution of a float near 1.
 const HALVINGS: u32 = 60;
 
-/// Returns the one-sided upper bound, at the confidence `level`, of the probability of an event that happened `count` times in `trials`: the
-/// largest probability at which so few events are not less likely than 1 - `level`.
+/// Returns the one-sided upper bound, at the confidence `level`, of the probability of an event that happened `count` times in `trials`: the largest
+/// probability of the event at which `count` or fewer events have a probability of at least 1 - `level`.
 ///
-/// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. The bound is 1 if `count` equals `trials`,
-/// also without trials. `None` unless 0 < `level` < 1 and `count` <= `trials`.
+/// The bound solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. It is 1 if `count` equals `trials`, even
+/// without trials. `None` unless 0 < `level` < 1 and `count` <= `trials`.
 pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     if !(level > 0.0 && level < 1.0) || count > trials {
         return None;

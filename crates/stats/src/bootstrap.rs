@@ -310,7 +310,7 @@ impl PercentileRule {
     }
 }
 
-/// Returns the central interval of the finite values.
+/// Returns the central interval of the finite values; `None` if there are none, if fewer than half are finite, or for a `level` outside 0..1.
 fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
     let mut values = finite_majority(values)?;
     if !(level > 0.0 && level < 1.0) {

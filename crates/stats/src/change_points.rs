@@ -58,8 +58,8 @@ enum RightPart {
 /// searched twice, each time at half the level (Bonferroni): first with a right part that reaches to the end, which detects late changes better, then
 /// with one that may end anywhere, as published, which detects a level that was left again.
 ///
-/// Order matters: `values` are in order of time, in any unit. They should be finite. A series shorter than twice the fewest values of a side, or
-/// of equal values, has no change point. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
+/// Order matters: `values` are in order of time, in any unit. They should be finite. There is no change point in a series of equal values, or in one
+/// that is shorter than twice `rules.least`. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
 /// if a split is not significant (Besag and Clifford 1991).
 pub fn change_points(
     values: &[f64],

@@ -312,7 +312,7 @@ impl CentreDistances<'_> {
     }
 }
 
-/// Returns how many of the first steps satisfy `holds`. After the first step that does not, no later one may.
+/// Returns the number of steps that satisfy `holds`. These must come before all other steps.
 fn partition(steps: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, steps);
     while low < high {

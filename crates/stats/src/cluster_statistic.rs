@@ -9,8 +9,8 @@ use super::sums::sum;
 
 /// A statistic of the pooled samples of resampled clusters, for the bootstrap and the jackknife.
 ///
-/// A cluster holds the samples of one independent unit, such as a process. Independent single values are clusters of one sample. The value of an
-/// implementation must depend on nothing but the weights.
+/// A cluster holds the samples of one independent unit, such as a process. Independent single values are clusters of one sample. The result of
+/// `evaluate` must depend only on the weights.
 pub trait ClusterStatistic: Sync {
     /// Returns the number of clusters.
     fn clusters(&self) -> usize;
@@ -37,7 +37,7 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     sums
 }
 
-/// The mean of the pooled samples. One evaluation takes one step per cluster. It is NaN without samples.
+/// The mean of the pooled samples. One evaluation takes one step per cluster. The mean is NaN without samples.
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
     centre: f64,
@@ -73,7 +73,7 @@ impl ClusterStatistic for ClusterMean {
     }
 }
 
-/// The standard deviation (n - 1) of the pooled samples. One evaluation takes about one step per cluster. It is NaN below two samples.
+/// The standard deviation (n - 1) of the pooled samples. One evaluation takes about one step per cluster. The deviation is NaN below two samples.
 #[derive(Debug, Clone)]
 pub struct ClusterSd {
     /// For each cluster: count, sum and sum of squares of the samples minus a common center.
@@ -83,8 +83,8 @@ pub struct ClusterSd {
 impl ClusterSd {
     /// Sums the samples of `clusters` about their common median, in any order and linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
-        // Center first, or the squares of raw nanoseconds would cancel. Center at the median, because a single outlier does not move it away from
-        // the other values, which are all that a resample without the outlier has.
+        // Subtract a center first, or the squares of raw nanoseconds would cancel. The center is the median, because a single outlier does not move
+        // the median away from the other values, and a resample may contain only those.
         let centre = median(&clusters.concat()).unwrap_or(0.0);
         let terms = clusters
             .iter()
@@ -116,8 +116,8 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. It is not finite if
-/// all x are 0.
+/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. The slope is not
+/// finite if all x are 0.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
     /// For each cluster: sum xy, sum x^2.
@@ -196,7 +196,7 @@ pub(super) mod fixtures {
             .collect()
     }
 
-    /// Generates clusters and weights: `clusters` clusters of `samples` samples, small integers, drawn up to twice.
+    /// Generates `clusters` clusters of `samples` small integers each, and a weight from 0 to 2 for each cluster.
     pub(crate) fn clusters_and_weights(
         clusters: Range<usize>,
         samples: Range<usize>,
@@ -248,7 +248,7 @@ impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for ClusterFuncti
     }
 }
 
-/// Describes the means of `clusters`: the mean of the k means, and their spread (k - 1).
+/// Describes the means of the k `clusters`. The standard deviation of the means divides by k - 1.
 ///
 /// The spread is computed from unrounded means. A single cluster has no standard deviation. `None` without clusters, with an empty cluster, or
 /// with a value that is not finite.
@@ -270,12 +270,12 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     })
 }
 
-/// Returns how much more clusters differ than the variation within them suggests: the standard deviation of the clusters' medians divided by the
-/// mean of their standard errors. It has no unit.
+/// Returns the standard deviation of the clusters' medians, divided by the mean of the clusters' standard errors; it has no unit. The higher the
+/// result, the more clusters differ beyond the variation within them.
 ///
 /// `NBenchmark` calls this the process variance ratio; with processes as clusters and iterations of nanoseconds, 30 to 60 is ordinary. Clusters of
-/// one sample have no standard error and are left out of its mean. `None` below two clusters, with an empty cluster, or if no cluster varies within
-/// itself.
+/// one sample have no standard error and are left out of the mean of the standard errors. `None` below two clusters, with an empty cluster, or if no
+/// cluster varies within itself.
 pub fn between_to_within_ratio(clusters: &[&[f64]]) -> Option<f64> {
     let medians = clusters
         .iter()
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(PairedRatio::new(mean.clone(), mean).unwrap().cost(), 6);
         let points: [&[(f64, f64)]; 2] = [&[(1.0, 2.0)], &[(2.0, 4.0)]];
         assert_eq!(ClusterSlope::new(&points).cost(), 2);
-        // Three clusters, and twice the rank: a quarter of twelve.
+        // Three clusters, plus twice the rank, which is a quarter of twelve samples.
         assert_eq!(ClusterLowQuantile::new(&few, 0.25, 2).cost(), 3 + 2 * 3);
         // Twelve samples are counted once, then found in four bisections.
         assert_eq!(ClusterMedian::new(&few).cost(), 12 + 4);

@@ -30,7 +30,7 @@ pub struct SplitHalves {
     pub p: f64,
     /// Relative change from the mean of the first half to that of the second; `None` unless the first mean is positive.
     pub change: Option<f64>,
-    /// Difference of the means, second - first, in its standard errors; `None` if both halves are constant.
+    /// Difference of the means, second - first, in units of its standard error; `None` if both halves are constant.
     pub standard_errors: Option<f64>,
 }
 
@@ -62,14 +62,14 @@ impl SplitHalves {
     }
 }
 
-/// The most bins of a histogram: a far outlier would otherwise need millions.
+/// Maximum number of bins of a histogram; a far outlier would otherwise need millions.
 const MOST_BINS: f64 = 10_000.0;
 
 /// Returns Gregg's mvalue of `values`, given in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an
 /// empty bin at each end (Gregg 2014, "Frequency Trails: Modes and Modality"). It is 2 for one mode, about 4 for two equal ones.
 ///
-/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000.
-/// Without interquartile range, or below two values, there is one mode: 2. `None` without values or with a value that is not finite.
+/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. If the
+/// interquartile range is 0, or below two values, the result is 2, for one mode. `None` without values or with a value that is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
@@ -96,8 +96,8 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
     Some(f64::from(steps) / f64::from(highest))
 }
 
-/// Returns the medians of the two groups into which `values`, given in any order, divide, the smaller first. Of all cuts that leave each group at
-/// least `least_share` of the values, it takes the one with the smallest sum of distances from the medians of the groups (one-dimensional
+/// Divides `values`, given in any order, into two groups, and returns the medians of the groups, the smaller first. The cut is the one with the
+/// smallest sum of distances from the medians of the groups, of all cuts that leave each group at least `least_share` of the values (one-dimensional
 /// 2-medians, Vinod 1969).
 ///
 /// `None` if no cut lies between two different values, or for a value that is not finite.
@@ -144,9 +144,9 @@ pub struct SlowMode {
 }
 
 impl SlowMode {
-    /// Examines the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode if there
-    /// are at least `fewest`, at least `least_share` of all, and if their coefficient of variation is at most `highest_cv`. `None` if they do not,
-    /// without spread, or for a value that is not finite.
+    /// Detects a mode among the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode
+    /// if they are at least `fewest`, are at least `least_share` of all values, and have a coefficient of variation of at most `highest_cv`. `None`
+    /// without a mode or for a value that is not finite.
     pub fn detect(
         values: &[f64],
         fewest: usize,

@@ -60,8 +60,8 @@ impl Description {
         self.mad * MAD_TO_SD
     }
 
-    /// Returns the mean divided by the median, without a unit; `None` unless the median is positive. A value far above 1 suggests a look at the
-    /// sample.
+    /// Returns the mean divided by the median, without a unit; `None` unless the median is positive. A value far above 1 means that a few values are
+    /// much larger than the others.
     pub fn mean_over_median(&self) -> Option<f64> {
         (self.median > 0.0).then(|| self.mean / self.median)
     }
@@ -79,7 +79,7 @@ impl Description {
     }
 }
 
-/// Returns the arithmetic mean of `values`, in their unit, rounded once; `None` without values. A NaN among the values makes it NaN.
+/// Returns the arithmetic mean of `values`, in their unit, rounded once; `None` without values. The mean is NaN if a value is NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (centre, rest) = parts_of_mean(values);
     let mean = if centre.is_finite() {
@@ -92,19 +92,20 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 
 /// Returns the mean of `new` minus the mean of `base`, in their unit; `None` if a side has no values.
 ///
-/// Both means are computed about a point between them, so the difference keeps all its digits even if each mean alone would round them away.
+/// Both means are computed relative to a point between them, so the difference keeps digits that the rounding of each mean alone would lose.
 pub fn mean_difference(new: &[f64], base: &[f64]) -> Option<f64> {
     let centre = f64::midpoint(mean(new)?, mean(base)?);
     Some(mean_distance(new, centre)? - mean_distance(base, centre)?)
 }
 
-/// Returns the mean of `values` minus `centre`, with the digits that the mean itself would round away; `None` without values.
+/// Returns the mean of `values` minus `centre`, including digits that the rounding of the mean would lose; `None` without values.
 pub(super) fn mean_distance(values: &[f64], centre: f64) -> Option<f64> {
     let distances = values.iter().map(|value| value - centre);
     (!values.is_empty()).then(|| sum(distances) / values.len() as f64)
 }
 
-/// Returns the deviation of each value from the mean, in the order of `values`. It subtracts the rounded mean first, then its rounding error.
+/// Returns the deviation of each value from the mean, in the order of `values`. Subtracts the rounded mean first, then the rounding error of the
+/// mean.
 pub(super) fn deviations(values: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
     let (centre, rest) = parts_of_mean(values);
     values.iter().map(move |value| (value - centre) - rest)
@@ -117,18 +118,18 @@ fn parts_of_mean(values: &[f64]) -> (f64, f64) {
     (centre, sum(values.iter().map(|value| value - centre)) / n)
 }
 
-/// Returns the sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and `LeVeque` 1983). It is 0 for equal values.
+/// Returns the sum of the squared [`deviations`], by the corrected two-pass algorithm (Chan, Golub and `LeVeque` 1983); 0 for equal values.
 pub(super) fn squared_deviations(values: &[f64]) -> f64 {
     sum(deviations(values).map(|deviation| deviation * deviation))
 }
 
-/// Returns the sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite
-/// makes it NaN.
+/// Returns the sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values, and NaN if a value is not
+/// finite.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
     (values.len() >= 2).then(|| squared_deviations(values) / (values.len() - 1) as f64)
 }
 
-/// Returns the standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values. A value that is not finite makes it NaN.
+/// Returns the standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values, and NaN if a value is not finite.
 pub fn standard_error(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
 }
@@ -177,7 +178,8 @@ pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
 /// Returns the kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
 ///
 /// The result holds (x, density) at `points` evenly spaced places from `lower` to `upper`; x is in the unit of `values`, the density in its
-/// reciprocal. It takes `points` times n steps. It is empty without values, with fewer than two points, or if the bandwidth is not positive.
+/// reciprocal. The result is empty without values, with fewer than two points, or if the bandwidth is not positive. The computation takes `points`
+/// times n steps.
 pub fn density_curve(
     values: &[f64],
     bandwidth: f64,
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn an_offset_that_the_values_still_resolve_costs_no_digit_of_the_spread() {
-        // Deviations k 2^-10 for k from -1000 to 1000: the sum of squares is 2 (1000 1001 2001 / 6) 2^-20, over 2000.
+        // The deviations are k / 2^10 for k from -1000 to 1000. Their squares sum to 2 * (1000 * 1001 * 2001 / 6) / 2^20, and n - 1 is 2000.
         let expected = (667_667_000.0_f64 / 2000.0).sqrt() / 1024.0;
         for offset in [0.0, 1e3, 1e6, 1e9, 1e12] {
             let values: Vec<f64> = (-1000..=1000)

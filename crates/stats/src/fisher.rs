@@ -27,8 +27,8 @@ impl FisherExact {
         }
     }
 
-    /// Returns the one-sided p-value for "the first group has the larger proportion": P(at least `first` hits in the first group | `first` +
-    /// `second` hits in both). Hits beyond the size count as the size. Without hits it is 1.
+    /// Returns the one-sided p-value for "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second`
+    /// hits in both). A number of hits above the group size counts as the group size. The p-value is 1 without hits.
     pub fn upper_tail(&self, first: usize, second: usize) -> f64 {
         let (first, second) = (first.min(self.size), second.min(self.size));
         let hits = first + second;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn tails_agree_with_scipy() {
-        // fisher_exact([[8, 2], [1, 9]], 'greater').pvalue and [[6, 0 of 10 each]]
+        // fisher_exact([[8, 2], [1, 9]], 'greater').pvalue, and the same for [[6, 4], [0, 10]]
         let ten = FisherExact::new(10);
         assert!((ten.upper_tail(8, 1) - 0.002_738_747_320_790_666_3).abs() < 1e-12);
         assert!((ten.upper_tail(6, 0) - 0.005_417_956_656_346_749).abs() < 1e-12);

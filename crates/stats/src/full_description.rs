@@ -11,7 +11,7 @@ use super::quantile::Quantile;
 /// The values from which the percentiles and extremes of a [`FullDescription`] are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TailSource {
-    /// All values: a policy hides no tail.
+    /// All measured values, so that an outlier policy cannot hide the tail.
     Raw,
     /// The values that the policy kept.
     TreatedSample,
@@ -32,7 +32,7 @@ pub struct FullDescriptionRules {
     pub level: f64,
 }
 
-/// Location, spread, tail and the mean's interval of one sample, in its unit. Quantities that the values do not determine are `None`.
+/// Location, spread and tail of one sample, and the interval of its mean, in its unit. Quantities that the values do not determine are `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescription {
     /// Number of measured values.

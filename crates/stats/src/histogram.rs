@@ -42,7 +42,7 @@ impl HdrPrecision {
         (2 * 10_u64.pow(self.digits.into())).next_power_of_two()
     }
 
-    /// Returns the number of counters for each further power of two.
+    /// Returns the number of counters for each power of two from [`Self::exact_below`] on.
     fn counters_per_power(self) -> u32 {
         (self.exact_below() / 2) as u32
     }
@@ -68,7 +68,7 @@ impl HdrPrecision {
         self.index_of(Self::HIGHEST)
     }
 
-    /// Returns the smallest value of the counter `index`, and the number of values that it covers.
+    /// Returns the smallest value that the counter `index` covers, and how many integers the counter covers.
     fn span(self, index: u32) -> (u64, u64) {
         if u64::from(index) < self.exact_below() {
             return (u64::from(index), 1);
@@ -84,7 +84,7 @@ impl HdrPrecision {
     }
 }
 
-/// A counter of a histogram. Files contain the pair of both numbers.
+/// A counter of a histogram. Files contain it as the pair (index, count).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u64)", into = "(u32, u64)")]
 pub struct HdrCounter {
@@ -160,7 +160,7 @@ impl HdrHistogram {
         Self::from_counters(precision, counters)
     }
 
-    /// Returns the histogram of the values of both. If one has a finer resolution, its values are counted by the lowest value of their counter.
+    /// Merges two histograms, at the coarser of their two resolutions. A value of the finer histogram counts as the lowest value of its counter.
     /// `None` for 2^64 values or more.
     pub fn merge(&self, other: &Self) -> Option<Self> {
         let precision = self.precision.min(other.precision);
@@ -187,7 +187,7 @@ impl HdrHistogram {
         self.total
     }
 
-    /// Returns the quantile of the fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that holds the value of
+    /// Returns the quantile of the fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that contains the value of
     /// rank max(1, ceil(`quantile` total)). `None` without values, or for a fraction outside 0..=1.
     pub fn percentile(&self, quantile: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&quantile) {

@@ -18,8 +18,8 @@ pub enum HodgesLehmannRanks {
 /// The tolerance for the rounding of 1 - level, so that a rank whose probability is exactly 1 - level is accepted.
 const ROUNDING: f64 = 1e-12;
 
-/// The relative tolerance within which differences count as equal, as a fraction of the largest value: decimal values are rounded to binary ones.
-/// A wider tolerance would merge the real small differences between large values.
+/// The relative tolerance within which differences count as equal, as a fraction of the largest value. It is needed because decimal values are
+/// rounded to binary ones. A wider tolerance would merge real small differences between large values.
 const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 
 /// The shift between two independent groups: the median of all pairwise differences new - base, with its interval (Hodges and Lehmann 1963).
@@ -156,9 +156,9 @@ impl HodgesLehmann {
         self.shift_at(self.pairs() as f64 / 2.0)
     }
 
-    /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which the asymptotic p by `method` is not below
-    /// 1 - level, because U is too close to half of the pairs. It therefore excludes 0 exactly if that p is below 1 - level, with any ties, and is a
-    /// single point only if all differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
+    /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which the asymptotic p-value by `method` is at
+    /// least 1 - level. So the interval excludes 0 exactly if the p-value at 0 is below 1 - level, even with ties. It is a single point only if all
+    /// differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
     pub fn interval_mid_distribution(
         &self,
         level: f64,
@@ -177,8 +177,8 @@ impl HodgesLehmann {
         })
     }
 
-    /// Returns the shift that has `pairs` of the differences below it, where equal differences count half. It is interpolated linearly between
-    /// groups of equal differences, and exact at 0.
+    /// Returns the shift that exceeds `pairs` of the differences, where differences equal to the shift count as half. Between groups of equal
+    /// differences, the shift is interpolated linearly; if no difference is 0, the shift is 0 exactly at the number of negative differences.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
         let group = self.group_of_rank(rank)?;

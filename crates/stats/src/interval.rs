@@ -37,7 +37,8 @@ impl Interval {
         }
     }
 
-    /// Returns the part of the interval that is not below 0, for quantities that cannot be negative. It covers as often as the whole interval.
+    /// Returns the part of the interval that is not below 0, for quantities that cannot be negative. It contains the true value as often as the whole
+    /// interval does.
     #[must_use]
     pub fn clamp_at_zero(self) -> Self {
         self.map(|bound| bound.max(0.0))
@@ -65,8 +66,8 @@ impl IntervalEstimate {
 
 /// The distance of two estimates in units of their intervals (mmtests).
 ///
-/// By the rule of mmtests, two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an
-/// interval.
+/// By the rule of mmtests, two estimates differ if their intervals do not overlap. This rule is weaker than a test, but works for any estimate with
+/// an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum IntervalDistance {
     /// The difference new - base, divided by the sum of the half-intervals that face each other. If it exceeds 1 in magnitude, the intervals do
@@ -197,7 +198,7 @@ pub struct MedianInterval {
 }
 
 impl MedianInterval {
-    /// Computes the interval, at `level`, of the median of the population that `values`, given in any order, are drawn from.
+    /// Computes the interval at `level` of a population's median from a sample: `values`, given in any order.
     ///
     /// Order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2 P(Bin(n, 1/2) <= l - 1) or more. Below 50 values the
     /// result is the narrowest symmetric pair of ranks that covers `level`; from 50 on it has ranks floor((n - z sqrt n) / 2) and ceil(1 + (n + z

@@ -192,15 +192,16 @@ const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 pub enum Smoothness {
     /// A smooth function of sums over clusters, such as a mean: the jackknife is sufficient.
     Smooth,
-    /// A median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values of single clusters. The jackknife of a median is not consistent
-    /// (Efron and Tibshirani 1993, section 10.6), and with few clusters it may be 0 by chance.
+    /// A median: the error of its logarithm is at least sqrt(pi / 2) SD / sqrt(k), where SD is the standard deviation of the logarithms of the k
+    /// values of single clusters. The jackknife of a median is not consistent (Efron and Tibshirani 1993, section 10.6), and with few clusters it may
+    /// be 0 by chance.
     Median,
 }
 
 /// The standard error of the logarithm of a statistic or ratio. A small one is approximately the relative error.
 ///
-/// Together with its degrees of freedom, it gives bounds at any level. Decisions about many comparisons need bounds far out in the tails. There the
-/// percentile bootstrap of few clusters covers far too rarely, and Student's t does not.
+/// Together with its degrees of freedom, it gives bounds at any level. Decisions about many comparisons need bounds far out in the tails. There, the
+/// percentile bootstrap of few clusters covers the true value far too rarely, unlike Student's t.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LogStandardError {
     /// Standard error, without a unit.
@@ -211,7 +212,7 @@ pub struct LogStandardError {
 
 impl LogStandardError {
     /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom
-    /// less than there are clusters.
+    /// fewer than there are clusters.
     ///
     /// `None` below two clusters, or if a value is not positive and finite. It is 0 for equal clusters.
     pub fn estimate(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
@@ -256,7 +257,7 @@ impl LogStandardError {
     }
 
     /// Returns half the width of the two-sided interval of the logarithm at `level`; its exponential is the factor between the estimate and a bound.
-    /// It is 0 for an error of 0, and infinite for a level of 1 or more.
+    /// The result is 0 for an error of 0, and infinite for a level of 1 or more.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;
@@ -265,7 +266,7 @@ impl LogStandardError {
             .map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 
-    /// Returns the two-sided interval, at `level`, of the relative change `change`, a fraction, if `self` is the error of the logarithm of its ratio.
+    /// Returns the two-sided interval at `level` of the relative change `change`, a fraction; `self` must be the standard error of ln(1 + `change`).
     pub fn change_interval(&self, change: f64, level: f64) -> Interval {
         let margin = self.margin(level);
         if margin == 0.0 {
@@ -537,7 +538,7 @@ mod tests {
             &ClusterMean::new(&singles(&base)),
             Smoothness::Smooth,
         );
-        // The squared errors differ by a factor of 36: 72^2 + 2 72 + 1 over 72^2 / 2 + 1 / 3, approximately.
+        // The squared errors differ by a factor of 72, so Welch's degrees of freedom are about (72 + 1)^2 / (72^2 / 2 + 1 / 3).
         let welch = 73.0 * 73.0 / (72.0 * 72.0 / 2.0 + 1.0 / 3.0);
         assert!((found.unwrap().df - welch).abs() < 0.01);
     }

@@ -10,7 +10,7 @@
 //! | By how much do they differ? | [`mean_difference`], [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_difference_standard_error`] |
 //! | Do more than two groups differ? | [`KruskalWallis`] |
-//! | How are many tests corrected? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out) |
+//! | How are many tests corrected? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out in the tails) |
 //! | Which values are outliers, and how are they treated? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
 //! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`two_groups`], [`SlowMode`] |
 //! | How does y grow with x? | [`slope_through_origin`], [`r_squared_through_origin`], [`LinearFit`], [`ClusterSlope`] |
@@ -27,10 +27,10 @@
 //!   is slower.
 //! - **Units.** Values may have any unit, but all values of a call have the same unit. Results have this unit too, unless the function names another.
 //!   Levels, shares and relative changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability
-//!   of error. A one-sided bound says which of the two it takes.
+//!   of error. Each function that returns a one-sided bound documents which of the two its `level` is.
 //! - **Order.** The order of values does not matter unless a function says so.
-//! - **`None`** means that the data do not determine the value: there are too few, one is not finite, they have no spread, or a level is outside 0
-//!   to 1. Each function says which. Nothing is logged, and bad data cause no panic.
+//! - **`None`** means that the data do not determine the value: there are too few, one is not finite, they have no spread, or a level is outside
+//!   0..1. Each function documents its cases. Nothing is logged, and bad data cause no panic.
 //! - **Speed.** A function takes at most n log n steps unless it says otherwise. Functions that resample use `rayon`'s thread pool.
 //!
 //! Formulas and their sources are documented with the code. The project's book *How cargo perfcheck works* collects them, with full titles.

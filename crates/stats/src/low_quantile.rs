@@ -1,4 +1,5 @@
-//! A low quantile of clustered samples as a function of the draws of each cluster, and the spread of the difference of two such quantiles.
+//! A low quantile of clustered samples as a function of the number of times that each cluster was drawn, and the spread of the difference of two such
+//! quantiles.
 //!
 //! A low quantile depends only on the lowest samples: an evaluation walks up from the smallest sample to the wanted rank.
 
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_standard_error_of_means_of_constant_clusters_is_that_of_their_differences() {
-        // Clusters of one sample and p at the median of the pool: compare with the spread of a known distribution.
+        // With clusters of one sample and p = 0.5, the statistic is the median of the pool. Its spread is known for uniform values.
         let mut draws = Draws::new(
             Stream {
                 seed: 1,

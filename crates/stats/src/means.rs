@@ -25,7 +25,8 @@ pub struct GeometricMean {
 }
 
 impl GeometricMean {
-    /// Computes the mean of `ratios`, given in any order. Ratios without a logarithm are left out and counted. `None` if none is left.
+    /// Computes the mean of `ratios`, given in any order. Ratios that are zero, negative or not finite are left out and counted. `None` if none is
+    /// left.
     pub fn compute(ratios: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = ratios
             .iter()
@@ -41,7 +42,7 @@ impl GeometricMean {
     }
 }
 
-/// The harmonic mean of rates, with its deviation, in their unit.
+/// The harmonic mean of rates and its deviation, both in the unit of the rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HarmonicMean {
     /// Harmonic mean, H = n / sum(1 / x).
@@ -150,7 +151,7 @@ impl TrimmedMean {
     }
 
     /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
-    /// `None` for fewer than two. This error is too small, because the removed values widen the whole sample.
+    /// `None` for fewer than two. This error is too small, because the whole sample varies more than the kept values.
     pub fn compute_plain(treated: &TreatedSample<'_>) -> Option<Self> {
         let n = treated.values.len() as f64;
         Some(Self {
@@ -200,7 +201,7 @@ impl Subsampling {
         replacement: Replacement::With,
     };
 
-    /// Returns the number of samples in a part of a cluster of `count`.
+    /// Returns the number of samples in a part of a cluster that has `count` samples.
     pub fn size(&self, count: usize) -> usize {
         // The addition corrects for rounding: a product that should be an integer may be slightly below it.
         ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
@@ -227,7 +228,8 @@ pub struct SubsampledCentre {
 
 impl SubsampledCentre {
     /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
-    /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
+    /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share that is not above 0 and at
+    /// most 1.
     pub fn compute(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =

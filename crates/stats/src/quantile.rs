@@ -15,7 +15,8 @@ crate::words! {
 }
 
 impl Quantile {
-    /// Returns the `p` quantile of `sorted`, in ascending order, in their unit; constant time. `None` without values or with `p` outside 0..=1.
+    /// Returns the `p` quantile of `sorted`, whose values must be ascending, in their unit; constant time. `None` without values or with `p` outside
+    /// 0..=1.
     ///
     /// ```
     /// use perfcheck_stats::Quantile;
@@ -101,7 +102,7 @@ pub struct EcdfStep {
 /// the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
-    /// Ascending in both parts, each value once.
+    /// Steps with ascending values and ascending shares; no value occurs twice.
     steps: Vec<EcdfStep>,
 }
 
@@ -141,7 +142,7 @@ impl WeightedEcdf {
         Some(Self { steps })
     }
 
-    /// Returns each value with the share of operations at or below it, ascending in both.
+    /// Returns each value with the share of operations at or below it. Values and shares are ascending.
     pub fn steps(&self) -> &[EcdfStep] {
         &self.steps
     }
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn quartiles_of_one_to_twenty_differ_by_definition_as_in_numpy() {
         let x = up_to(20);
-        // np.percentile(range(1,21), [25,75], method='inverted_cdf') and the default method
+        // np.percentile(range(1, 21), [25, 75]) with method='inverted_cdf' and with the default method
         assert_eq!(Quantile::InvertedCdf.select_sorted(&x, 0.25), Some(5.0));
         assert_eq!(Quantile::InvertedCdf.select_sorted(&x, 0.75), Some(15.0));
         assert_eq!(Quantile::Linear.select_sorted(&x, 0.25), Some(5.75));

@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// Increment of `SplitMix64`: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// `SplitMix64`'s output function.
+/// Returns the output of `SplitMix64` for the state `value`.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,7 +18,7 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// FNV-1a, 64 bits.
+/// Returns the 64-bit FNV-1a hash of `text`.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -66,7 +66,7 @@ impl Draws {
 
     /// Draws an index below `count`, which must be at least 1.
     ///
-    /// It multiplies and shifts (Lemire 2019) without rejection: the probability of an index is off by at most a fraction of `count` / 2^32.
+    /// Multiplies and shifts without rejection (Lemire 2019). The relative error of an index's probability is therefore at most `count` / 2^32.
     pub fn index(&mut self, count: u32) -> usize {
         let bits = if let Some(bits) = self.spare.take() {
             bits

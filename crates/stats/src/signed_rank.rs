@@ -3,17 +3,17 @@
 //! Distributions are computed completely; nothing is drawn at random. Above 200 differences, the signed-rank test is not exact: it uses the normal
 //! distribution.
 
-/// The most differences for which the exact distribution is computed. Above, the normal distribution replaces it, whose tails are longer.
+/// Maximum number of differences for which the exact distribution is computed. For more, the normal distribution replaces it; its tails are longer.
 const MOST_EXACT: usize = 200;
 
 /// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for repeated use (Wilcoxon 1945; Hodges and Lehmann
 /// 1963).
 ///
-/// p-values are exact up to 200 differences. Above, they are those of the normal distribution with continuity correction.
+/// p-values are exact up to 200 differences. For more, they are those of the normal distribution with continuity correction.
 ///
-/// If differences are symmetric about a shift, the distribution of the number of their Walsh averages above the shift does not depend on the
-/// distribution of the differences, so the test needs no other assumption. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1
-/// to 3.3).
+/// The test only assumes that the differences are symmetric about a shift. Then the number of Walsh averages above the shift has the same
+/// distribution for any distribution of the differences. Bounds are Walsh averages, which are means of two differences (Hollander, Wolfe and Chicken
+/// 2014, sections 3.1 to 3.3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
     /// Means of all pairs of differences, including each with itself, ascending.
@@ -71,8 +71,8 @@ impl SignedRank {
         self.tails[self.averages.partition_point(|x| *x < shift)]
     }
 
-    /// Returns the one-sided lower bound of the shift at `level`, its probability of error: it lies above a given shift exactly if `p_above` of
-    /// that shift is at most `level`. It is minus infinity if there are too few differences.
+    /// Returns the one-sided lower bound of the shift at `level`, which is its probability of error; minus infinity if there are too few differences.
+    /// The bound is above a shift exactly if [`Self::p_above`] of this shift is at most `level`.
     pub fn lower_bound(&self, level: f64) -> f64 {
         match self.critical_count(level) {
             Some(count) => self.averages[self.averages.len() - count],
@@ -80,8 +80,8 @@ impl SignedRank {
         }
     }
 
-    /// Returns the one-sided upper bound of the shift at `level`: it lies below a given shift exactly if `p_below` of that shift is at most
-    /// `level`. It is infinity if there are too few differences.
+    /// Returns the one-sided upper bound of the shift at `level`, which is its probability of error; infinity if there are too few differences. The
+    /// bound is below a shift exactly if [`Self::p_below`] of this shift is at most `level`.
     pub fn upper_bound(&self, level: f64) -> f64 {
         match self.critical_count(level) {
             Some(count) => self.averages[count - 1],
@@ -89,14 +89,14 @@ impl SignedRank {
         }
     }
 
-    /// Returns the smallest number of averages above the shift that is rejected at `level`.
+    /// Returns the smallest number of averages above a shift with which the test rejects the shift at `level`; `None` if there is none.
     fn critical_count(&self, level: f64) -> Option<usize> {
         let count = self.tails.partition_point(|tail| *tail > level);
         (count >= 1 && count < self.tails.len()).then_some(count)
     }
 }
 
-/// Returns P(T >= c) for c = 0, 1, ..., n (n + 1) / 2.
+/// Returns P(T >= c) for c = 0, 1, ..., n (n + 1) / 2, where T is the number of Walsh averages above the shift.
 fn tails(n: usize) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     if n > MOST_EXACT {
@@ -130,7 +130,8 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();
     let chances = chances_of_sums(differences.iter().map(|d| d.unsigned_abs() as usize));
-    // The sum is 2 plus - span, with plus the sum of positive magnitudes, and must reach `observed`; both have the parity of `span`.
+    // The sum with random signs is 2 p - `span`, where p is the sum of the magnitudes with a positive sign. It reaches `observed` if p is at least
+    // (`observed` + `span`) / 2, which is an integer.
     let least = i64::midpoint(observed, span) as usize;
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
@@ -171,8 +172,8 @@ mod tests {
 
     #[test]
     fn an_average_at_the_shift_lies_neither_above_nor_below() {
-        // The averages are 1, 1.5, 2, 2, 2.5, 3; five are on the other side of the last. Of the eight signings of the ranks 1, 2, 3, two have a
-        // sum of 5 or more.
+        // Five of the averages 1, 1.5, 2, 2, 2.5 and 3 are above 1, and five are below 3. Of the eight ways to sign the ranks 1, 2 and 3, two have
+        // positive ranks that sum to 5 or more.
         let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
         assert_eq!((test.p_above(1.0), test.p_below(3.0)), (0.25, 0.25));
         assert_eq!((test.p_above(0.9), test.p_below(3.1)), (0.125, 0.125));

@@ -154,12 +154,13 @@ impl Correction {
         }
     }
 
-    /// Returns the level at which each test of the family `p` is decided if the family has `level`, in input order. A one-sided bound at this
-    /// level excludes the null exactly if the test rejects it.
+    /// Returns the level at which each test of the family `p` is decided, in input order; `level` is that of the whole family. A one-sided bound at
+    /// this level excludes the null exactly if the test rejects it.
     ///
-    /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all tests have R level / m, with R of m
-    /// rejected, or 1 if none is. Of the bounds of rejected tests at that level, an expected share of at most `level` misses the true value
-    /// (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
+    /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all m tests have the level R level / m, where
+    /// R is the number of rejected tests, or 1 if none is rejected. Of the bounds of rejected tests at that level, an expected share of at most
+    /// `level` misses the true value (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
+    /// Parameters*, definition 1).
     pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
         match self {
             Self::Unadjusted => vec![level; p.len()],
@@ -311,9 +312,9 @@ mod tests {
     #[test]
     fn levels_of_benjamini_and_hochberg_are_the_share_of_the_rejected() {
         let levels = |p: &[f64]| Correction::BenjaminiHochberg.levels(p, 0.05);
-        // Of four .0125, .025, .0375, .05: .04 is within the last, so all are rejected, at the whole level.
+        // The steps are .0125, .025, .0375 and .05. The largest p, .04, is below the last, so all are rejected, at the whole level.
         assert_eq!(levels(&[0.01, 0.04, 0.03, 0.005]), [0.05; 4]);
-        // .03 is beyond .0125, .025 and .0375: two are rejected, at 2 x .05 / 4.
+        // The third p in order, .3, is above .0375, so two are rejected, at 2 x .05 / 4.
         assert_eq!(levels(&[0.01, 0.4, 0.3, 0.005]), [0.025; 4]);
         // None is rejected: the level is that of one rejection.
         assert_eq!(levels(&[0.1, 0.4, 0.3, 0.2]), [0.0125; 4]);

@@ -17,7 +17,7 @@ const TINY: f64 = 1e-300;
 /// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`; it is a
 /// parameter because the caller may know it exactly where 1 - `x` would be rounded.
 ///
-/// It uses the continued fraction (DLMF 8.17.22). As this converges fast only for a small `x`, a large one is mapped by `I_x(a, b) = 1 - I_(1 - x)(b,
+/// It uses the continued fraction (DLMF 8.17.22), which converges fast only for a small `x`. A large `x` is mapped by `I_x(a, b) = 1 - I_(1 - x)(b,
 /// a)`.
 pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     if x <= 0.0 || complement <= 0.0 {
@@ -32,7 +32,7 @@ pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     }
 }
 
-/// Returns `1 / (1 + d1 / (1 + d2 / (1 + ...)))`.
+/// Returns the continued fraction of DLMF 8.17.22, `1 / (1 + d1 / (1 + d2 / (1 + ...)))`.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / continued_fraction(1.0, |step| {
         let m = f64::from(step / 2);

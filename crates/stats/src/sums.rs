@@ -1,8 +1,7 @@
 //! Sums that keep digits which plain addition would lose, and correctly rounded quotients of integers.
 
-/// Returns the sum of `values`, with the rounding error of each addition carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005), as if
-/// it were computed with twice the digits and rounded once. Without values it is 0. If a value or the sum is not finite, the result is that of
-/// plain addition.
+/// Returns the sum of `values` as if it were computed with twice the digits and rounded once; 0 without values. The rounding error of each addition
+/// is carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005). If a value or the sum is not finite, the result is that of plain addition.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values = values.into_iter();
     // Form two sums at once: the processor can overlap their additions, so carrying errors costs little time.
@@ -18,15 +17,15 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     if lost.is_finite() { sum + lost } else { sum }
 }
 
-/// Adds a value to a sum; both sums are pairs of the rounded sum and the accumulated rounding error.
+/// Adds `value` to a sum. The given and the returned sum are pairs of the rounded sum and the accumulated rounding error.
 fn add_exactly((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     let next = sum + value;
     let taken = next - sum;
     (next, lost + ((sum - (next - taken)) + (value - taken)))
 }
 
-/// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction, and the even one of two equally near. 0 / 0 is
-/// NaN; any other division by 0 is infinite.
+/// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction; of two that are equally near, the one with an even
+/// significand. 0 / 0 is NaN; any other division by 0 is infinite.
 pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     let exact = 1 << f64::MANTISSA_DIGITS;
     if (numerator <= exact && denominator <= exact) || denominator == 0 {
@@ -71,7 +70,7 @@ mod tests {
         fn the_sum_is_that_of_whole_numbers_rounded_once(
             x in prop::collection::vec((-(1_i64 << 53)..(1 << 53), 0_u32..30), 0..200)
         ) {
-            // Each value is digits 2^shift, so the exact sum is one of 128-bit integers; its conversion rounds to the nearest float.
+            // Each value is digits * 2^shift, so a 128-bit integer represents the exact sum. Its conversion rounds to the nearest float.
             let exact: i128 = x.iter().map(|(digits, shift)| i128::from(*digits) << shift).sum();
             let found = sum(x.iter().map(|(digits, shift)| *digits as f64 * f64::from(*shift).exp2()));
             prop_assert_eq!(found, exact as f64);

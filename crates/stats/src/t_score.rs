@@ -1,5 +1,5 @@
-//! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds, and Criterion's comparison, which judges
-//! the t-score by its distribution if both groups come from one population.
+//! The bootstrap t-score of two independent groups, with its p-values and the one-sided bounds that invert them; and Criterion's comparison, which
+//! draws the null distribution of the t-score from the pooled groups.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;
 
-/// Elementary steps that the null distribution may take. If it would need more, fewer resamples are drawn.
+/// Maximum number of elementary steps for the null distribution. If more would be needed, fewer resamples are drawn, but at least 1000.
 const STEPS: usize = 4_000_000;
 
 /// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
@@ -106,15 +106,16 @@ impl TScore {
         self.standard_error == 0.0
     }
 
-    /// Returns the one-sided lower confidence bound of the difference at `level`, its probability of error. It exceeds the threshold exactly if
-    /// `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level, or if the level exceeds `max_level` of the
-    /// test.
+    /// Returns the one-sided lower confidence bound of the difference at `level`, which is its probability of error. The bound exceeds the threshold
+    /// exactly if `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level, or if the level exceeds
+    /// `max_level` of the test.
     pub fn lower_bound(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
-    /// Returns the one-sided upper confidence bound of the difference at `level`. It is below minus the threshold exactly if `p_less` is at most
-    /// `level`. It is infinity if there are too few resamples for the level, or if the level exceeds `max_level` of the test.
+    /// Returns the one-sided upper confidence bound of the difference at `level`, which is its probability of error. The bound is below minus the
+    /// threshold exactly if `p_less` is at most `level`. It is infinity if there are too few resamples for the level, or if the level exceeds
+    /// `max_level` of the test.
     pub fn upper_bound(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }
@@ -264,8 +265,8 @@ fn add(a: Sums, b: Sums) -> Sums {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// Returns the mean of `count` draws and the variance of this mean. The values are centered, so cancellation happens only in a resample that
-/// hardly varies: if its SD is lost in the rounding of its values, it counts as 0.
+/// Returns the mean of `count` draws and the variance of this mean. The values are centered, so cancellation happens only in a resample that hardly
+/// varies. A variance that is lost in the rounding of the values counts as 0.
 pub(super) fn moments(count: usize, sum: f64, squares: f64) -> Moments {
     let n = count as f64;
     let deviations = squares - sum * sum / n;
@@ -354,7 +355,7 @@ impl NullScores {
         counted.map(|found| found.count as usize).sum()
     }
 
-    /// Returns the first `size` scores in this order, one for each resample.
+    /// Returns the first `size` scores in the given `order`, with one entry for each resample.
     fn first_scores(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
         if size == 0 {
             return Vec::new();
@@ -380,7 +381,8 @@ fn t_score((new_mean, new_variance): Moments, (base_mean, base_variance): Moment
 #[path = "t_score_tests.rs"]
 mod tests;
 
-/// Elementary steps that the null distribution may take. If it would need more, fewer resamples are drawn, but at least 1000.
+/// Maximum number of elementary steps for the null distribution of [`PooledTScore`]. If more would be needed, fewer resamples are drawn (at least
+/// 1000).
 const POOLED_STEPS: usize = 40_000_000;
 
 /// The t-score of new against base with its two-sided p-value: the values of both groups are pooled, and two groups of the same sizes are drawn

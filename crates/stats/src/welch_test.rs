@@ -8,7 +8,7 @@ use super::student_t;
 /// The treatment of fractional degrees of freedom in a [`WelchTest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WelchDf {
-    /// Used as they are, as by Welch.
+    /// Used without rounding, as Welch does.
     Fractional,
     /// Rounded down, as tables require and mmtests does, but at least 1.
     Floored,
@@ -45,9 +45,9 @@ impl WelchTest {
         Self::test_difference(mean_difference(new, base)?, spread, df)
     }
 
-    /// Tests the harmonic means of rates, as mmtests does. The deviation is computed by the delta method ([`HarmonicMean`]), but over n - 1, as
-    /// Welch's test requires: over n, the test at 5 % would find a difference in 6.6 % of cases, for two sides of five rates from one distribution.
-    /// `None` also if a rate is not positive.
+    /// Tests the harmonic means of rates, as mmtests does. The deviation of a mean is computed by the delta method ([`HarmonicMean`]), but divides by
+    /// n - 1, as Welch's test requires. If it divided by n, the test at 5 % would find a difference in 6.6 % of cases, for two sides of five rates
+    /// from one distribution. `None` also if a rate is not positive.
     pub fn test_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::compute(new)?, HarmonicMean::compute(base)?);
         let side = |mean: HarmonicMean, values: usize| SampleVariance {

@@ -5,8 +5,8 @@ use super::error::Fault;
 use super::{Store, StoreError, encoding};
 
 impl Store {
-    /// Checks every series, and for a file also its structure and the references between tables. Opening a store does no such check, because it takes
-    /// as long as reading the whole file.
+    /// Checks every series; in a file, also the file's structure and the references between tables. Opening a store does not do this, because the
+    /// check takes as long as reading the whole file.
     pub fn check(&self) -> Result<(), StoreError> {
         self.read(|sql| {
             if sql.is_file() {

@@ -25,13 +25,13 @@ pub struct Conditions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other_throughput: Option<String>,
     pub(super) settings: AuthorSettings,
-    /// Facts about its target.
+    /// Facts about the benchmark's target.
     pub target: TargetFacts,
-    /// Settings with which it was sampled.
+    /// Settings with which the benchmark was sampled.
     pub sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
     #[serde(default, skip_serializing_if = "Metric::is_time")]
-    /// The metric of its samples.
+    /// Metric of the benchmark's samples.
     pub metric: Metric,
 }
 
@@ -49,16 +49,19 @@ impl Conditions {
     }
 
     /// Returns the conditions under which a process measured a benchmark.
-    pub(super) fn from_launched(target_facts: &TargetFacts, launched: &BenchmarkInProcess) -> Self {
-        let announced = &launched.benchmark;
+    pub(super) fn from_launched(
+        target_facts: &TargetFacts,
+        in_process: &BenchmarkInProcess,
+    ) -> Self {
+        let announced = &in_process.benchmark;
         Self {
             version: announced.version.clone(),
             throughput: announced.throughput,
             other_throughput: announced.other_throughput.clone(),
             settings: announced.settings,
             target: target_facts.clone(),
-            sampling: launched.sampling,
-            noise_threshold: launched.noise_threshold,
+            sampling: in_process.sampling,
+            noise_threshold: in_process.noise_threshold,
             metric: announced.metric.clone(),
         }
     }
@@ -69,7 +72,7 @@ impl Conditions {
         intern_json(sql, "conditions", self)
     }
 
-    /// Returns the JSON text in which they are stored.
+    /// Returns the JSON text in which the conditions are stored.
     #[cfg(feature = "postgres")]
     pub(super) fn facts(&self) -> Attempt<String> {
         self.check()?;
@@ -116,7 +119,7 @@ pub(super) fn find_benchmark(
     )
 }
 
-/// Returns, by row id, those of the benchmarks that the workspace has.
+/// Returns the benchmarks of `keys` that the workspace has, by row id.
 pub(super) fn find_benchmarks(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -143,7 +146,7 @@ pub(super) fn find_benchmarks(
     Ok(found.into_iter().collect())
 }
 
-/// Returns the keys as rows of a VALUES clause whose first parameter has the number `first`, and their values.
+/// Returns one row of a VALUES clause for each key, with parameters numbered from `first`, and the values of these parameters.
 pub(super) fn values_clause(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn ToSql>) {
     let rows: Vec<String> = (0..keys.len())
         .map(|at| first + 3 * at)
@@ -175,7 +178,7 @@ pub(super) fn intern_benchmark(
 pub(super) struct KnownConditions(HashMap<i64, Arc<Conditions>>);
 
 impl KnownConditions {
-    /// Reads all conditions whose ids this query selects.
+    /// Reads all conditions whose row ids the query `numbers` selects.
     pub(super) fn read(&mut self, sql: Sql<'_>, numbers: &str) -> Attempt<()> {
         let query = format!("SELECT id, facts FROM conditions WHERE id IN ({numbers})");
         let found = sql.all(&query, &[], |row| {

@@ -276,7 +276,7 @@ type StoredAllocations = [u64; 5];
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
     digits: u8,
-    /// The counters: each pair is the difference of an index to the previous one, and the number of operations counted there.
+    /// The counters: each pair is the difference of an index to the previous one, and the number of operations counted under this index.
     counts: Vec<(u32, u64)>,
     clamped: u64,
     errors: u64,
@@ -396,7 +396,7 @@ fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
 fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
     let stored: StoredLatencies = unseal(bytes, "a record of latencies")?;
     if !is_plausible(stored.reservoir.iter().map(|(_, count)| *count)) {
-        return Err("a record of latencies has too many single times".into());
+        return Err("a record of latencies has too many single-operation times".into());
     }
     let mut index = 0_u32;
     let counts = stored.counts.into_iter().map(|(step, count)| {
@@ -461,7 +461,7 @@ fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 impl Store {
-    /// Returns the conclusion of a run as it was recorded; `None` if none was.
+    /// Returns the conclusion of a run as recorded; `None` if the run recorded none.
     pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(|sql| {
             let found = sql.first(
@@ -575,7 +575,7 @@ mod tests {
         assert!(decode(&[]).is_err());
     }
 
-    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
+    /// Recomputes the checksum, so that damaged bytes reach the decoder.
     #[test]
     fn a_damaged_series_is_read_or_refused() {
         let flat = [7, 7, 8, u64::MAX].map(|ns| sample(1000, ns)).to_vec();
@@ -711,7 +711,7 @@ mod tests {
         assert!(what.contains("too many"), "{what}");
     }
 
-    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
+    /// Recomputes the checksum, so that damaged bytes reach the decoder.
     #[test]
     fn a_damaged_record_beside_the_samples_is_read_or_refused() {
         use crate::encoding::PREFIX_BYTES;
@@ -758,7 +758,7 @@ mod tests {
         assert!(unpack(&column[..7]).is_err());
     }
 
-    /// Recomputes the checksum, so that the decoder behind it meets arbitrary bytes.
+    /// Recomputes the checksum, so that damaged bytes reach the decoder.
     #[test]
     fn a_damaged_conclusion_is_read_or_refused() {
         use perfcheck_analysis::findings::Conclusion;

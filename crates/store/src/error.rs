@@ -27,11 +27,11 @@ pub enum StoreError {
         /// The cause.
         source: io::Error,
     },
-    /// A directory, a pipe or a device.
-    #[error("`{}` is not a regular file\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
+    /// The path is a directory, a pipe or a device.
+    #[error("`{}` is not a regular file\n  help: nothing was changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotAFile(PathBuf),
-    /// A symbolic link whose target does not exist.
-    #[error("`{}` is a symbolic link to `{}`, which does not exist\n  help: make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`", path.display(), target.display())]
+    /// The path is a symbolic link whose target does not exist.
+    #[error("`{}` is a symbolic link to `{}`, which does not exist\n  help: make the file's directory reachable again (is its disk mounted?), remove the link, or name another store with `--store PATH`", path.display(), target.display())]
     DanglingLink {
         /// Path of the link.
         path: PathBuf,
@@ -39,22 +39,22 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// The file is not an SQLite database. It was not changed.
-    #[error("`{}` is not a database\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
+    #[error("`{}` is not a database\n  help: nothing was changed; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotADatabase(PathBuf),
     /// The file is an SQLite database of another program. It was not changed.
-    #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: it was not changed; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
+    #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: nothing was changed; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The application id in its header; 0 if none is set.
+        /// The application id in the file's header; 0 if none is set.
         application_id: u32,
     },
     /// The store was written by a newer cargo-perfcheck. It was not changed.
-    #[error("the store `{}` has schema version {found}, but this cargo-perfcheck supports only versions up to {supported}\n  help: it was not changed; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
+    #[error("the store `{}` has schema version {found}, but this cargo-perfcheck supports only versions up to {supported}\n  help: nothing was changed; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the store.
         found: u32,
         /// The newest schema version that this program knows.
         supported: u32,
@@ -64,20 +64,20 @@ pub enum StoreError {
     Older {
         /// The server and its database.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the store.
         found: u32,
         /// The version that this program reads and writes.
         supported: u32,
     },
     /// The content is inconsistent.
-    #[error("the store `{}` is damaged: {detail}\n  help: it was not overwritten; restore a backup, try `sqlite3 FILE .recover`, or move the file away and start anew", path.display())]
+    #[error("the store `{}` is damaged: {detail}\n  help: the file was not overwritten; restore a backup, try `sqlite3 FILE .recover`, or move the file away", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
         /// Description of the damage.
         detail: String,
     },
-    /// Another process held the store for longer than the busy timeout.
+    /// Another process kept the store locked for longer than the busy timeout.
     #[error("another process kept the store `{}` locked for {:.1} s\n  help: wait for the other cargo-perfcheck to end, then try again", path.display(), waited.as_secs_f64())]
     Locked {
         /// The file.
@@ -109,11 +109,11 @@ pub enum StoreError {
     BadAddress(String),
     /// The program was built without PostgreSQL, but got the address of a server.
     #[error(
-        "this cargo-perfcheck was built without PostgreSQL support\n  help: install it with the feature `postgres`, or name a file"
+        "this cargo-perfcheck was built without PostgreSQL support\n  help: install it with the `postgres` feature, or name a file"
     )]
     NoPostgres,
     /// The server of a team's store did not answer, or the connection was lost.
-    #[error("`{}` cannot be reached: {detail}\n  help: check the address, the user and the network, then try again; unsent runs are still in the store of this machine", path.display())]
+    #[error("`{}` cannot be reached: {detail}\n  help: check the address, the user and the network, then try again; unsent runs are still in this machine's store", path.display())]
     Unreachable {
         /// The server and its database.
         path: PathBuf,
@@ -121,7 +121,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The database user lacks a privilege.
-    #[error("this user lacks a permission on `{}`: {detail}\n  help: `perfcheck_reader` may read, `perfcheck_writer` may send runs, `perfcheck_admin` may do everything else; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
+    #[error("this user lacks a permission on `{}`: {detail}\n  help: ask for a role: `perfcheck_reader` may read, `perfcheck_writer` may also send runs, and `perfcheck_admin` may also name, accept and remove runs; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
@@ -140,9 +140,9 @@ pub enum StoreError {
     #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` creates one", .0.display())]
     NoTeamStore(PathBuf),
     /// The schema with the store's name belongs to another program. It was not changed.
-    #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was not changed; name another database", .0.display())]
+    #[error("the `perfcheck` schema of `{}` was made by another program\n  help: nothing was changed; name another database", .0.display())]
     ForeignSchema(PathBuf),
-    /// The run exists in the team's store, or was removed there.
+    /// The team's store has the run already, or had it and removed it.
     #[error("the team's store already has this run\n  help: there is nothing left to send")]
     AlreadyThere,
     /// There is no such run.
@@ -150,7 +150,7 @@ pub enum StoreError {
     NoSuchRun(RunId),
     /// The run cannot be compared, because its samples were removed.
     #[error(
-        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  `cargo perfcheck history` shows its values"
+        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  and `cargo perfcheck history` shows its values"
     )]
     SamplesRemoved(RunId),
     /// No process can be added, because the run has ended.
@@ -277,7 +277,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                     path,
                     action: "write",
                     source: io::Error::other(format!(
-                        "{detail}: the cause may be a limit on the size of files (`ulimit -f`) or a failing disk"
+                        "{detail}: the cause may be a file size limit (`ulimit -f`) or a failing disk"
                     )),
                 },
                 _ => StoreError::Sqlite { path, detail },

@@ -29,9 +29,9 @@ pub enum BranchFilter<'a> {
 /// A filter of runs by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunFilter {
-    /// Runs whose level is accepted, for the whole run or for this benchmark.
+    /// Runs that are accepted as a reference, as a whole or for the benchmark in question.
     Accepted,
-    /// Complete runs that a user started. If builds were measured side by side, only the candidate.
+    /// Complete runs except parts of suites, controls and steps of searches. If builds were measured side by side, only the candidate.
     Own,
 }
 
@@ -70,7 +70,7 @@ pub struct PastMeasurement {
     pub typical_ns: Option<f64>,
     /// Relative change against the run's reference, as a fraction; `None` if the run stored none.
     pub change: Option<f64>,
-    /// The run with which it was compared; `None` if it was not compared.
+    /// The run with which the measurement was compared; `None` if it was not compared.
     pub reference: Option<RunId>,
     /// Whether the user accepted the measurement of this benchmark as a new level. It is false if only the run as a whole was accepted.
     pub accepted: bool,
@@ -128,13 +128,13 @@ pub struct BenchmarkSummary {
     /// The newest complete run that measured the benchmark, or a later one that left it out because both sides ran the same code. If there is none,
     /// the newest run that has the benchmark.
     pub last_run: RunId,
-    /// Start of that run.
+    /// Start of `last_run`.
     pub last_started: Timestamp,
-    /// Verdict of that run; `None` if it stored none.
+    /// Verdict of `last_run`; `None` if it stored none.
     pub verdict: Option<Verdict>,
-    /// Typical time of an iteration in nanoseconds; `None` if no run stored one.
+    /// Typical time of an iteration in nanoseconds, in the newest complete run that measured the benchmark; `None` if no such run stored one.
     pub typical_ns: Option<f64>,
-    /// Relative change against its reference, as a fraction; `None` if the run stored none.
+    /// Relative change of `last_run` against its reference, as a fraction; `None` if it stored none.
     pub change: Option<f64>,
     /// Amount that one iteration processes.
     pub throughput: Throughput,
@@ -207,8 +207,8 @@ impl Store {
         })
     }
 
-    /// Returns the newest complete run started by a user that has a verdict for the benchmark, even without a
-    /// measurement. Of a side-by-side measurement, that is the candidate.
+    /// Returns the newest complete run that has a verdict for the benchmark, even if the run did not measure it. Base sides, parts of suites and
+    /// steps of searches do not count.
     pub fn newest_verdict(
         &self,
         workspace: WorkspaceId,

@@ -7,7 +7,7 @@
 //! than this program is never written to.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
-// Test code that other crates share names this crate from outside.
+// Test code that is shared with other crates uses the external name of this crate.
 #[cfg(test)]
 extern crate self as perfcheck_store;
 

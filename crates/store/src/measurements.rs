@@ -26,8 +26,8 @@ const FEWEST_DECODED: usize = 256;
 impl Store {
     /// Returns the measurements of a run, or those of the benchmarks in `filter`, sorted by key.
     ///
-    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. For an
-    /// imported run, the samples to describe are those that its filter keeps.
+    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. The described samples of an imported
+    /// run are those that its filter keeps.
     pub fn measurements(
         &self,
         run: RunId,
@@ -125,7 +125,7 @@ struct MeasurementQuery<'r> {
     named: Option<Vec<(i64, BenchmarkKey)>>,
 }
 
-/// The row of a benchmark in a run, before its key is looked up.
+/// A row of the table `run_benchmarks`. The benchmark's key is looked up later by `rank`.
 struct MeasuredRow {
     run: RunId,
     /// Index of the benchmark in the list sorted by key.
@@ -136,13 +136,13 @@ struct MeasuredRow {
 }
 
 impl MeasurementQuery<'_> {
-    /// Appends the measurements to those of their runs, sorted by key.
+    /// Appends the measurements of each run, sorted by key, to its list in `into`.
     fn read(self, sql: Sql<'_>, into: &mut BTreeMap<RunId, Vec<Measurement>>) -> Attempt<()> {
         if self.runs.is_empty() || self.named.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
         let runs = join_numbers(self.runs.iter().map(|run| run.0));
-        // If many benchmarks are wanted, read all of them and skip the others.
+        // If more than `AT_ONCE` benchmarks are wanted, read the rows of all benchmarks in these runs and skip the unwanted ones below.
         let few = self.named.as_ref().filter(|named| named.len() <= AT_ONCE);
         let few = few.map(|named| join_numbers(named.iter().map(|(number, _)| *number)));
         let of = |columns: &str, tables: &str| results_sql(columns, tables, &runs, few.as_deref());
@@ -271,7 +271,7 @@ fn read_series(
         join_numbers(runs.iter().map(|run| run.0))
     );
     let processes = sql.all(&processes, &[], |row| {
-        let launched = ProcessFacts {
+        let facts = ProcessFacts {
             ordinal: row.get(1)?,
             attempt: row.get(2)?,
             quantum: Nanos(
@@ -281,7 +281,7 @@ fn read_series(
             conduct: row.get::<Option<Json<_>>>(4)?.map(|Json(conduct)| conduct),
             layout: row.get(5)?,
         };
-        Ok((row.get(0)?, launched))
+        Ok((row.get(0)?, facts))
     })?;
     let processes: BTreeMap<i64, ProcessFacts> = processes.into_iter().collect();
     let (Some((first, _)), Some((last, _))) =
@@ -309,8 +309,8 @@ fn read_series(
         })?;
         let rows = rows.into_par_iter().with_min_len(FEWEST_DECODED);
         let decoded = rows.filter_map(|row| {
-            let launched = processes.get(&row.process)?;
-            Some((row.benchmark, launched.attempt, row.decode(launched)))
+            let facts = processes.get(&row.process)?;
+            Some((row.benchmark, facts.attempt, row.decode(facts)))
         });
         let mut found: BTreeMap<i64, Vec<(u32, ProcessSeries)>> = BTreeMap::new();
         for (benchmark, attempt, series) in decoded.collect::<Vec<_>>() {
@@ -383,12 +383,12 @@ struct SeriesRow {
 }
 
 impl SeriesRow {
-    fn decode(&self, launched: &ProcessFacts) -> Result<ProcessSeries, String> {
+    fn decode(&self, facts: &ProcessFacts) -> Result<ProcessSeries, String> {
         Ok(ProcessSeries {
-            process: launched.ordinal,
-            quantum: launched.quantum,
-            conduct: launched.conduct,
-            layout: launched.layout,
+            process: facts.ordinal,
+            quantum: facts.quantum,
+            conduct: facts.conduct,
+            layout: facts.layout,
             series: encoding::decode(&self.samples)?,
             extras: Extras {
                 led: self.led.clone(),

@@ -40,7 +40,7 @@ pub(super) enum Database {
 }
 
 impl Database {
-    /// Returns the file, if the store is one.
+    /// Returns the file; `None` for a team's store.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(clippy::unnecessary_wraps, reason = "without the feature it always is")
@@ -162,8 +162,8 @@ impl Store {
         }
     }
 
-    /// Creates a store in the database at this address, or upgrades an older one, and creates the roles for its users
-    /// if requested. Returns the state found before.
+    /// Creates a store in the database at this address, or upgrades an older one, and creates the roles for its users if requested. Returns what the
+    /// database contained before.
     pub fn create_in(address: &str, with_roles: bool) -> Result<ExistingStore, StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::create(address, with_roles);
@@ -662,7 +662,7 @@ pub fn public_location(path: &Path) -> PathBuf {
     format!("{scheme}://{authority}{tail}").into()
 }
 
-/// What a database contained before a team's store was created in it or upgraded.
+/// The content of a database before a team's store was created in it or upgraded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExistingStore {
     /// No store.

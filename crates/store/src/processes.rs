@@ -18,7 +18,7 @@ use perfcheck_analysis::model::{
 };
 
 impl Store {
-    /// Adds a process to a run that has not ended. Once this returns, the data survives the death of this program.
+    /// Adds a process to a run that has not ended. Once this function returns, the data survives a kill of the program.
     pub fn record_process(
         &mut self,
         run: RunId,
@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// Inserts a process with all its results.
+/// Inserts a process with all its results, and calls `stored` after each benchmark.
 pub(super) fn insert_process(
     sql: Sql<'_>,
     workspace: WorkspaceId,
@@ -74,11 +74,11 @@ pub(super) fn insert_process(
     stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
     let process_id = insert_head(sql, run, &process.head)?;
-    for (position, launched) in (0_i64..).zip(&process.benchmarks) {
-        let benchmark = intern_benchmark(sql, workspace, &launched.benchmark.key)?;
+    for (position, in_process) in (0_i64..).zip(&process.benchmarks) {
+        let benchmark = intern_benchmark(sql, workspace, &in_process.benchmark.key)?;
         let run_benchmark =
-            upsert_run_benchmark(sql, run, benchmark, &process.target_facts, launched)?;
-        insert_outcome(sql, [run_benchmark, process_id, position], launched)?;
+            upsert_run_benchmark(sql, run, benchmark, &process.target_facts, in_process)?;
+        insert_outcome(sql, [run_benchmark, process_id, position], in_process)?;
         stored();
     }
     Ok(())
@@ -116,10 +116,10 @@ fn upsert_run_benchmark(
     run: RunId,
     benchmark: i64,
     target_facts: &TargetFacts,
-    launched: &BenchmarkInProcess,
+    in_process: &BenchmarkInProcess,
 ) -> Attempt<i64> {
-    let conditions = Conditions::from_launched(target_facts, launched).intern(sql)?;
-    let measured = matches!(launched.outcome, ProcessOutcome::Measured(_));
+    let conditions = Conditions::from_launched(target_facts, in_process).intern(sql)?;
+    let measured = matches!(in_process.outcome, ProcessOutcome::Measured(_));
     sql.one(
         "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
          ON CONFLICT (benchmark, run)
@@ -131,9 +131,9 @@ fn upsert_run_benchmark(
 }
 
 /// Inserts the outcome of a benchmark. `place` has the row ids of the benchmark in the run and of the process, and the position in the process.
-fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) -> Attempt<()> {
+fn insert_outcome(sql: Sql<'_>, place: [i64; 3], in_process: &BenchmarkInProcess) -> Attempt<()> {
     let [run_benchmark, process, position] = place;
-    match &launched.outcome {
+    match &in_process.outcome {
         ProcessOutcome::Measured(series) => sql.run(
             "INSERT INTO series (run_benchmark, process, position, samples, led, allocations, latencies)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -142,9 +142,9 @@ fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &BenchmarkInProcess) 
                 process,
                 position,
                 encoding::encode(series),
-                FlagColumn(&launched.extras.led),
-                AllocationsColumn(&launched.extras.allocations),
-                LatenciesColumn(launched.extras.latencies.as_ref()),
+                FlagColumn(&in_process.extras.led),
+                AllocationsColumn(&in_process.extras.allocations),
+                LatenciesColumn(in_process.extras.latencies.as_ref()),
             ],
         )?,
         ProcessOutcome::Failed { side, message } => sql.run(

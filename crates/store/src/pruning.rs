@@ -24,9 +24,9 @@ pub struct StoredRun {
     pub run: RunId,
     /// Start of the run.
     pub started: Timestamp,
-    /// Whether it is complete.
+    /// Whether the run is complete.
     pub status: RunStatus,
-    /// Whether it may be a reference.
+    /// Whether the run may be a reference.
     pub acceptance: Acceptance,
     /// Branch; `None` for a detached `HEAD` or outside of git.
     pub branch: Option<String>,
@@ -36,9 +36,9 @@ pub struct StoredRun {
     pub partner: Option<RunId>,
     /// Number of benchmarks measured.
     pub benchmarks: usize,
-    /// Baselines that name it. A run with a baseline is not removed.
+    /// Baselines that name the run. A run with a baseline is not removed.
     pub baselines: Vec<String>,
-    /// Size of its stored samples, in bytes; 0 if they were removed.
+    /// Size of the run's stored samples, in bytes; 0 if they were removed.
     pub bytes: u64,
 }
 
@@ -148,7 +148,7 @@ impl Store {
                 return StoreError::Io {
                     path: file.path().to_owned(),
                     action: "read",
-                    source: io::Error::other("a read failed, but then worked again"),
+                    source: io::Error::other("a read failed temporarily"),
                 };
             }
             error
@@ -228,9 +228,9 @@ fn delete_unreferenced(sql: Sql<'_>) -> Attempt<()> {
 
 /// Number of runs whose samples are loaded at once.
 const RUNS_AT_ONCE: usize = 20;
-/// In a file, the samples of this many successive run numbers are removed together.
+/// Number of successive run numbers whose samples are removed together from a file.
 const RUNS_OF_A_FILE: i64 = 100;
-/// In a team's store, the row id of a process contains its month, in the bits from this one on.
+/// Number of low bits in a process's row id, above which a team's store keeps the month of the process.
 const BITS_BELOW_MONTH: u32 = 44;
 
 impl Store {
@@ -249,20 +249,20 @@ impl Store {
         })
     }
 
-    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names keep their samples. Returns the runs whose samples
-    /// were removed. Each month (in a file, each range of run numbers) is handled in one transaction.
+    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names, and their partners, keep their samples. Returns
+    /// the runs whose samples were removed. Each month (in a file, each range of run numbers) is handled in one transaction.
     pub fn remove_samples(
         &mut self,
         workspace: WorkspaceId,
         runs: &[RunId],
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
         let mut removed = Vec::new();
         for of_month in self.runs_by_month(workspace, Some(runs))? {
             let of_month: Vec<RunId> = of_month.iter().map(|run| run.run).collect();
             let mut points = Vec::new();
             for some in of_month.chunks(RUNS_AT_ONCE) {
-                told.report(removed.len() + points.len(), runs.len());
+                progress.report(removed.len() + points.len(), runs.len());
                 for (run, found) in self.measurements_of_runs(some, None)? {
                     let found = found.into_iter();
                     let found = found.map(|one| BenchmarkPoint {
@@ -292,8 +292,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// Groups the runs of a workspace that have processes by the month whose table has their samples. In a file the groups are ranges of run numbers.
-    /// If `wanted` is given, other runs are left out.
+    /// Groups the runs of a workspace by the month whose table has their samples; in a file, by ranges of run numbers. Runs without processes are
+    /// left out. If `wanted` is given, all other runs are left out, too.
     pub(super) fn runs_by_month(
         &self,
         workspace: WorkspaceId,

@@ -38,7 +38,7 @@ impl Store {
         self.write(Durability::Kill, |sql| insert_run(sql, workspace, run))
     }
 
-    /// Completes a run with its verdicts; an error if it has ended before. Once this returns, the whole run survives a power failure.
+    /// Completes a run with its verdicts; an error if it has ended before. Once this function returns, the whole run survives a power failure.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
         self.write(Durability::PowerLoss, |sql| end_run(sql, run, end))
     }
@@ -126,8 +126,7 @@ impl Store {
         })
     }
 
-    /// Returns the verdicts of a run, sorted by benchmark: for benchmarks that it measured, and for those that it has
-    /// a verdict for without a measurement.
+    /// Returns the verdicts of a run, sorted by benchmark, including those on benchmarks that the run did not measure.
     pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
         self.read(|sql| {
             sql.all(
@@ -180,7 +179,10 @@ fn insert(
         decision.confidence_level,
     ];
     if !levels.into_iter().all(f64::is_finite) {
-        return Err(StoreError::NotFinite("a threshold or level of the decision").into());
+        return Err(StoreError::NotFinite(
+            "the noise threshold, significance level or confidence level",
+        )
+        .into());
     }
     let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();
@@ -400,7 +402,7 @@ impl Store {
     /// Begins both sides of a side-by-side measurement and returns their numbers. They are incomplete until
     /// [`Store::finish_pair`].
     ///
-    /// `plan` is stored unchanged: the boundaries and budgets of the decision, fixed before the first round.
+    /// `plan` has the boundaries and budgets of the decision, which are fixed before the first round. It is stored unchanged.
     pub fn begin_pair(
         &mut self,
         workspace: WorkspaceId,

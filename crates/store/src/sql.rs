@@ -200,8 +200,8 @@ impl Sql<'_> {
 /// The failures that a finished write must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// The death of this process. Between two processes of a run nothing waits for the disk, because a flush would disturb the measurement. After a
-    /// power failure the last of these transactions may be missing, each of them as a whole.
+    /// The death of this process. If possible, the write does not wait for the disk, because a flush between two processes of a run would disturb the
+    /// measurement. After a power failure, the last of these transactions may be missing, but none is incomplete.
     Kill,
     /// A power failure as well: for everything that a command reports when it ends.
     PowerLoss,

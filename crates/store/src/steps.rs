@@ -13,8 +13,8 @@ use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
 impl Store {
-    /// Returns the complete runs of a branch that may be a reference, as a whole or for benchmarks whose level the
-    /// user accepted. Newest first; only the candidate of a side-by-side measurement.
+    /// Returns the runs of a branch that are accepted, as a whole or only for some benchmarks, newest first. Incomplete runs and the base sides of
+    /// side-by-side measurements are left out.
     pub fn accepted_runs(
         &self,
         workspace: WorkspaceId,
@@ -59,8 +59,8 @@ impl Store {
         })
     }
 
-    /// Withdraws the acceptance by [`Self::accept`], and restores the state at the end of the run. Returns that
-    /// state; `None` if the run was not accepted by command.
+    /// Withdraws the acceptance by [`Self::accept`], and restores the acceptance that the run had when it ended. Returns the restored acceptance;
+    /// `None` if the run was not accepted by command.
     pub fn withdraw_acceptance(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
         self.write(Durability::PowerLoss, |sql| {
             let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = sql.one(

@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
     TargetFacts, Timestamp,
 };
 
-/// Computes the end of a run from the new numbers of the runs transferred together.
+/// A function that computes the end of a run from the new numbers of all runs that are transferred together.
 pub type RunEndFn = Box<dyn Fn(&[RunId]) -> RunEnd>;
 
 /// A whole run, read from one store to be inserted into another.
@@ -30,9 +30,9 @@ pub struct TransferredRun {
     pub source: Option<Source>,
     /// The other side, if the run is one of a side-by-side measurement.
     pub pair: Option<TransferredPair>,
-    /// Its processes.
+    /// Processes of the run.
     pub processes: Vec<ProcessRecord>,
-    /// Instruction counts and time samples of its benchmarks.
+    /// Instruction counts and time samples of the run's benchmarks.
     pub counted: Vec<CountedBenchmark>,
     /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
     pub end: RunEndFn,
@@ -80,7 +80,7 @@ impl Store {
         &mut self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
         let processes = runs.iter().flat_map(|run| &run.processes);
         let all = processes.map(|process| process.benchmarks.len()).sum();
@@ -90,7 +90,7 @@ impl Store {
         self.write(Durability::PowerLoss, |sql| {
             #[cfg(feature = "postgres")]
             if let Sql::Postgres(session) = sql {
-                let ended = session.insert_runs(workspace, runs, told)?;
+                let ended = session.insert_runs(workspace, runs, progress)?;
                 for (run, (id, finished)) in runs.iter().zip(&ended) {
                     record_acceptance_and_baselines(sql, workspace, *id, run, *finished)?;
                 }
@@ -103,7 +103,7 @@ impl Store {
             let mut done = 0;
             for (run, id) in runs.iter().zip(&ids) {
                 insert(sql, workspace, *id, run, &ids, &mut || {
-                    told.report(done, all);
+                    progress.report(done, all);
                     done += 1;
                 })?;
             }

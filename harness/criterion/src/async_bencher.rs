@@ -1,5 +1,5 @@
-//! The bencher's methods for routines that return futures. A sample is one `block_on`, which is measured inside: entering and leaving the executor is
-//! not measured, and set-up may use the executor's context.
+//! The bencher's methods for routines that return futures. A sample is one call of `block_on`, and time is taken inside the call. So entering and
+//! leaving the executor is not measured, and set-up may use the executor's context.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! The argument of a benchmark's closure. As in Criterion, the closure is called once for each sample, with the sample's number of iterations: its
-//! set-up before `iter*` is repeated for each sample, and is never measured.
+//! The argument of a benchmark's closure. As in Criterion, the closure is called once for each sample. Its code before `iter*` is set-up, which is
+//! repeated for each sample and never measured.
 
 use crate::BatchSize;
 use crate::sample::TimedSample;
@@ -146,7 +146,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         S: FnMut() -> I,
         R: FnMut(I) -> O,
     {
-        // Extend from `drain`, whose length is known: this writes without capacity checks and moves no buffer.
+        // The length of `drain` is known, so `extend` writes without capacity checks and moves no buffer.
         self.batches(setup, size, |inputs, outputs| {
             outputs.extend(inputs.drain(..).map(&mut routine));
         });
@@ -177,7 +177,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Measures `window` for each batch. The buffers are allocated before the first one.
+    /// Measures `window` for each batch. The buffers are allocated before the first batch.
     #[inline(never)]
     fn batches<I, O>(
         &mut self,
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Notes its drop.
+    /// Logs its drop.
     struct Noted<'l>(&'l RefCell<String>);
 
     impl Drop for Noted<'_> {

@@ -1,8 +1,8 @@
 //! The command line if the executable is not called by `cargo perfcheck`, compatible with Criterion's. It is read once, with one warning for each
 //! option without effect.
 //!
-//! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. It never
-//! passes these flags to the executable, so there is no recursion.
+//! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. `cargo
+//! perfcheck` never passes these flags to the executable, so there is no recursion.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -428,7 +428,7 @@ fn perfcheck_arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<
     Ok(arguments)
 }
 
-/// Reports whether an expression only matches itself. A dot is allowed: its matches include itself.
+/// Reports whether a filter has the same meaning as plain text. A dot is allowed, because its matches include a dot.
 fn is_literal(filter: &str) -> bool {
     !filter.contains([
         '\\', '^', '$', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}',

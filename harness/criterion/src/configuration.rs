@@ -1,4 +1,4 @@
-//! Settings of a `Criterion`, and those of a group, which take precedence, with the throughput of a benchmark in the harness's type.
+//! Settings of a `Criterion` and of its groups, whose settings take precedence, and the throughput of a benchmark.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub enum SamplingMode {
     Flat,
 }
 
-/// Settings in code. `cargo perfcheck`, or the plain call, chooses those that are `None`.
+/// Settings in code. A setting that is `None` is chosen by `cargo perfcheck`, or by the harness if the executable is called directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Configuration {
     pub(crate) sample_size: Option<usize>,
@@ -70,7 +70,8 @@ impl From<SamplingMode> for perfcheck::SamplingMode {
     }
 }
 
-/// The setters that `Criterion` has by value and groups have by reference. Each calls `set` with a change of the configuration.
+/// Defines the setters of `Criterion`, which take `self` by value, and of groups, which take `self` by reference. Each setter calls `set` with a
+/// change of the configuration.
 macro_rules! setting_methods {
     ($this:ty, $returned:ty) => {
         /// Sets the number of samples of each process, at least 10.

@@ -15,7 +15,7 @@ use std::str::{Chars, FromStr};
 pub enum BenchmarkFilter {
     /// Selects all benchmarks.
     AcceptAll,
-    /// Selects benchmarks whose id contains a match. With the feature `regex` this is the type of the crate `regex`, otherwise
+    /// Selects benchmarks whose id contains a match of the expression: with the feature `regex` a `regex::Regex`, otherwise a
     /// [`Pattern`](crate::Pattern).
     Regex(Expression),
     /// Selects the benchmark with this id.
@@ -49,7 +49,7 @@ pub struct Pattern {
     alternatives: Alternatives,
 }
 
-/// Sequences of which one must match.
+/// Alternative sequences; one of them must match.
 type Alternatives = Vec<Vec<PatternPiece>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ enum PatternPiece {
     One(Set),
     Start,
     End,
-    /// `\b`; `\B` if `false`.
+    /// `\b` if `true`, `\B` if `false`.
     Boundary(bool),
     Group(Alternatives),
     Repeat(Box<PatternPiece>, usize, usize),
@@ -84,7 +84,7 @@ impl Set {
     }
 }
 
-/// Maximum number of repetitions in an expression.
+/// Maximum number of repetitions of a piece; also the limit of `*`, `+` and `{n,}`.
 const MOST_REPETITIONS: usize = 1000;
 
 const WORD: [RangeInclusive<char>; 4] = ['0'..='9', 'A'..='Z', '_'..='_', 'a'..='z'];
@@ -182,7 +182,7 @@ fn match_repeated(
 ) -> bool {
     let again = most > 0
         && match_piece(piece, text, at, &mut |end| {
-            // Stop after an empty repetition, which could be repeated forever, and count it as the minimum number of repetitions.
+            // An empty repetition could be repeated forever. Stop after it, and consider the minimum number of repetitions reached.
             let left = if end == at { 0 } else { most - 1 };
             match_repeated(
                 piece,
@@ -244,7 +244,7 @@ impl Parser<'_> {
         Ok(piece)
     }
 
-    /// Skips `?` after a repetition: whether the longest or the shortest match is preferred does not affect whether there is one.
+    /// Skips the `?` of a lazy repetition. Laziness affects only the length of a match, not whether there is a match.
     fn skip_laziness(&mut self) {
         self.rest.next_if_eq(&'?');
     }
@@ -420,7 +420,7 @@ mod tests {
         }
     }
 
-    /// If the crate `regex` is available, it defines the correct results.
+    /// Compares the results with those of the crate `regex`, which are correct by definition.
     #[cfg(feature = "regex")]
     #[test]
     fn expressions_mean_what_they_mean_to_the_crate_regex() {

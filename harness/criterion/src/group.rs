@@ -197,7 +197,7 @@ impl BenchmarkId {
         }
     }
 
-    /// Returns the full id within `group`.
+    /// Returns the full id: `group`, followed by the function and the parameter.
     pub(crate) fn full_id(&self, group: &str) -> String {
         let mut id = group.to_owned();
         for part in [&self.function, &self.parameter].into_iter().flatten() {

@@ -12,7 +12,7 @@
 //! | `cargo test --benches` | each benchmark runs once |
 //! | `cargo nextest run` | each benchmark runs once, in a process of its own |
 //!
-//! The interface is that of criterion 0.8.2, including the names that 0.3 to 0.7 used. Nothing is plotted, no file is written below
+//! The interface is that of criterion 0.8.2, plus older names from 0.3 to 0.7. Nothing is plotted, no file is written below
 //! `target/criterion`, and the only dependency is `perfcheck`. The features `async_*` add tokio, futures and smol. With the feature `regex`, filters
 //! are regular expressions of that crate; otherwise they are simpler ones. The chapter *Coming from Criterion* of cargo-perfcheck's guide lists the
 //! differences.
@@ -60,7 +60,7 @@ pub fn run_groups(groups: &[&dyn Fn()]) -> std::process::ExitCode {
     session::run(groups)
 }
 
-/// Runs benchmarks as the runner of a custom test framework.
+/// Runs `benches`. This is the test runner for the unstable feature `custom_test_frameworks`.
 #[doc(hidden)]
 pub fn runner(benches: &[&dyn Fn()]) {
     if session::run(benches) != std::process::ExitCode::SUCCESS {

@@ -38,7 +38,7 @@ macro_rules! criterion_group {
     };
 }
 
-/// Defines `main`, which runs the functions that [`criterion_group!`] defined. Its documentation has an example.
+/// Defines `main`, which runs the functions that [`criterion_group!`] defined. The documentation of `criterion_group!` has an example.
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {

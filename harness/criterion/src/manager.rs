@@ -31,7 +31,7 @@ pub struct Criterion<M: Measurement = WallTime> {
 }
 
 impl Default for Criterion {
-    /// Creates a `Criterion` without settings of its own, so those of `cargo perfcheck` or of plain `cargo bench` apply.
+    /// Creates a `Criterion` that overrides no setting of `cargo perfcheck` or `cargo bench`.
     fn default() -> Self {
         session::connect_if_needed();
         Self {

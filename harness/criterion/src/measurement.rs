@@ -33,7 +33,8 @@ pub trait ValueFormatter {
         values: &mut [f64],
     ) -> &'static str;
 
-    /// Converts `values` to the same unit for all benchmarks. Returns the unit. `cargo perfcheck` stores these values.
+    /// Converts `values` to a unit that is the same for all benchmarks. Returns the unit. `cargo perfcheck` stores values in this unit or a fraction
+    /// of it.
     fn scale_for_machines(&self, values: &mut [f64]) -> &'static str;
 }
 
@@ -203,8 +204,8 @@ pub(crate) struct StoredScale {
 }
 
 impl StoredScale {
-    /// Chooses the stored unit of a measurement: nanoseconds if its unit for machines is a time. Otherwise that unit, divided by powers of 1000 until
-    /// a measured unit is at least one stored unit.
+    /// Chooses the stored unit: nanoseconds if [`ValueFormatter::scale_for_machines`] returns a unit of time. Otherwise the stored unit is the
+    /// returned unit, divided by 1000 until it is no larger than the measured unit, at most six times.
     pub(crate) fn from_formatter(formatter: &dyn ValueFormatter) -> Self {
         let mut one = [1.0];
         let name = formatter.scale_for_machines(&mut one);
@@ -258,7 +259,7 @@ impl StoredScale {
 mod tests {
     use super::*;
 
-    /// A format whose measured unit equals this number of a named unit.
+    /// A format with the number of named units in one measured unit, and the name.
     struct Unit(f64, &'static str);
 
     impl ValueFormatter for Unit {

@@ -9,7 +9,7 @@ use crate::manager::Criterion;
 use crate::measurement::{Measurement, WallTime};
 use crate::presentation::PlotConfiguration;
 
-/// Returns the amount that an iteration processes for a parameter.
+/// A function that returns the amount of work of one iteration for a parameter.
 type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;
 
 type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
@@ -25,12 +25,13 @@ pub trait BenchmarkDefinition<M: Measurement> {
     fn run(self, group_id: &str, c: &mut Criterion<M>);
 }
 
-/// Functions under the name of a group. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
 pub struct Benchmark<M: Measurement = WallTime> {
     inner: ParameterizedBenchmark<(), M>,
 }
 
-/// Functions under the name of a group, each called with all parameters. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group, each with all parameters. From Criterion 0.3; replaced by
+/// [`BenchmarkGroup`](crate::BenchmarkGroup).
 pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
     functions: Vec<NamedFunction<T, M>>,
@@ -184,7 +185,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
     fn run(mut self, group_id: &str, c: &mut Criterion<M>) {
         let mut group = c.benchmark_group(group_id);
         group.add_settings(self.configuration);
-        // Criterion 0.3 omits the name of a single function if it is the group's name, and a single parameter.
+        // Criterion 0.3 omits a single parameter. It also omits the name of a single function that has the group's name.
         let is_alone = self.functions.len() == 1;
         let names_parameters = self.has_parameters && self.parameters.len() != 1;
         for NamedFunction { name, body } in &mut self.functions {

@@ -35,7 +35,8 @@ impl Output {
                 while start.elapsed() < time {
                     let began = Instant::now();
                     (visit.sampler)(iterations);
-                    // Double the iterations while a call is short, so that the profile mainly shows the routine; stop early enough to end in time.
+                    // Double the iterations while a call is short, so that the profile mainly shows the routine. Calls stay short enough to end on
+                    // time.
                     if began.elapsed() * 50 < time {
                         iterations = iterations.saturating_mul(2);
                     }

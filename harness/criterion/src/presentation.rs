@@ -1,6 +1,6 @@
 //! Criterion's options for plots and files. They are accepted without effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// How Criterion uses the directory of a baseline.
+/// Criterion's use of the directory of a baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// Compare with the baseline if it contains the benchmark.

@@ -19,7 +19,7 @@ pub enum BatchSize {
 }
 
 impl BatchSize {
-    /// Returns the batches of a sample of `iterations`, with room for the first one.
+    /// Returns the batches of a sample of `iterations`, with memory reserved for one batch.
     #[track_caller]
     pub(crate) fn to_batches<I, O>(self, iterations: u64) -> Batches<I, O> {
         let per_batch = self.iterations_per_batch(iterations);

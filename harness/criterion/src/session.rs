@@ -1,5 +1,5 @@
-//! The session, of which a process has one: the caller of the executable, the ids so far, and the failures. As in Criterion, each benchmark runs
-//! where it is declared, once and in program order, so code around benchmarks runs once per process.
+//! The session of the process: the caller of the executable, the ids so far, and the failures. As in Criterion, each benchmark runs where it is
+//! declared, once and in program order, so code around benchmarks runs once per process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -45,11 +45,11 @@ struct ExecutableSession {
     output: Output,
 }
 
-/// The payload of the unwinding that ends the process at the parent's request, so that the author's values are dropped.
+/// The payload of the panic that ends the process at the parent's request. Unwinding drops the author's values.
 struct ByeUnwind;
 
 thread_local! {
-    /// Ends the conversation when the thread that began it ends, if there is no `criterion_main!`.
+    /// Ends the conversation with the parent when the thread that began it ends. Not set with `criterion_main!`.
     static AT_EXIT: RefCell<Option<EndOfThread>> = const { RefCell::new(None) };
 }
 
@@ -90,7 +90,7 @@ impl ExecutableSession {
     }
 }
 
-/// Connects unless connected already. Without `criterion_main!`, the first `Criterion` does this.
+/// Connects to the parent unless already connected. Without `criterion_main!`, the first `Criterion` calls this function.
 pub(crate) fn connect_if_needed() {
     let mut session = session();
     if session.is_none() {
@@ -116,7 +116,7 @@ pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
         Err(status) => return status,
     }
     if !is_driven() {
-        // Do this before any code of the author runs, so that a request for help or a mistake costs nothing.
+        // Read the command line before any code of the author runs, so that `--help` and mistakes are answered at once.
         crate::command_line::delegate_to_cargo_perfcheck(command_line());
     }
     for group in groups {
@@ -155,7 +155,7 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
     ExitCode::from(101)
 }
 
-/// Treats a benchmark according to the mode or the parent's request. Returns whether it was selected.
+/// Lists, runs or skips a benchmark, as the mode or the parent requests. Returns whether the benchmark was selected.
 pub(crate) fn visit_benchmark(mut visit: Visit<'_>) -> bool {
     let Ok(mut guard) = SESSION.try_lock().or_else(|error| match error {
         TryLockError::Poisoned(poisoned) => Ok(poisoned.into_inner()),

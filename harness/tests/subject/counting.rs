@@ -165,31 +165,31 @@ const LAST: u32 = 2;
 fn threads(suite: &mut Suite) {
     // The helper is there before the window opens. Both spin: a channel that blocks may allocate.
     suite.bench("helped", |b| {
-        let asked = AtomicU32::new(0);
+        let request = AtomicU32::new(0);
         let wait_until = |number: u32| {
-            while asked.load(SeqCst) != number {
+            while request.load(SeqCst) != number {
                 thread::yield_now();
             }
         };
         thread::scope(|scope| {
             scope.spawn(|| {
                 loop {
-                    while asked.load(SeqCst) == 0 {
+                    while request.load(SeqCst) == 0 {
                         thread::yield_now();
                     }
-                    if asked.load(SeqCst) == LAST {
+                    if request.load(SeqCst) == LAST {
                         return;
                     }
                     drop(block(3000));
-                    asked.store(0, SeqCst);
+                    request.store(0, SeqCst);
                 }
             });
             b.iter(|| {
-                asked.store(1, SeqCst);
+                request.store(1, SeqCst);
                 drop(block(40));
                 wait_until(0);
             });
-            asked.store(LAST, SeqCst);
+            request.store(LAST, SeqCst);
         });
     });
     suite.bench("ends late", |b| {

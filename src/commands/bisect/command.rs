@@ -1,7 +1,6 @@
 //! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
 
 use super::options::BisectOptions;
-
 use super::search::{SearchState, SearchStep, bounds, most_steps, next};
 use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
 use crate::config::Layer;
@@ -23,7 +22,7 @@ use perfcheck_host::{GitError, Revision};
 /// Directory below the cache with the state of unfinished searches.
 const MEMORIES: &str = "bisect";
 
-/// Reason for a commit that the search could not examine.
+/// Reason reported for a commit that the search could not examine.
 const NO_MEASUREMENT_LEFT: &str = "not measured: too many comparisons were inconclusive";
 
 /// Runs the command.
@@ -34,8 +33,8 @@ pub fn bisect(
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
         // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
-        let asked = error.exit_code() == ExitCode::Interrupted;
-        if asked || world.interrupt.is_requested_after_delay() {
+        let is_interrupted = error.exit_code() == ExitCode::Interrupted;
+        if is_interrupted || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
                 "; the results so far are kept, and the same command continues the search"
                     .to_owned(),
@@ -131,7 +130,8 @@ struct Bisection<'a> {
 }
 
 impl<'a> Bisection<'a> {
-    /// Builds the last commit to find the benchmark in it, builds the good commit, and loads what an earlier call with the same question found out.
+    /// Builds the last commit, finds the benchmark in it, and builds the good commit. Then loads the outcomes of an earlier, interrupted call of the
+    /// same search.
     fn begin(
         mut workshop: BisectSession<'a>,
         good: &Revision,
@@ -144,7 +144,7 @@ impl<'a> Bisection<'a> {
         let found = workshop.benchmarks(&side, None, world)?;
         let key = resolve_benchmark(&options.bench, &found, bad, options)?;
         if side.targets.len() > 1 {
-            // Build only this bench target: others need not build in every commit.
+            // From now on, build only this bench target: other targets may fail to build in some commits.
             workshop.cargo = CargoOptions {
                 benches: vec![key.target.clone()],
                 ..workshop.cargo
@@ -186,7 +186,7 @@ impl<'a> Bisection<'a> {
         Ok(Self {
             ledger: MeasurementBudget {
                 memory,
-                // Allows one repetition per step, or one additional commit for a skipped one.
+                // The limit allows one repetition per step, or one additional commit for each skipped one.
                 most: 2 * steps,
             },
             workshop,
@@ -239,7 +239,7 @@ impl<'a> Bisection<'a> {
         outcomes.get(&self.commits[place].commit)
     }
 
-    /// Returns the outcome of the commit at `place`: remembered or measured now. Reports new outcomes to the user and remembers them.
+    /// Returns the outcome of the commit at `place`, saved earlier or measured now, and reports it to the user. Saves a new outcome.
     fn examine_commit(
         &mut self,
         place: usize,
@@ -358,12 +358,12 @@ impl<'a> Bisection<'a> {
     }
 }
 
-/// Returns half of the whole slowdown on a logarithmic scale, so that the midpoint is equally far from both ends.
+/// Returns half of the slowdown of the bad commit, on a logarithmic scale: 10 % for 21 %, because 1.1 * 1.1 = 1.21.
 fn half_slowdown(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
-/// Returns a key of everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
+/// Returns a text that contains everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
 fn state_key(workshop: &BisectSession<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;

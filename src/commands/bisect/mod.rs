@@ -1,7 +1,7 @@
 //! `cargo perfcheck bisect`: finds the first slow commit by measuring commits side by side with the good one.
 //!
-//! The search is pure, its state is saved to a file after each step, and every commit is built and measured as `--against` would. Invariant: a commit
-//! without a clear outcome counts as neither fast nor slow.
+//! A pure function chooses the next commit. Each commit is built and measured as in a run with `--against`, and the state of the search is then saved
+//! to a file. Invariant: a commit without a clear outcome counts as neither fast nor slow.
 
 mod command;
 mod options;

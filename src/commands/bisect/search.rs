@@ -1,7 +1,7 @@
 //! State of a search, and the choice of the next commit to examine (pure).
 //!
-//! The state is kept in a file so that repeating the command continues the search. The file is written to a temporary name and renamed. It belongs to
-//! one question, which contains everything that the outcomes depend on. The file of another question, or an unreadable one, counts as absent.
+//! The state is kept in a file so that repeating the command continues the search. The file is written to a temporary name and renamed. It contains
+//! the question, a text with everything that the outcomes depend on. An unreadable file, or a file with another question, counts as absent.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,7 +36,8 @@ pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
         .map_or(SearchStep::Among { first, last }, SearchStep::Try)
 }
 
-/// Returns the range of places of the first slow commit: after the last fast commit before it, up to the first commit known to be slow.
+/// Returns the first and the last possible place of the first slow commit. The last one is the first place known to be slow; the first one follows
+/// the last place before it that is known to be fast.
 pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
     let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
     let slow = known.iter().position(is(CommitFinding::Slow));
@@ -132,8 +133,7 @@ mod tests {
     use perfcheck_analysis::compare::Estimate;
     use perfcheck_analysis::model::{RunId, Verdict};
 
-    /// Searches `commits` commits that are slow from `planted` on, of which those in `broken` cannot be built. Returns the answer and the number of
-    /// steps.
+    /// Searches `commits` commits, which are slow from `planted` on; those in `broken` cannot be built. Returns the answer and the number of steps.
     fn search(commits: usize, planted: usize, broken: &[usize]) -> (SearchStep, u32) {
         let mut known = vec![None; commits];
         known[commits - 1] = Some(CommitFinding::Slow);

@@ -1,4 +1,4 @@
-//! The step of a search: builds one commit, compares it with the good one and stores both as a pair of runs.
+//! One step of a search: builds a commit, compares it with the good one and stores both as a pair of runs.
 
 use super::options::BisectOptions;
 use super::search::SearchState;
@@ -48,13 +48,13 @@ pub(super) struct BuiltBenchmark {
     pub(super) revision: Revision,
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
-    /// The harness of its bench target.
+    /// The harness of the bench target.
     pub(super) harness: HarnessKind,
-    /// Keeps the executable in place.
+    /// The build; the executable stays in place while this field lives.
     _side: BuiltSide,
 }
 
-/// A commit, built to be measured.
+/// The result of building a commit in order to measure it.
 pub(super) enum CommitBuild {
     Ready(Box<BuiltBenchmark>),
     Unmeasurable { reason: String },
@@ -218,7 +218,7 @@ impl BisectSession<'_> {
         })
     }
 
-    /// Makes one comparison, with `longer` times the usual rounds and time.
+    /// Compares a commit with the good one, with `longer` times the usual rounds and time.
     fn compare(
         &mut self,
         built: &BuiltBenchmark,
@@ -228,7 +228,7 @@ impl BisectSession<'_> {
         ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
-        // Once the search has begun, its own builds keep the machine busy, so the load says nothing about other programs.
+        // The load was read before the search, so it applies only to the first comparison. A later reading would show mainly the search's own builds.
         let load = self.load.filter(|_| ledger.memory.measured() == 0);
         ledger.memory.count_measurement();
         let paired = &self.options.paired;
@@ -242,7 +242,7 @@ impl BisectSession<'_> {
             comparison: &comparison,
             effort: paired.effort,
             timeout: timeout(paired.timeout, &self.context),
-            // Programs that read JSON numbers as doubles can read 53 bits.
+            // Keep 53 bits: programs that read JSON numbers as doubles cannot represent more.
             seed: derived_seed(self.seed, &purpose) >> 11,
             git: Some(built.revision.clean_state()),
         };
@@ -323,12 +323,13 @@ fn outcome_from_rows(
             let line = failure.message.lines().next()?;
             Some(describe_failure(failure.side, line))
         });
-        let why = messages
-            .next()
-            .unwrap_or_else(|| "it skips itself".to_owned());
+        let why = messages.next().map_or_else(
+            || "the benchmark skips itself".to_owned(),
+            |message| format!("the benchmark failed: {message}"),
+        );
         return CommitOutcome {
             run: Some(run),
-            ..skipped_outcome(format!("the benchmark failed: {why}"))
+            ..skipped_outcome(why)
         };
     };
     let finding = match comparison.verdict {

@@ -1,4 +1,4 @@
-//! `compare A B C ...`: shows many runs in columns, each compared with the first as in a comparison of two.
+//! `compare A B C ...`: shows many runs in columns, each compared separately with the first run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ struct ComparedRun {
     measurements: BTreeMap<BenchmarkKey, Measurement>,
     judged: BTreeMap<BenchmarkKey, BenchmarkJudgement>,
     remarks: Vec<RunNote>,
-    /// Context of its verdicts; `None` for the reference.
+    /// Context of the run's verdicts; `None` for the reference, and for a run that has nothing to compare.
     verdicts: Option<ComparisonContext>,
 }
 
@@ -52,7 +52,7 @@ impl ComparedRun {
         }
     }
 
-    /// Returns the context of its verdicts; `None` for the reference, and if it was measured side by side with the reference.
+    /// Returns the context of the run's verdicts; `None` without verdicts, and if the run was measured side by side with the reference.
     fn stored_context(&self) -> Option<&ComparisonContext> {
         let verdicts = self.verdicts.as_ref();
         verdicts.filter(|verdicts| verdicts.method != Method::Paired)
@@ -66,30 +66,30 @@ struct BenchmarkJudgement {
     blocking: Vec<Difference>,
 }
 
-/// Compares all selected runs and writes them.
+/// Compares all selected runs and writes the table.
 pub(crate) fn compare_columns(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     shown: ShownStatistics,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let options = asked.options;
+    let options = call.options;
     let mut sides: Vec<ComparedRun> = Vec::new();
-    for run in asked.read_runs()? {
-        for said in asked.describe_absurdities(&run) {
-            write_warning(world.stderr, &said)?;
+    for run in call.read_runs()? {
+        for warning in call.describe_absurdities(&run) {
+            write_warning(world.stderr, &warning)?;
         }
         sides.push(match sides.first() {
             None => ComparedRun::from_selected(run),
-            Some(base) => compare_run(asked, base, run, world)?,
+            Some(base) => compare_run(call, base, run, world)?,
         });
     }
-    let mut lines = build_lines(asked, &sides, shown, common.output.order());
+    let mut lines = build_lines(call, &sides, shown, common.output.order());
     if lines.is_empty() {
         let base = sides[0].head.id;
-        return Err(asked.stored.nothing_to_compare_error(base, base));
+        return Err(call.stored.nothing_to_compare_error(base, base));
     }
-    let settings = &asked.stored.context.tables.workspace;
+    let settings = &call.stored.context.tables.workspace;
     let fail_on = options.comparison.failure.fail_on(settings);
     let mut exit_code = ExitCode::Clean;
     let mut columns = Vec::new();
@@ -138,7 +138,7 @@ pub(crate) fn compare_columns(
             ),
         exit_code: exit_code.number(),
     };
-    asked.write(&common.output, world, |writer, format, form, view| {
+    call.write(&common.output, world, |writer, format, form, view| {
         write_columns(writer, &found, format, form, view.columns)
     })?;
     Ok(exit_code)
@@ -146,19 +146,19 @@ pub(crate) fn compare_columns(
 
 /// Compares a run with the reference.
 fn compare_run(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     base: &ComparedRun,
     run: SelectedRun,
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
-    let comparison = &asked.stored;
+    let comparison = &call.stored;
     let both = comparison.read(
         NamedRun::new(base.head.id, &base.name),
         &NamedRun::new(run.head.id, &run.name),
     )?;
     let count = both.measured.candidate.len();
-    let concluded = with_progress("Comparing", count, world, |told| {
-        comparison.conclude(&both, told)
+    let concluded = with_progress("Comparing", count, world, |progress| {
+        comparison.conclude(&both, progress)
     });
     let mut compared = ComparedRun::from_selected(run);
     match concluded {
@@ -167,7 +167,7 @@ fn compare_run(
         Err(error) => return Err(error),
         Ok(Conclusion { rows, verdicts, .. }) => {
             compared.judged = judgements_by_key(rows);
-            // Each column shows its own omissions.
+            // Each column shows the samples that its own run leaves out, so drop the remark about them.
             let remarks = verdicts.remarks.iter();
             let remarks = remarks.filter(|remark| !matches!(remark, RunNote::LeftOut { .. }));
             compared.remarks = remarks.cloned().collect();
@@ -191,9 +191,9 @@ fn judgements_by_key(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, BenchmarkJudg
         .collect()
 }
 
-/// Builds a line for each benchmark of any run.
+/// Builds a line for each benchmark that occurs in at least one run.
 fn build_lines(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     sides: &[ComparedRun],
     shown: ShownStatistics,
     order: Order,
@@ -202,8 +202,8 @@ fn build_lines(
         .iter()
         .flat_map(|side| side.measurements.keys().chain(side.judged.keys()))
         .collect();
-    let comparison = &asked.options.comparison;
-    let decision = comparison.decision(&asked.stored.context.tables.workspace);
+    let comparison = &call.options.comparison;
+    let decision = comparison.decision(&call.stored.context.tables.workspace);
     let quantile = decision.analysis.quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
@@ -213,7 +213,7 @@ fn build_lines(
     lines
 }
 
-/// Returns the sort key of a line: the worst of its verdicts and changes, the largest of its values.
+/// Returns the sort key of a line: its worst verdict, its worst change and its largest value.
 fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     let changes = line.cells.iter().filter_map(|cell| cell.change);
     let values = line
@@ -308,8 +308,8 @@ fn build_line(
     }
 }
 
-/// Replaces medians in the cells by the compared values: the reference shows `base`, the others `base` with their change, so that neighboring numbers
-/// agree. Cells without a comparison keep the median.
+/// Replaces the medians in the cells with the compared values, so that the values of a line match the changes: the reference shows `base`, the others
+/// show `base` times 1 + change. Cells without a comparison keep the median.
 fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
     for (at, cell) in cells.iter_mut().enumerate() {
         for one in &mut cell.statistics {
@@ -365,7 +365,7 @@ fn rank_tests(sides: &[ComparedRun], key: &BenchmarkKey, seed: Option<u64>) -> O
     })
 }
 
-/// Returns the geometric mean of the ratios in a column; in a block of several statistics, of the ratios of means.
+/// Returns the geometric mean of a column's ratios to the reference. If a line shows several statistics, the ratios are those of the means.
 fn column_mean(
     lines: &[ColumnsLine],
     column: usize,

@@ -1,6 +1,7 @@
 //! The `compare` command: verdicts on one candidate, or another view of the selected runs.
 
-use super::options::{CompareCall, CompareOptions};
+use super::options::CompareCall;
+use super::options::CompareOptions;
 
 use super::columns::compare_columns;
 use super::grouping::group_by;
@@ -39,7 +40,7 @@ pub fn compare(
         options.comparison.check(&context.tables.workspace)?;
     }
     let (store, workspace) = context.open_required()?;
-    let asked = CompareCall {
+    let call = CompareCall {
         stored: StoredComparison {
             store: &store,
             workspace,
@@ -52,15 +53,15 @@ pub fn compare(
         candidates: options.candidates(),
     };
     if let Some(pattern) = &options.group_by {
-        return group_by(&asked, pattern, common, world);
+        return group_by(&call, pattern, common, world);
     }
     if let Some(request) = &options.pivot {
-        return show_pivot(&asked, request, common, world);
+        return show_pivot(&call, request, common, world);
     }
-    match asked.candidates[..] {
-        [candidate] if options.has_verdicts() => compare_two(&asked, candidate, common, world),
+    match call.candidates[..] {
+        [candidate] if options.has_verdicts() => compare_two(&call, candidate, common, world),
         _ => compare_columns(
-            &asked,
+            &call,
             options.statistic.unwrap_or(ShownStatistics::Judged),
             common,
             world,
@@ -90,19 +91,19 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
 
 /// Compares two runs and writes the verdicts.
 fn compare_two(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     word: &str,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let (store, options) = (asked.stored.store, asked.options);
-    let named = NamedRun::resolve(store, asked.stored.workspace, asked.base)?;
-    let candidate = NamedRun::resolve(store, asked.stored.workspace, word)?;
-    let comparison = &asked.stored;
+    let (store, options) = (call.stored.store, call.options);
+    let named = NamedRun::resolve(store, call.stored.workspace, call.base)?;
+    let candidate = NamedRun::resolve(store, call.stored.workspace, word)?;
+    let comparison = &call.stored;
     let both = comparison.read(named.clone(), &candidate)?;
     let count = both.measured.candidate.len();
-    let mut concluded = with_progress("Comparing", count, world, |told| {
-        comparison.conclude(&both, told)
+    let mut concluded = with_progress("Comparing", count, world, |progress| {
+        comparison.conclude(&both, progress)
     })?;
     let exit_code = concluded.exit_code;
     if concluded.verdicts.method != Method::Paired {
@@ -116,7 +117,7 @@ fn compare_two(
         let base = before.find(|found| found.benchmark.key == row.key);
         version_difference(row, base, &findings.thresholds())
     };
-    let shown = asked.write(&common.output, world, |writer, format, form, view| {
+    let shown = call.write(&common.output, world, |writer, format, form, view| {
         match (format, form) {
             (MessageFormat::Json, _) => write_json(writer, &findings),
             (MessageFormat::Human, TableFormat::Text) => write_table(writer, &findings, view),
@@ -126,20 +127,20 @@ fn compare_two(
     let fail_on = options
         .comparison
         .failure
-        .fail_on(&asked.stored.context.tables.workspace);
+        .fail_on(&call.stored.context.tables.workspace);
     let reporting = ReportWriter {
         options: &options.reports,
         fail_on: &fail_on,
-        context: asked.stored.context,
+        context: call.stored.context,
         store,
-        workspace: asked.stored.workspace,
+        workspace: call.stored.workspace,
     };
     // Write the reports even if writing the result failed.
     shown.and(reporting.write_reports(&findings, world))?;
     Ok(exit_code)
 }
 
-/// Returns the effect sizes of the difference to `base`. Side-by-side comparisons store none, so for them they are computed from all samples.
+/// Returns the effect sizes of the difference to `base`. A side-by-side comparison has none, so this function computes them from the samples.
 fn version_difference(
     row: &Row<'_>,
     base: Option<&Measurement>,

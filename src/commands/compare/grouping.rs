@@ -25,21 +25,21 @@ use perfcheck_stats::GeometricMean;
 
 /// Groups the benchmarks of the selected run.
 pub(crate) fn group_by(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     pattern: &GroupPattern,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let options = asked.options;
-    let runs = asked.read_runs()?;
+    let options = call.options;
+    let runs = call.read_runs()?;
     let selected = &runs[0];
     let measurements = &selected.measurements;
     let run = selected.head.id;
     if measurements.is_empty() {
-        return Err(asked.stored.nothing_to_compare_error(run, run));
+        return Err(call.stored.nothing_to_compare_error(run, run));
     }
-    for said in asked.describe_absurdities(selected) {
-        write_warning(world.stderr, &said)?;
+    for warning in call.describe_absurdities(selected) {
+        write_warning(world.stderr, &warning)?;
     }
     for wanted in &options.reports.wanted {
         if wanted.kind == RequestedReportKind::Picture {
@@ -53,7 +53,7 @@ pub(crate) fn group_by(
     } = place_benchmarks(selected, pattern)?;
     let settings = options
         .comparison
-        .decision(&asked.stored.context.tables.workspace);
+        .decision(&call.stored.context.tables.workspace);
     let level = 1.0 - settings.confidence_level;
     let placed = measurements.len() - left_out;
     let mut rows: Vec<GroupedRow> = rows
@@ -102,7 +102,7 @@ pub(crate) fn group_by(
     }
     let grouped = GroupComparison {
         run,
-        name: asked.base.to_owned(),
+        name: call.base.to_owned(),
         pattern: pattern.as_str().to_owned(),
         geometric_means: geometric_means(&rows, columns.len()),
         columns,
@@ -113,7 +113,7 @@ pub(crate) fn group_by(
         level,
         terms: options.terms,
     };
-    asked.write(&common.output, world, |writer, format, form, view| {
+    call.write(&common.output, world, |writer, format, form, view| {
         write_grouped(writer, &grouped, format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
@@ -137,7 +137,7 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Builds a cell for each column. Benchmarks with a different metric than the first one of the row leave their cells empty.
+/// Builds the cells of a row, one for each column. A benchmark with a different metric than the first one of the row leaves its cell empty.
 fn cells(
     found: &BTreeMap<usize, &Measurement>,
     columns: &[String],
@@ -168,7 +168,7 @@ fn cells(
         .collect()
 }
 
-/// The name of a row: package and target, then the rest of the id.
+/// The name of a row: package, target, and the part of the id that does not name the column.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct RowName {
     package: String,
@@ -185,7 +185,7 @@ struct PlacedBenchmarks<'m> {
     left_out: usize,
 }
 
-/// Places the benchmarks of a run. Fails if two benchmarks share a cell, since one would hide the other.
+/// Assigns the benchmarks of a run to cells. Fails if two benchmarks share a cell, since one would hide the other.
 fn place_benchmarks<'m>(
     selected: &'m SelectedRun,
     pattern: &GroupPattern,

@@ -30,7 +30,7 @@ pub(super) struct CompareCall<'a> {
 /// A selected run with its measurements.
 pub(super) struct SelectedRun {
     pub(super) head: Run,
-    /// The user's word for it.
+    /// The word by which the user selected the run.
     pub(super) name: String,
     pub(super) measurements: Vec<Measurement>,
 }
@@ -54,13 +54,13 @@ impl CompareCall<'_> {
         Ok(runs)
     }
 
-    /// Describes absurd values of a run, whose samples the user should inspect.
+    /// Returns warnings about implausible values of a run: the user should inspect their samples.
     pub(super) fn describe_absurdities(&self, run: &SelectedRun) -> Vec<String> {
         let thresholds = &self.stored.context.tables.workspace.thresholds;
         describe_absurdities(&run.name, &run.measurements, thresholds)
     }
 
-    /// Reads the selected measurements of `run`, with its own filter of samples unless the user sets one.
+    /// Reads the selected measurements of `run`. The run's own filter of samples applies unless the user sets another.
     fn read_measurements(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.stored.store.measurements(run.id, None)?;
         let workspace = &self.stored.context.tables.workspace;
@@ -123,9 +123,9 @@ Examples:
   cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
 
-Exit status: 0 clean, 1 a column has a regression (or a verdict that --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or nothing in a column is comparable.";
+Exit status: 0 clean; 1 a column has a regression (or a verdict that --fail-on names); 2 usage; 4 a benchmark failed or nothing was compared; 5 store unusable; 6 no such run, or nothing in a column is comparable.";
 
-/// Flags without effect on a pivot, which has no verdicts and a fixed test.
+/// Flags that conflict with `--pivot` and `--group-by`, because these views have no verdicts and a fixed test.
 const ABOUT_VERDICTS: [&str; 8] = [
     "statistic",
     "limits",
@@ -161,7 +161,7 @@ pub struct CompareOptions {
     exact: bool,
     /// Show this statistic in columns, e.g. median, p95, all [default: judged]
     ///
-    /// judged: the values that were compared, and their change. all: every statistic, line by line. Others: min, mean (harmonic for rates), median,
+    /// judged: the values that were compared, and their change. all: every statistic, one per line. Others: min, mean (harmonic for rates), median,
     /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     pub(super) statistic: Option<ShownStatistics>,
@@ -171,18 +171,18 @@ pub struct CompareOptions {
     /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
     ///
     /// The table covers BASE (default: latest) and all CANDIDATEs; `+` joins several dimensions or values. Dimensions: run, package, target, id;
-    /// parts of ids: group (the first), function (the second), input (the rest), part1, part2, ...; in imported runs, also their column names.
+    /// parts of ids: group (the first), function (the second), input (the rest), part1, part2, ...; for imported runs, also column names.
     /// Values: time (the mean), ops, min-ops, max-ops, samples and every STATISTIC. Relative values: ratio and change (of means), cliffs-delta,
     /// hedges-g, p-value. `versus=` sets their reference: fastest-in-column, fastest-in-row, first-column or first-row [default: the first run if
-    /// runs are columns or rows, else the fastest of each column]. Cells of several benchmarks show their geometric mean. --quantile affects
+    /// runs are columns or rows, else the fastest of each column]. A cell with several benchmarks shows their geometric mean. --quantile affects
     /// percentiles and medians; --rank-p and --correction affect p-values. The exit status does not depend on the values of a pivot.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pub(super) pivot: Option<PivotRequest>,
-    /// Compare benchmarks of one run: the part of an id that REGEX captures names the column, the rest the row
+    /// Compare benchmarks of one run: the part of an id that REGEX captures is the column, and the rest is the row
     ///
-    /// The run is BASE (default: latest). All named groups together name the column; without named groups, the first group does; without any
-    /// group, the whole match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no
-    /// result changes the exit status.
+    /// BASE is the run to show (default: latest). The column is the text of all named groups, otherwise of the first group, otherwise the whole
+    /// match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no result changes the
+    /// exit status.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]
@@ -192,7 +192,7 @@ pub struct CompareOptions {
 }
 
 impl CompareOptions {
-    /// Returns the reference.
+    /// Returns the user's word for the reference, by default `latest`.
     pub(super) fn base(&self) -> &str {
         self.base.as_deref().unwrap_or(LATEST)
     }
@@ -213,7 +213,7 @@ impl CompareOptions {
         }
     }
 
-    /// Reports whether to show the verdicts of one candidate. Ratios are shown in columns.
+    /// Reports whether to show the verdicts of one candidate, not columns, a pivot or groups. Ratios always need columns.
     pub(super) fn has_verdicts(&self) -> bool {
         let other_view =
             self.group_by.is_some() || self.pivot.is_some() || self.statistic.is_some();
@@ -253,8 +253,8 @@ impl GroupPattern {
 
     /// Returns the cell of the benchmark with this id; `None` if the expression does not match.
     ///
-    /// The column consists of the captures of all named groups, joined by `/`; without named groups of the first group; without groups of the whole
-    /// match.
+    /// The column consists of the captures of all named groups, joined by `/`. Without named groups, it is the capture of the first group; without
+    /// any group, it is the whole match.
     pub(super) fn place(&self, id: &str) -> Option<GroupPlace> {
         let captures = self.0.captures(id)?;
         let named: Vec<usize> = self

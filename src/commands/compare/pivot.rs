@@ -28,22 +28,22 @@ use perfcheck_stats::{
     cliffs_delta, hedges_g,
 };
 
-/// Lays out the selected runs.
+/// Lays out the selected runs as a pivot table and writes it.
 pub(crate) fn show_pivot(
-    asked: &CompareCall<'_>,
+    call: &CompareCall<'_>,
     request: &PivotRequest,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let options = asked.options;
+    let options = call.options;
     let sorted_by = sort_value(common.output.order(), &request.values)?;
-    let sides = asked.read_runs()?;
+    let sides = call.read_runs()?;
     refuse_unknown_names(request, &sides)?;
     let comparison = &options.comparison;
-    let decision = comparison.decision(&asked.stored.context.tables.workspace);
+    let decision = comparison.decision(&call.stored.context.tables.workspace);
     let layout = lay_out(request, &sides, decision.analysis.quantile);
     if layout.rows.is_empty() {
-        return Err(asked
+        return Err(call
             .stored
             .nothing_to_compare_error(sides[0].head.id, sides[0].head.id));
     }
@@ -113,11 +113,11 @@ pub(crate) fn show_pivot(
             .chain(
                 sides
                     .iter()
-                    .flat_map(|side| asked.describe_absurdities(side)),
+                    .flat_map(|side| call.describe_absurdities(side)),
             )
             .collect(),
     };
-    asked.write(&common.output, world, |writer, format, form, view| {
+    call.write(&common.output, world, |writer, format, form, view| {
         write_pivot(writer, &table, format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
@@ -138,7 +138,7 @@ fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppE
     let found = values.iter().position(|value| suits(*value));
     let refused = || {
         AppError::Usage(format!(
-            "`--sort {word}` needs a {what} among the values of the pivot\n  help: add one: `value=...+{word}`"
+            "`--sort {word}` needs a {what} value in the pivot\n  help: add one: `value=...+{word}`"
         ))
     };
     found.map(Some).ok_or_else(refused)
@@ -194,10 +194,10 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[SelectedRun]) -> Result
     Ok(())
 }
 
-/// A label. Labels of runs keep the order of the command line.
+/// A label of a row or column. Labels of runs keep the order of the command line.
 #[derive(Clone, PartialEq)]
 struct Label {
-    /// Position of its run among the runs; 0 for any other dimension.
+    /// Position of the run on the command line if the label names a run, else 0.
     run: usize,
     text: String,
 }
@@ -420,7 +420,7 @@ impl<'a> Layout<'a> {
         let more = if ids.len() > 2 { ", ..." } else { "" };
         ids.truncate(2);
         Err(AppError::Usage(format!(
-            "`{value}` needs one benchmark and one run per cell, but `{}` has {}: {}{more}\n  help: add the dimension that tells them apart to rows or cols, e.g. {missing}, or select fewer with --filter",
+            "`{value}` needs one benchmark and one run per cell, but `{}` has {}: {}{more}\n  help: tell them apart with another dimension in rows or cols, e.g. {missing}, or select fewer with --filter",
             [name(&self.rows[at.row]), name(&self.columns[at.column])]
                 .join(" / ")
                 .trim_end_matches(" / "),
@@ -429,7 +429,7 @@ impl<'a> Layout<'a> {
         )))
     }
 
-    /// Returns the cell that a cell is relative to.
+    /// Returns the reference cell for the relative values of the cell `here`.
     fn reference(&self, here: CellPlace, versus: Versus, seed: u64) -> Option<CellPlace> {
         let fastest = |places: &mut dyn Iterator<Item = CellPlace>| {
             places
@@ -458,7 +458,7 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "Geometric mean of several benchmarks or runs (samples: their sum): {several} of {} cells.",
+                "{several} of {} cells: geometric means of several benchmarks or runs (samples: sums).",
                 self.places.len()
             ));
         }
@@ -500,7 +500,7 @@ impl<'a> Layout<'a> {
                 Observations::Processes | Observations::Filtered => "the samples in the cells",
             };
             notes.push(format!(
-                "p: Mann-Whitney test ({}) of {of}, two-sided, {adjusted}, significant below {}. Samples of one process are not independent, so p is too small if processes differ.{without_ties}{exploratory}",
+                "p: two-sided Mann-Whitney test ({}) of {of}, {adjusted}, significant below {}. Samples of one process are not independent, so p is too small if processes differ.{without_ties}{exploratory}",
                 rules.rank_p,
                 in_percent(rules.thresholds.test_level)
             ));
@@ -670,7 +670,8 @@ fn relative_cell(
     }
 }
 
-/// Returns the ratio of a statistic to that of the reference. The ratio of rates is inverted (except for spreads), so that above 1 is worse.
+/// Returns the ratio of a statistic to that of the reference. Ratios of rates are inverted, except those of spreads, so that a ratio above 1 is
+/// worse.
 fn statistic_ratio(
     statistic: Statistic,
     candidate: &[PivotEntry<'_>],
@@ -727,7 +728,7 @@ fn find_blocking_differences(
         return Vec::new();
     }
     let same_benchmark = candidate.measurement.benchmark.key == base.measurement.benchmark.key;
-    // Features and versions are facts of one benchmark, so they cannot be compared between two.
+    // Features and versions are facts of one benchmark, so they are not compared between different benchmarks.
     let target = |entry: &PivotEntry<'_>| {
         if same_benchmark {
             entry.measurement.target_facts.clone()

@@ -1,5 +1,5 @@
 //! The specification of a pivot (`rows=part1,cols=run,value=time+p95`): the dimensions of rows and columns (runs, packages, targets, ids and their
-//! parts), and the values of cells with their references.
+//! parts), the values of cells, and the reference of relative values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,8 @@ pub struct PivotRequest {
     pub cols: Vec<Dimension>,
     /// Values of each cell.
     pub values: Vec<PivotValue>,
-    /// Reference of relative values; `None` for the first run if runs are rows or columns, else the fastest of each column.
+    /// Reference of relative values. `None` means the first run if runs alone form the rows or the columns, and otherwise the fastest cell of each
+    /// column.
     pub versus: Option<Versus>,
 }
 
@@ -151,7 +152,7 @@ impl Dimension {
         let names = source.map_or(&[][..], |source| &source.id_parts);
         let parts: Vec<&str> = key.id.split('/').collect();
         let part = |at: usize| match parts.get(at) {
-            // Imports escape a `/` that is no separator.
+            // Restore each `/` that the import escaped because it does not separate parts.
             Some(part) if !names.is_empty() => as_in_cells(part),
             Some(part) => (*part).to_owned(),
             None => NO_PART.to_owned(),
@@ -331,7 +332,7 @@ worded! {
 }
 
 impl Versus {
-    /// Reports whether the reference is selected by its value.
+    /// Reports whether the reference cell is selected by its value (the fastest) rather than by its position.
     pub(super) fn is_selected(self) -> bool {
         matches!(self, Self::FastestInColumn | Self::FastestInRow)
     }

@@ -1,7 +1,8 @@
-//! Turns facts about the machine into findings (pure): good conditions, causes of unsteady results, and remedies.
+//! Turns facts about the machine into findings: good conditions, causes of unsteady results with remedies, and unknown facts.
 //!
 //! Judges the hardware (timer, frequency, processors, heat, power) and the system with its other programs (virtual machine, limits, load, memory).
-//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it.
+//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it. Only
+//! the priority has none unless it is lowered.
 
 use crate::output::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;
@@ -11,7 +12,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::child::ValgrindError;
 use perfcheck_host::process::TimeSamplingError;
 
-/// Bounds of the smallest slowdown that a usual comparison detects: above this one, it is improvable; above `BADLY_RESOLVED`, it is bad.
+/// If the smallest slowdown that a usual comparison detects is above this bound, the noise is improvable; above `BADLY_RESOLVED`, it is bad.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
@@ -137,7 +138,7 @@ const QUICK_SOURCES: [&str; 6] = [
     "timebase",
     "riscv_clocksource",
 ];
-/// Bounds in nanoseconds: if a reading takes longer, or a step exceeds `COARSE_STEP_NS`, the timer is improvable.
+/// Bounds in nanoseconds. The timer is improvable if a reading takes longer than this, or if a step exceeds `COARSE_STEP_NS`.
 const SLOW_READING_NS: f64 = 200.0;
 const COARSE_STEP_NS: u64 = 1_000;
 /// Distance from the critical temperature, in degrees Celsius, below which the temperature is improvable.
@@ -199,7 +200,7 @@ pub(super) fn judge_frequency(frequency: &FrequencyState) -> DoctorFinding {
     }
     found.with_problem(
         Severity::Improvable,
-        "The frequency follows the load, so the first and the last samples run at different frequencies. The governor `performance` keeps it high. (To undo this, set the governor named above.)",
+        "The frequency follows the load, so the first and the last samples run at different frequencies. The `performance` governor keeps it high. (To undo this, set the governor named above.)",
         &["sudo cpupower frequency-set --governor performance"],
     )
 }
@@ -212,7 +213,7 @@ pub(super) fn judge_boost(frequency: &FrequencyState) -> DoctorFinding {
         }
         (Some(true), switch) => {
             let command = switch.map(|path| {
-                // `no_turbo` forbids boost where the other file permits it, so the value to write is inverted.
+                // The file `no_turbo` forbids boost and the other file permits it, so they need opposite values.
                 let off = u8::from(path.ends_with("no_turbo"));
                 format!("echo {off} | sudo tee {path}")
             });
@@ -284,8 +285,8 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
     let mut found = match &power.hottest {
         Some(heat) => {
             let limit = heat.limit_celsius;
-            let limit = limit.map_or_else(String::new, |limit| format!(" of at most {limit:.0}"));
-            format!("{} {:.0}{limit} degrees", heat.zone, heat.celsius)
+            let limit = limit.map_or_else(String::new, |limit| format!(" (limit {limit:.0})"));
+            format!("{} {:.0} degrees{limit}", heat.zone, heat.celsius)
         }
         None if slowed.is_some() => "no sensor".to_owned(),
         None => return unknown_finding(TOPIC, "no sensor can be read"),
@@ -295,7 +296,7 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
     let advice = "A hot processor lowers its frequency. Improve its cooling, let it cool down between runs, or switch boost off.";
     match slowed {
         Some(0) => found += ", not throttled during measurement",
-        Some(times) => found = format!("{found}, throttled during measurement ({times}x)"),
+        Some(times) => found = format!("{found}, throttled {times}x during measurement"),
         None => {}
     }
     let found = good_finding(TOPIC, found);
@@ -340,10 +341,10 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
 
 /// Share of stolen processor time that deserves attention.
 const SOME_STOLEN: f64 = 0.002;
-/// Numbers of processors kept busy by other programs: from this one on, the load is bad; from `SOME_BUSY` on, it is improvable.
+/// If other programs keep at least this many processors busy, the load is bad; from `SOME_BUSY` on, it is improvable.
 const MUCH_BUSY: f64 = 0.5;
 const SOME_BUSY: f64 = 0.1;
-/// Free memory is little below this share of all memory, or below `LITTLE_BYTES`.
+/// Free memory counts as little if it is below this share of all memory, or below `LITTLE_BYTES`.
 const LITTLE_MEMORY: f64 = 0.05;
 const LITTLE_BYTES: u64 = 256 << 20;
 
@@ -365,10 +366,10 @@ pub(super) fn judge_virtual_machine(
         (None, _) => return unknown_finding(TOPIC, NOT_TOLD),
     };
     if surroundings.ci {
-        found += "; a CI runner, a different machine each time";
+        found += "; each CI job may run on a different machine";
     }
     let found = good_finding(TOPIC, found);
-    let what = "Other guests use the same processors, caches and memory. Compare builds side by side (`--against`), not with stored runs, or rent whole cores or a dedicated host.";
+    let what = "Other guests use the same processors, caches and memory. Compare builds side by side (`--against`) rather than with stored runs, or rent whole cores or a dedicated host.";
     match stolen {
         Some(share) if share > MUCH_STOLEN => found.with_problem(Severity::Bad, what, &[]),
         _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {
@@ -395,7 +396,7 @@ pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding 
         ),
         Ok(false) => good_finding(TOPIC, "executables run as built".to_owned()).with_problem(
             Severity::Improvable,
-            "The toolchain for this target has no linker `ld.lld`, so untouched code may seem 1 to 3 % faster or slower because its functions moved. To ignore such changes:",
+            "The toolchain for this target has no `ld.lld` linker, so untouched code may seem 1 to 3 % faster or slower because its functions moved. To ignore such changes:",
             &["cargo perfcheck --against main --noise-threshold 3%"],
         ),
         Err(why) => unknown_finding(TOPIC, why),
@@ -406,7 +407,7 @@ pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding 
 pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> DoctorFinding {
     const TOPIC: &str = "instructions";
     match valgrind {
-        Ok(version) => good_finding(TOPIC, format!("are counted with valgrind {version}")),
+        Ok(version) => good_finding(TOPIC, format!("counted with valgrind {version}")),
         Err(why @ ValgrindError::Broken(_)) => unknown_finding(TOPIC, &why.to_string()),
         Err(why @ ValgrindError::Missing) => good_finding(TOPIC, why.to_string()).with_problem(
             Severity::Improvable,
@@ -416,7 +417,7 @@ pub(super) fn judge_instructions(valgrind: &Result<String, ValgrindError>) -> Do
     }
 }
 
-/// Judges whether time can be sampled by function, the fallback if instructions are not counted.
+/// Judges whether the time of each function can be sampled, which is the fallback if instructions are not counted.
 pub(super) fn judge_sampled_time(samples: &Result<(), TimeSamplingError>) -> DoctorFinding {
     const TOPIC: &str = "sampled time";
     match samples {
@@ -454,7 +455,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
         .map_or_else(String::new, |name| format!("{name}: "));
     let mut found = match (surroundings.processor_quota, surroundings.quota_period_us) {
         (Some(quota), Some(period)) => format!(
-            "{place}{quota:.2} processors per {} ms",
+            "{place}quota of {quota:.2} processors per {} ms",
             period as f64 / 1e3
         ),
         _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
@@ -467,7 +468,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
     }
     let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
     if let Some(count) = waited {
-        found = format!("{found}; used up during measurement ({count}x)");
+        found = format!("{found}; quota used up {count}x during measurement");
     }
     let found = good_finding(TOPIC, found);
     if surroundings.processor_quota.is_none() && waited.is_none() {
@@ -480,7 +481,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
     };
     found.with_problem(
         severity,
-        "A process that uses up its quota pauses until the next period, even in the middle of a sample. Give the container whole processors instead of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
+        "A process that uses up its quota pauses until the next period, even in the middle of a sample. Give the container whole processors instead of a share (Kubernetes: static CPU manager policy, with whole-number requests and limits):",
         &["docker run --cpuset-cpus 0-1 ..."],
     )
 }
@@ -508,7 +509,7 @@ pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> Doct
         found = format!("{found}; load {load:.1}");
     }
     let found = good_finding(TOPIC, found);
-    // A load average includes this process.
+    // The load average includes this process, so subtract 1.
     let busy = busy.unwrap_or_else(|| state.load.unwrap_or(0.0) - 1.0);
     let severity = if busy >= MUCH_BUSY {
         Severity::Bad
@@ -519,7 +520,7 @@ pub(super) fn judge_load(state: &MachineState, meanwhile: &HostActivity) -> Doct
     };
     found.with_problem(
         severity,
-        "They take processors, caches and memory from the benchmarks. Close them, or wait. To list them:",
+        "Other programs take processors, caches and memory from the benchmarks. Close them, or wait. To list them:",
         &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
     )
 }

@@ -160,7 +160,7 @@ fn without_valgrind_it_is_said_what_it_would_tell() {
     assert_eq!(finding.commands, ["sudo apt install valgrind"]);
     let finding = judge_instructions(&Ok("3.24.0".to_owned()));
     assert_eq!(finding.severity, Severity::Good);
-    assert_eq!(finding.found, "are counted with valgrind 3.24.0");
+    assert_eq!(finding.found, "counted with valgrind 3.24.0");
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn what_was_found_is_said_with_its_numbers() {
     });
     assert_eq!(
         quota.found,
-        "Docker: 0.50 processors per 100 ms, 2.0 GiB of memory"
+        "Docker: quota of 0.50 processors per 100 ms, 2.0 GiB of memory"
     );
     assert_eq!(quota.severity, Severity::Improvable);
 }

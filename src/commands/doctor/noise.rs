@@ -1,7 +1,7 @@
-//! Measures the noise of this host: the tool's own executable as a bench against itself, in the rounds of a side-by-side comparison.
+//! Measures the noise of this host: compares the tool's own executable with itself in the rounds of a side-by-side comparison.
 //!
-//! The benchmarks are in the tool's own executable, so no project is needed. One depends only on the processor, the other on memory, which neighbors
-//! share.
+//! The executable contains the benchmarks, so no project is needed. One benchmark depends only on the processor. The other depends on memory, which
+//! other programs share.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -38,11 +38,11 @@ pub struct DoctorOptions {
 
 /// Time allowed for an answer beyond the requested measurement.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Minimum detection rate of a change that counts as resolvable.
+/// A change counts as resolvable if a comparison detects it with at least this probability.
 pub(super) const POWER: f64 = 0.9;
-/// Changes whose detectability is reported.
+/// Slowdowns for which the effort to detect them is reported.
 const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
-/// Noise threshold, as a share of the change, for changes that the usual threshold hides.
+/// Noise threshold to use, as a share of the change, for changes that the usual threshold would hide.
 const SHARE_OF_CHANGE: f64 = 0.25;
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
 
@@ -55,8 +55,8 @@ pub(super) fn measure(
     let target = own_bench()?;
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let interrupted = || AppError::Interrupted(String::new());
-    let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, TIMEOUT);
-    let found = discover(vec![target], None, launcher).map_err(|_| interrupted())?;
+    let context = ProcessContext::new(world.supervisor, world.interrupt, &progress, TIMEOUT);
+    let found = discover(vec![target], None, context).map_err(|_| interrupted())?;
     let clock_step = found.targets.first().and_then(|found| found.clock_step);
     let pairs = pair_with_itself(found)?;
     let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();
@@ -73,7 +73,7 @@ pub(super) fn measure(
             bind: true,
             seed,
         },
-        launcher,
+        context,
     );
     let mut recorded = RecordedRounds::default();
     let mut sink = CampaignSink {
@@ -126,7 +126,7 @@ fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
 fn own_bench() -> Result<BenchTarget, AppError> {
     let unusable = |error| {
         AppError::NothingToMeasure(format!(
-            "cannot find the executable of cargo-perfcheck: {error}"
+            "cannot find the cargo-perfcheck executable: {error}"
         ))
     };
     Ok(BenchTarget {
@@ -165,7 +165,7 @@ fn demand(noise_threshold: f64) -> PowerTarget {
     }
 }
 
-/// Returns the effort that it takes to detect each of the changes.
+/// Returns the effort to detect each of [`CHANGES`].
 fn resolvable_changes(found: &HostResolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
     let of = |change: f64| {
         let noise_threshold = if change > usual_threshold() {
@@ -188,9 +188,9 @@ fn resolvable_changes(found: &HostResolution, seconds_of_a_round: f64) -> Vec<Re
 /// The argument that turns the tool's executable into a bench.
 pub const WORKLOADS_ARGUMENT: &str = "__workloads";
 
-/// Steps of an iteration of either benchmark.
+/// Number of steps in an iteration, the same for both benchmarks.
 const STEPS: u32 = 5_000;
-/// Entries of the table: 4 MiB, more than the private caches of most cores.
+/// Number of entries in the table of the benchmark `memory`. The table has 4 MiB, more than the private caches of most cores.
 const ENTRIES: u32 = 1 << 20;
 
 /// Runs the workloads as the harness protocol requests.
@@ -229,8 +229,8 @@ fn memory(suite: &mut Suite) {
     });
 }
 
-/// Returns the successor of each entry: a linear congruential sequence, which visits all entries before it repeats (Hull and Dobell 1962), in an
-/// order that processors cannot predict.
+/// Returns a table in which each entry is the index of the next one. This linear congruential sequence visits all entries before it repeats (Hull and
+/// Dobell 1962), in an order that processors cannot predict.
 fn one_cycle() -> Vec<u32> {
     let next = |entry: u32| entry.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) % ENTRIES;
     (0..ENTRIES).map(next).collect()

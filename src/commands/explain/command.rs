@@ -33,8 +33,8 @@ verdict. Nothing is built; only --flamegraph runs the benchmark.
 With --asm, it instead prints the machine code of one function in both builds side by side, and marks the differences. It reads
 the executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
 
-With --flamegraph, it runs the benchmark in both executables under valgrind to count instructions, and draws two flame graphs on one
-scale in an SVG file. They are red where the new build executes more instructions, and blue where it executes fewer.
+With --flamegraph, it runs the benchmark in both executables under valgrind to count instructions, and draws two flame graphs on the
+same scale in an SVG file. They are red where the new build executes more instructions, and blue where it executes fewer.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
@@ -44,8 +44,8 @@ Examples:
   cargo perfcheck explain sort/10 --flamegraph sort.svg
                                                 where the benchmark executes instructions, before and after
 
-Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 4 instructions cannot be counted,
-5 store or file unusable, 6 no such run, no verdict yet, or no readable executable kept.";
+Exit status: 0 whatever the verdict is; 2 usage, no such benchmark or no such function; 4 instructions cannot be counted;
+5 store or file unusable; 6 no such run, no verdict yet, or no readable executable kept.";
 
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
@@ -62,7 +62,7 @@ pub struct ExplainOptions {
     /// Print the machine code of this function in both builds side by side; part of its name is enough
     #[arg(long, value_name = "FUNCTION")]
     pub asm: Option<String>,
-    /// Count the instructions of both builds under valgrind and draw them as flame graphs to an SVG file; `-` is stdout
+    /// Count the instructions of both builds under valgrind and draw them as flame graphs in an SVG file; `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with_all = ["asm", "full"])]
     pub flamegraph: Option<PathBuf>,
 }
@@ -96,7 +96,7 @@ pub fn explain(
     )?;
     let row = findings.rows.iter().find(|row| row.key == key);
     let columns = store.verdicts(head.id)?.into_iter();
-    // For an interrupted run, the store has no verdicts; its rows provide them.
+    // The store has no verdicts of an interrupted run, so derive them from its rows.
     let known = columns
         .chain(row.and_then(to_stored_verdict))
         .find(|known| known.key == key);
@@ -169,7 +169,7 @@ pub fn explain(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the run that `head` was compared with: the other side of its pair, else the first run in the comparison.
+/// Returns the run that `head` was compared with: the other side of its pair, else the first run that the comparison used.
 fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
@@ -225,7 +225,7 @@ fn resolve_newest(
     bench: &str,
 ) -> Result<(BenchmarkKey, Run), AppError> {
     let measured = store.benchmarks(workspace)?;
-    // Unmeasured benchmarks may have verdicts, too: missing ones, and new ones of a side-by-side measurement.
+    // Unmeasured benchmarks may have verdicts, too: `missing`, or `new` in a side-by-side measurement.
     let latest = match store.latest_run(workspace)? {
         Some(run) => store.verdicts(run)?,
         None => Vec::new(),

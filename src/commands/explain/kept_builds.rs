@@ -1,5 +1,5 @@
-//! `explain --asm` and `explain --flamegraph`: compares the code of a function in both kept executables of a verdict, or counts the instructions of a
-//! benchmark in both under valgrind and draws them.
+//! `explain --asm` compares the machine code of a function in both kept executables of a verdict. `explain --flamegraph` counts the instructions of
+//! the benchmark in both executables under valgrind, and draws them.
 //!
 //! If a build is not kept, both fail with the command that builds it again.
 
@@ -132,7 +132,7 @@ fn resolve_function<'n>(
         let near = most_similar(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(
-            "neither executable of `{}` has a function `{wanted}`{}\n  help: if it was inlined everywhere, look at the callers",
+            "neither executable of `{}` has a function `{wanted}`{}\n  help: if it was inlined everywhere, name one of its callers",
             key.target,
             list_names("did you mean", near)
         )));
@@ -303,8 +303,8 @@ impl SideCounter<'_> {
         }
         let directory: PathBuf = self.stage.base_directory(ordinal);
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        let launcher = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
-        count_stacks(&target, &harness, self.wanted, &directory, launcher).map_err(|error| {
+        let context = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
+        count_stacks(&target, &harness, self.wanted, &directory, context).map_err(|error| {
             if error.is_interrupt() {
                 AppError::Interrupted(String::new())
             } else {
@@ -317,7 +317,7 @@ impl SideCounter<'_> {
     fn not_counted_error(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
         let help = match error {
             Some(CountError::Iterations { .. }) => {
-                "instructions can be counted with the harnesses `perfcheck`, Criterion and divan; `--full` names the functions whose code changed"
+                "instructions can be counted only with the harnesses `perfcheck`, Criterion and divan; `--full` names the functions whose code changed"
             }
             Some(CountError::Windows(TimedWindowsError::NoNames)) => {
                 "set `strip = false` in `[profile.bench]` and measure again"
@@ -340,5 +340,7 @@ fn no_valgrind_error(why: &ValgrindError) -> AppError {
         ValgrindError::Missing => "install it, e.g. with `apt install valgrind`",
         ValgrindError::Broken(_) => "make sure that `valgrind --version` works",
     };
-    AppError::NothingToMeasure(format!("{why}, and flame graphs need it\n  help: {help}"))
+    AppError::NothingToMeasure(format!(
+        "flame graphs need valgrind, but {why}\n  help: {help}"
+    ))
 }

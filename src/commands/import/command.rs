@@ -1,10 +1,10 @@
 //! The `store import` command: determines the format of the files and imports them.
 
 use super::options::ImportOptions;
+use super::{foreign, portable};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{foreign, portable};
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
 use crate::options::StoreOptions;
@@ -29,8 +29,8 @@ pub fn import(
     let is_tree = |path: &PathBuf| path != Path::new("-") && path.is_dir();
     let trees = options.files.iter().filter(|path| is_tree(path)).count();
     if options.format == Some(FileFormat::Criterion) || trees == options.files.len() {
-        let said = options.format;
-        if let Some(other) = said.filter(|format| *format != FileFormat::Criterion) {
+        let explicit = options.format;
+        if let Some(other) = explicit.filter(|format| *format != FileFormat::Criterion) {
             return Err(AppError::Usage(format!(
                 "{} is a directory, but `--format {}` needs a file",
                 options.files[0].display(),
@@ -54,7 +54,7 @@ pub fn import(
             tree.display()
         )));
     }
-    // Reading a pipe may block until its writer writes.
+    // Allow interrupts: reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
     let format = match options.format {
@@ -64,8 +64,8 @@ pub fn import(
             let format = detect_format(&files)?;
             if !common.output.quiet {
                 let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-                let said = format!("{} as `--format {}`", names.join(", "), format.name());
-                write_build_event(world.stderr, "Reading", &said)?;
+                let text = format!("{} as `--format {}`", names.join(", "), format.name());
+                write_build_event(world.stderr, "Reading", &text)?;
             }
             format
         }

@@ -38,7 +38,9 @@ pub(super) fn import_foreign(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let unit = options.unit.as_ref();
-    let mut found = with_progress("Reading", 0, world, |told| read_runs(requested, unit, told))?;
+    let mut found = with_progress("Reading", 0, world, |progress| {
+        read_runs(requested, unit, progress)
+    })?;
     keep_named(&mut found, options)?;
     store_runs(&found, format, None, options, context, common, world)
 }
@@ -57,8 +59,8 @@ pub(super) fn store_runs(
     let mut pending = Vec::new();
     for foreign in found {
         let read = parsed_run(foreign, format, map);
-        let rows = with_progress("Describing", read.benchmarks(), world, |told| {
-            summarize_benchmarks(&read, options, thresholds, told)
+        let rows = with_progress("Describing", read.benchmarks(), world, |progress| {
+            summarize_benchmarks(&read, options, thresholds, progress)
         });
         pending.push(PendingRun {
             source: build_source(&read, options, thresholds, &rows),
@@ -97,8 +99,8 @@ pub(super) fn store_runs(
             })
             .collect();
         let count = pending.iter().map(|run| run.rows.len()).sum();
-        let numbers = with_progress("Storing", count, world, |told| {
-            store.insert_transferred(workspace, &runs, told)
+        let numbers = with_progress("Storing", count, world, |progress| {
+            store.insert_transferred(workspace, &runs, progress)
         })?;
         stored = numbers.into_iter().map(Some).collect();
     }
@@ -178,18 +180,18 @@ fn choose_name(
         return Ok(());
     };
     if check_baseline_name(name).is_err() {
-        let said = format!(
+        let warning = format!(
             "`{name}` is not a valid baseline name, so this run has no name; `--run` with `--save-baseline` gives it one"
         );
-        output::write_warning(world.stderr, &said)?;
+        output::write_warning(world.stderr, &warning)?;
         return Ok(());
     }
     match store.baseline(workspace, name)? {
         Some(taken) if !options.move_names => {
-            let said = format!(
+            let warning = format!(
                 "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
             );
-            output::write_warning(world.stderr, &said)?;
+            output::write_warning(world.stderr, &warning)?;
         }
         _ => run.baseline = Some(name.clone()),
     }
@@ -211,9 +213,16 @@ pub(super) fn import_table(
         lenient: options.lenient,
     };
     let interrupt = world.interrupt;
-    let imported = with_progress("Reading", 0, world, |told| {
+    let imported = with_progress("Reading", 0, world, |progress| {
         let interrupted = || interrupt.is_requested();
-        read_tables(files, &map, options.layout, &reading, &interrupted, told)
+        read_tables(
+            files,
+            &map,
+            options.layout,
+            &reading,
+            &interrupted,
+            progress,
+        )
     })?;
     let run = ForeignRun {
         imported,

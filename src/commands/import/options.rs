@@ -12,16 +12,16 @@ use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Threshol
 const AFTER_HELP: &str = "\
 Examples:
   cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere; no run is stored twice
-  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run with its name
+  cargo perfcheck store import target/criterion                  import each Criterion baseline as a run of that name
   cargo perfcheck store import target/criterion --run base --save-baseline before
   hyperfine --export-json - ./a ./b | cargo perfcheck store import -
   cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
 
-The column map of a table says what each column means: pairs KEY=COLUMN, separated by commas. COLUMN is a name from the first line, or a number such as `#1`.
+The column map of a table says what each column means. It is a list of KEY=COLUMN, separated by commas. COLUMN is a name from the first line, or a number such as `#1`.
   id=A/B/C        the benchmark's id, made of one or several columns
-  value=T         the measured value; several such columns make several benchmarks per row; `value=T[ms]` sets the unit of a
-                  column, `value.ser=T` the last part of its id
-  repetition=R    number of the measurement within its process, which orders rows and reveals duplicates
+  value=T         the measured value; `value=T[ms]` sets its unit; with several value columns, each row has several benchmarks, whose
+                  ids end in the column name, or in `ser` with `value.ser=T`
+  repetition=R    the row's number within its process, used to order rows and find duplicates
   process=P       process or session of the row; rows of different files never share a process
   iterations=N    number of iterations; the row's values are totals over all of them
   unit=U          the unit of the row's values
@@ -36,7 +36,7 @@ Tables:
   perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
 
-Exit status: 0 success, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
+Exit status: 0 success; 2 usage, or a file cannot be read (nothing is stored); 5 store unusable; 130 interrupted.";
 
 /// A fact about the environment of imported measurements, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub struct ImportOptions {
     /// Read values in this unit unless the column map sets another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Guess the unit and print it: 100 ns ticks if a `Language` column (part of the id or a dimension) says csharp or, without such a column, if the
-    /// median exceeds a million; otherwise nanoseconds
+    /// Guess the unit and print it. With a `Language` column in the id or a dimension, csharp means 100 ns ticks; without one, a median above a
+    /// million does. All other values are nanoseconds
     #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
     #[command(flatten)]
@@ -82,16 +82,17 @@ pub struct ImportOptions {
     /// Leave out the whole row if any of its values is an outlier
     #[arg(long)]
     pub drop_rows: bool,
-    /// Set the confidence level of intervals of means [default: 95%; `import-level` in the table `thresholds` changes it]
+    /// Set the confidence level of intervals of means [default: 95%, or `import-level` in the `thresholds` table]
     #[arg(long, value_name = "FRACTION", value_parser = parse_confidence_level)]
     pub confidence_level: Option<f64>,
-    /// Draw N bootstrap resamples for intervals of means [default: 2000; `import-resamples` in the table `thresholds` changes it]
+    /// Draw N bootstrap resamples for intervals of means [default: 2000, or `import-resamples` in the `thresholds` table]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub resamples: Option<u32>,
-    /// Seed the intervals of means; each benchmark derives its own seed from this [default: 42; `import-seed` in the table `thresholds` changes it]
+    /// Seed the resampling for intervals of means; each benchmark derives its own seed from this one [default: 42, or `import-seed` in the
+    /// `thresholds` table]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Store the benchmarks under this package and bench target; a comparison matches benchmarks by these and the id [default: imported/FMT]
+    /// Store the benchmarks under this package and bench target; comparisons match benchmarks by package, target and id [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub(super) place: Option<TargetName>,
     /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
@@ -101,7 +102,7 @@ pub struct ImportOptions {
     /// Save the imported run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Import only the run with this name, if there are several (repeatable)
+    /// Import only the run with this name (repeatable)
     #[arg(long = "run", value_name = "NAME")]
     pub runs: Vec<String>,
     /// Move existing baselines to the imported runs

@@ -36,7 +36,9 @@ pub(super) fn import_portable(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = with_progress("Reading", 0, world, |told| read_runs(files, options, told))?;
+    let mut found = with_progress("Reading", 0, world, |progress| {
+        read_runs(files, options, progress)
+    })?;
     if world.interrupt.is_requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -93,18 +95,18 @@ fn is_base(run: &PortableRun) -> bool {
 fn read_runs<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<FileRun<'a>>, AppError> {
     let mut all: Vec<FileRun<'a>> = Vec::new();
     let bytes = files.iter().map(|file| file.bytes.len()).sum();
     let mut before = 0;
     for file in files {
-        let mut runs = read_portable(file, (before, bytes), told)?;
+        let mut runs = read_portable(file, (before, bytes), progress)?;
         before += file.bytes.len();
         let there = |all: &[FileRun<'_>], run: &PortableRun| {
             (all.iter()).any(|other| other.run.is_same_measurement(run))
         };
-        // A pair is a duplicate only if both of its sides are.
+        // A pair is a duplicate only if both sides are duplicates.
         let doubled: Vec<bool> = (runs.iter())
             .map(|run| match run.head.pair {
                 Some(pair) => there(&all, run) && there(&all, &runs[pair.partner]),
@@ -135,7 +137,7 @@ fn read_runs<'a>(
     select_runs(all, &options.runs)
 }
 
-/// Returns the place of each kept run, counted from `first`; a dropped run has the place of the next kept one.
+/// Returns the index that each run has once the other runs are dropped, counted from `first`. A dropped run has the index of the next kept one.
 fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     kept.scan(first, |next, kept| {
         let place = *next;
@@ -145,7 +147,7 @@ fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     .collect()
 }
 
-/// Keeps runs with these names, and the other sides of pairs.
+/// Keeps the runs with these names, and the other side of each pair with such a run.
 fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
@@ -232,10 +234,10 @@ fn choose_names(
             match store.baseline(workspace, name)? {
                 Some(taken) if Some(taken) == one.known => {}
                 Some(taken) if !options.move_names => {
-                    let said = format!(
+                    let warning = format!(
                         "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
                     );
-                    output::write_warning(world.stderr, &said)?;
+                    output::write_warning(world.stderr, &warning)?;
                 }
                 _ => one.baselines.push(name.clone()),
             }
@@ -292,8 +294,8 @@ fn store_new_runs(
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
     let fresh = found.iter().filter(|one| one.known.is_none());
     let count = fresh.map(|one| one.run.count_benchmarks()).sum();
-    let numbers = with_progress("Storing", count, world, |told| {
-        store.insert_transferred(workspace, &runs, told)
+    let numbers = with_progress("Storing", count, world, |progress| {
+        store.insert_transferred(workspace, &runs, progress)
     })?;
     Ok(numbers.into_iter().map(Some).collect())
 }
@@ -302,16 +304,16 @@ fn store_new_runs(
 /// number of such runs in conclusions.
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
-        let said = format!(
+        let warning = format!(
             "verdicts kept without their references: {verdicts} (these reference runs are neither in this store nor in the files)"
         );
-        output::write_warning(world.stderr, &said)?;
+        output::write_warning(world.stderr, &warning)?;
     }
     if runs > 0 {
-        let said = format!(
+        let warning = format!(
             "some verdicts rely on runs that are neither in this store nor in the files (missing runs: {runs}); the verdicts are kept, and `explain` says where a run is missing"
         );
-        output::write_warning(world.stderr, &said)?;
+        output::write_warning(world.stderr, &warning)?;
     }
     Ok(())
 }

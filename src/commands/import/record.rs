@@ -68,14 +68,14 @@ pub(super) fn summarize_benchmarks(
     read: &ParsedFiles<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Vec<ImportRow> {
     let imported = read.imported;
     let filter = options.filter().with_fence_from(thresholds);
     let interval = options.interval(thresholds);
     let groups = &imported.groups;
     let summaries: Vec<Vec<ValueSummary>> =
-        map_with_progress(groups, WorkStage::whole(groups.len()), told, |group| {
+        map_with_progress(groups, WorkStage::whole(groups.len()), progress, |group| {
             clean(group, &filter, &interval, thresholds)
         });
     let labels = read.labels();
@@ -390,7 +390,7 @@ pub(super) fn warn(
             output::write_warning(
                 world.stderr,
                 &format!(
-                    "{} 0, below the resolution of its clock",
+                    "{} 0, below the clock's resolution",
                     if row.shown.summary.zeros == 1 {
                         format!("a value of `{id}` is")
                     } else {
@@ -404,7 +404,7 @@ pub(super) fn warn(
         output::write_warning(
             world.stderr,
             &format!(
-                "the data does not identify processes (sessions), so all repetitions of a benchmark count as one process, and comparisons assume that they are independent; add a process column, or import one file per session (at least {MIN_PROCESSES})"
+                "the data does not identify processes (sessions), so comparisons treat all repetitions of a benchmark as one process, and as independent; add a process column, or import one file per session (at least {MIN_PROCESSES})"
             ),
         )?;
     }

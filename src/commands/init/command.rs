@@ -1,12 +1,12 @@
 //! The `init` command: inspects the workspace, plans files, writes them and names the next command.
 
+use super::options::{CrateOrigin, InitOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{Automation, FirstBench, PlannedFiles, display_path, relative_to_manifest};
 use super::harness::BenchStyle;
 use super::manifest::Manifest;
-use super::options::{CrateOrigin, InitOptions};
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::sanitize;
@@ -43,7 +43,7 @@ struct PackageSurvey {
 struct InspectedBench {
     name: String,
     style: BenchStyle,
-    /// The flag that measures the target if `cargo bench` skips it by default; `None` if it does not.
+    /// Flag that includes the target in a run; `None` if `cargo bench` runs the target by default.
     needed_flag: Option<String>,
 }
 
@@ -302,12 +302,12 @@ fn first_bench<'a>(
     let package = match bare[..] {
         [] => return Ok(None),
         [package] if seen.len() == 1 => package,
-        // If other packages have benchmarks, the workspace may be complete as it is.
+        // If other packages have benchmarks, the workspace may not need a first bench.
         _ if !is_asked_for && bare.len() < seen.len() => return Ok(None),
         _ => {
             let names: Vec<&str> = bare.iter().map(|package| package.name.as_str()).collect();
             return Err(AppError::Usage(format!(
-                "{} packages are selected, but a first bench goes into only one; {} {} no benchmarks; nothing was written\n  help: select a package with `-p NAME`",
+                "{} packages are selected, but only one can get a first bench; {} {} no benchmarks; nothing was written\n  help: select a package with `-p NAME`",
                 seen.len(),
                 names.join(", "),
                 if names.len() == 1 { "has" } else { "have" },
@@ -316,7 +316,7 @@ fn first_bench<'a>(
     };
     let Some(library) = package.library.clone() else {
         return Err(AppError::Usage(format!(
-            "`{}` has no benchmarks, and no library that a bench could call; nothing was written\n  help: move the code to measure from the binary into `src/lib.rs`",
+            "`{}` has neither benchmarks nor a library that a bench could call; nothing was written\n  help: move the code to measure from the binary into `src/lib.rs`",
             package.name
         )));
     };
@@ -345,7 +345,7 @@ fn directory_of(manifest: &Path) -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// Returns a command line for the same packages.
+/// Returns the command line of `command` for the same packages.
 fn next_command(command: &str, cargo: &CargoOptions) -> String {
     let mut words = vec![command.to_owned()];
     if let Some(path) = &cargo.manifest_path {

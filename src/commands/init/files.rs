@@ -1,5 +1,5 @@
-//! The files that `init` writes: the CI workflow that measures every pull request, and the first bench of a package, which compiles unchanged, with
-//! its manifest entries.
+//! The files that `init` writes: the CI workflow that measures every pull request, and the first bench of a package with its manifest entries. The
+//! bench compiles as written.
 //!
 //! Invariant: files that belong together are written all or not at all.
 
@@ -76,12 +76,12 @@ impl PlannedFiles {
 
     /// Writes the files and lists them. After an error, restores the files written before it.
     pub(super) fn write(&self, root: &Path, out: &mut dyn Write) -> Result<(), AppError> {
-        let mut made = Vec::new();
+        let mut directories = Vec::new();
         for (count, file) in self.files.iter().enumerate() {
-            let written = create_directories(&file.path, &mut made)
+            let written = create_directories(&file.path, &mut directories)
                 .and_then(|()| write_whole(&file.path, file.new.as_bytes()));
             if let Err(error) = written {
-                self.restore(count, &made);
+                self.restore(count, &directories);
                 return Err(error.into());
             }
         }
@@ -97,28 +97,28 @@ impl PlannedFiles {
     }
 
     /// Restores the files. Ignores errors: the first error is the one to report.
-    fn restore(&self, written: usize, made: &[PathBuf]) {
+    fn restore(&self, written: usize, directories: &[PathBuf]) {
         for file in &self.files[..written] {
             let _ = match &file.old {
                 Some(old) => write_whole(&file.path, old.as_bytes()),
                 None => fs::remove_file(&file.path),
             };
         }
-        for directory in made.iter().rev() {
+        for directory in directories.iter().rev() {
             let _ = fs::remove_dir(directory);
         }
     }
 }
 
-/// Creates the directories above `path` one by one, and records them in `made`.
-fn create_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Creates the directories above `path` one by one, and records them in `directories`.
+fn create_directories(path: &Path, directories: &mut Vec<PathBuf>) -> io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     for directory in above.into_iter().rev().filter(|above| !above.exists()) {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", directory.display()))
         };
         fs::create_dir(directory).map_err(named)?;
-        made.push(directory.to_owned());
+        directories.push(directory.to_owned());
     }
     Ok(())
 }
@@ -153,7 +153,7 @@ const TOOL: &str = "cargo-perfcheck";
 pub(super) struct Automation {
     path: PathBuf,
     text: String,
-    /// Whether the file may hold other jobs, to which this one can be added.
+    /// Whether the file may contain other jobs, so that the user can add this one to them.
     holds_others: bool,
 }
 
@@ -259,10 +259,10 @@ fn first(suite: &mut Suite) {
 perfcheck::main!(first);
 "#;
 
-/// Declarations that a bench of edition 2015 needs in addition.
+/// Declarations that the bench also needs in edition 2015.
 const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
 
-/// A package without benchmarks, and what its first bench needs.
+/// A package without benchmarks, with the data for its first bench.
 pub(super) struct FirstBench<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) workspace: &'a Manifest,
@@ -308,7 +308,7 @@ impl FirstBench<'_> {
     }
 }
 
-/// Converts the origin to the form for a manifest in `directory`: the user's path is relative to the working directory.
+/// Converts the origin for a manifest in `directory`: a path relative to the working directory becomes relative to `directory`.
 pub(super) fn relative_to_manifest(
     directory: &Path,
     origin: &CrateOrigin,

@@ -29,7 +29,7 @@ pub(super) enum BenchStyle {
     Libtest,
     /// The harness of libtest without `#[bench]` functions.
     NoFunctions,
-    /// The harness of this name, which never runs because the manifest leaves libtest's harness on.
+    /// A known harness, by name, that never runs because the manifest does not disable libtest's harness.
     Hidden(&'static str),
     /// No known harness.
     Unknown,
@@ -51,7 +51,7 @@ impl BenchStyle {
         let named = known
             .iter()
             .find(|used| refers_to_crate(&source, &used.in_code));
-        // The source may import the harness in other files; then the only harness among the dependencies counts.
+        // If the target has other source files, they may import the harness. Then use the only harness among the dependencies.
         let only = || match known[..] {
             [only] if has_other_files(&source) => Some(only),
             _ => None,
@@ -107,14 +107,14 @@ impl BenchStyle {
         match self {
             Self::Own | Self::OwnCriterion => "works unmodified".to_owned(),
             Self::Criterion(version) if older(version, CRITERION) => {
-                "too old: Criterion 0.3.3 or later works".to_owned()
+                "too old: needs Criterion 0.3.3 or later".to_owned()
             }
             Self::Criterion(_) => "works unmodified: every sample is stored".to_owned(),
             Self::Divan(version) if older(version, DIVAN) => {
-                "too old: divan 0.1.19 or later works".to_owned()
+                "too old: needs divan 0.1.19 or later".to_owned()
             }
             Self::Divan(None) => {
-                "0.1.19 or later works unmodified: one value per process".to_owned()
+                "works unmodified if 0.1.19 or later: one value per process".to_owned()
             }
             Self::Divan(Some(_)) => "works unmodified: one value per process".to_owned(),
             Self::Libtest => {
@@ -165,7 +165,7 @@ fn resolve_version(used: &UsedCrate, lock: &str) -> Option<String> {
     }
     match <[String; 1]>::try_from(locked) {
         Ok([version]) => Some(version),
-        // Without a locked version, cargo may resolve any other requirement to a newer version, which is unknown here.
+        // Without a single locked version, only an exact requirement determines the version.
         Err(_) => wanted
             .filter(|_| {
                 used.requirement
@@ -262,9 +262,12 @@ mod tests {
             ("0.3", &[], "Criterion", "every sample"),
             ("=0.3.0", &[], "Criterion 0.3.0", "too old"),
         ] {
-            let (words, said) = of(requirement, locked);
+            let (words, support) = of(requirement, locked);
             assert_eq!(words, name, "{requirement} {locked:?}");
-            assert!(said.contains(outcome), "{requirement} {locked:?}: {said}");
+            assert!(
+                support.contains(outcome),
+                "{requirement} {locked:?}: {support}"
+            );
         }
         let divan = |version: &str| BenchStyle::Divan(Some(version.to_owned())).describe_support();
         assert!(divan("0.1.18").contains("too old"));

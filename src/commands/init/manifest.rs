@@ -1,4 +1,4 @@
-//! Reads the entries for benches from manifests as the authors wrote them, and inserts those of a first bench without touching other lines.
+//! Reads the bench entries of manifests as written, and inserts the entries of a first bench without touching other lines.
 
 use std::fs;
 use std::path::PathBuf;
@@ -97,7 +97,8 @@ impl Manifest {
         self.flag_of_target("bench", bench, "bench") == Some(false)
     }
 
-    /// Returns the targets of this kind that the manifest adds to `cargo bench`. Cargo only builds an example unless it is also a test.
+    /// Returns the targets of this kind that `cargo bench` runs because the manifest says so. An example must also be a test: otherwise cargo only
+    /// builds it.
     pub(super) fn benched_targets(&self, kind: &str) -> Vec<&str> {
         let entries = self.entries(kind).into_iter();
         entries
@@ -149,7 +150,7 @@ impl Manifest {
     /// Reports whether the package uses edition 2015, in which `extern crate` is required.
     pub(super) fn uses_edition_2015(&self, workspace: &Self) -> bool {
         let package = self.document.get("package");
-        let said = package.and_then(|package| package.get("edition"));
+        let item = package.and_then(|package| package.get("edition"));
         let inherited = || {
             workspace
                 .document
@@ -157,7 +158,7 @@ impl Manifest {
                 .get("package")?
                 .get("edition")
         };
-        let edition = match said {
+        let edition = match item {
             Some(table) if table.is_table_like() => inherited(),
             other => other,
         };
@@ -281,15 +282,16 @@ mod tests {
     #[test]
     fn what_is_missing_is_made_and_other_line_ends_and_inline_lists_are_kept() {
         let origin = CrateOrigin::Git("ssh://localhost/a".into());
-        let made = manifest("[package]\r\nname = \"x\"\r\n").with_bench("first", Some(&origin));
+        let result = manifest("[package]\r\nname = \"x\"\r\n").with_bench("first", Some(&origin));
         assert_eq!(
-            made.expect("it has room"),
+            result.expect("it has room"),
             "[package]\r\nname = \"x\"\r\n\r\n[dev-dependencies]\r\nperfcheck = { git = \"ssh://localhost/a\" }\r\n\r\n[[bench]]\r\nname = \"first\"\r\nharness = false\r\n"
         );
         let inline = "bench = [{ name = \"a\" }]\n[package]\nname = \"x\"\n";
-        let made = manifest(inline).with_bench("first", None).expect("room");
+        let result = manifest(inline).with_bench("first", None).expect("room");
         assert!(
-            made.starts_with("bench = [{ name = \"a\" }, { name = \"first\", harness = false }]\n")
+            result
+                .starts_with("bench = [{ name = \"a\" }, { name = \"first\", harness = false }]\n")
         );
         let odd = manifest("bench = 1\n").with_bench("first", None);
         assert!(odd.is_err());

@@ -1,4 +1,4 @@
-//! `cargo perfcheck init`: reports what can be measured as it is, adds a first bench if there is none, and writes a CI workflow.
+//! `cargo perfcheck init`: reports which benches can be measured unchanged, adds a first bench if there is none, and writes a CI workflow.
 
 mod command;
 mod files;

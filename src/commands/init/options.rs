@@ -1,4 +1,4 @@
-//! Options of `init`, with the origin of a crate that is not on a registry, as the user specifies it.
+//! Options of `init`, and the origin of a crate outside a registry: `path=DIRECTORY` or `git=ADDRESS`.
 
 use clap::{Args, ValueEnum};
 use std::fs;
@@ -23,7 +23,7 @@ Examples:
   cargo perfcheck init --ci github --tool git=ADDRESS        write .github/workflows/perfcheck.yml
   cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job to add to it
 
-Exit status: 0 success, 2 usage, or a file to be written already exists, 5 a file could not be written.";
+Exit status: 0 success; 2 usage, or a file to be written already exists; 5 a file could not be written.";
 
 /// Options of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -52,10 +52,12 @@ fn merge_files(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    // Reading a pipe may block until its writer writes.
+    // Allow interrupts: reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
-    let mut suite = with_progress("Reading", 0, world, |told| ShardedSuite::read(&files, told))?;
+    let mut suite = with_progress("Reading", 0, world, |progress| {
+        ShardedSuite::read(&files, progress)
+    })?;
     if world.interrupt.is_requested() {
         return Err(AppError::Interrupted(String::new()));
     }
@@ -121,7 +123,7 @@ fn find_merged(
         side: suite.first().head().pair.map(|pair| pair.side),
     };
     for run in store.find_runs_begun(workspace, merged)? {
-        // The store may also contain a shard, which began together with the merged run.
+        // Skip a shard in this store: it has the same start as the merged run.
         if store.run(run)?.begun.partition.is_none() {
             return Ok(Some(run).filter(|_| suite.missing.is_empty()));
         }
@@ -180,9 +182,9 @@ impl ShardedSuite<'_> {
         };
         for (side, run) in sides {
             let processes = self.processes(side);
-            with_progress("Storing", 0, world, |told| {
+            with_progress("Storing", 0, world, |progress| {
                 for (done, process) in processes.iter().enumerate() {
-                    told.report(done, processes.len());
+                    progress.report(done, processes.len());
                     store.record_process(run, process)?;
                 }
                 store.record_counts(run, &self.counted(side))
@@ -251,7 +253,7 @@ impl MergeCall<'_> {
             exact: self.partition.exact,
         };
         let in_scope = |key: &BenchmarkKey| {
-            // A missing shard may have any benchmark.
+            // Any benchmark may belong to a missing shard, so none is known to be missing from the suite.
             let is_whole = suite.missing.is_empty();
             let is_asked = seen.contains(&TargetName::from_key(key)) && filter.matches(key);
             is_whole && is_asked && !declined.contains(key)
@@ -269,7 +271,7 @@ impl MergeCall<'_> {
             },
             allowed: suite.first().concluded.concluded.verdicts.allowed.clone(),
             failed_targets,
-            // The shards may have had a time budget, and nothing else leaves out processes.
+            // Assume that the shards had a time budget: nothing else leaves out processes.
             had_time_budget: true,
             remarks,
             measurements,
@@ -343,7 +345,7 @@ impl MergeCall<'_> {
         Ok(earlier)
     }
 
-    /// Returns the conditions under which the command fails: those of one run of the whole suite.
+    /// Returns the conditions under which the command fails, as for a single run of the whole suite.
     fn gate<'t>(&'t self, measured: &Measured, fail_on: &'t [Verdict]) -> GatePolicy<'t> {
         let measured_nothing =
             matches!(measured, Measured::Single(one) if one.measurements.is_empty());
@@ -363,7 +365,7 @@ impl MergeCall<'_> {
 
     fn acceptance_policy(&self) -> AcceptancePolicy<'_> {
         let named = self.baseline.map(|named| named.run);
-        // This store cannot say whether a run that it does not have was accepted.
+        // If this store lacks the reference, it is unknown whether the reference was accepted.
         let is_unknown =
             matches!(self.partition.reference, RequestedReference::Named(_)) && named.is_none();
         let is_beside = self.partition.reference == RequestedReference::Beside;
@@ -418,15 +420,15 @@ impl MergeCall<'_> {
 }
 
 const AFTER_MERGE: &str = "\
-Each FILE is the output of `cargo perfcheck store export` from the job of one part, in any order. Merge judges all benchmarks together, as in a single run, \
-and stores them as one run. If a part is missing, this run is incomplete and the exit status is 4.
+Each FILE is the output of `cargo perfcheck store export` in one part's job; their order does not matter. Merge judges all benchmarks together, as in a single \
+run, and stores them as one run. If a part is missing, this run is incomplete and the exit status is 4.
 
 Examples:
   cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
   cargo perfcheck store export latest --output part-2.jsonl
   cargo perfcheck merge part-*.jsonl                       in the last job: judge all parts together
 
-Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
+Exit status: 0 clean; 1 regression; 2 usage, or the files do not belong together; 4 a benchmark failed or a part is missing; 5 store unusable; 6 baseline missing or not comparable.";
 
 /// Options of `merge`: the shards, and the conditions of failure. Everything else was set when the shards were measured.
 #[derive(Debug, Clone, Args)]

@@ -58,7 +58,7 @@ impl<'a> MeasuredShard<'a> {
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
         if theirs != ours {
             return Err(AppError::Usage(format!(
-                "{name} was measured by cargo-perfcheck {theirs}, but this is {ours}, which may decide differently\n  help: merge with the version that measured the parts"
+                "{name} was measured by cargo-perfcheck {theirs}, but this is {ours}, which may decide differently\n  help: use the version that measured the parts"
             )));
         }
         let damaged = |reason: &str| ExchangeError::Broken {
@@ -72,7 +72,7 @@ impl<'a> MeasuredShard<'a> {
         Ok(Self {
             file: name,
             base: (runs.pop().zip(plan)).map(|(run, plan)| MeasuredBase { run, plan }),
-            concluded: concluded.ok_or_else(|| damaged("the conclusion of the run is missing"))?,
+            concluded: concluded.ok_or_else(|| damaged("the run's final record is missing"))?,
             partition,
             run,
         })
@@ -99,17 +99,17 @@ impl<'a> MeasuredShard<'a> {
         }
     }
 
-    fn launched(&self) -> impl Iterator<Item = &BenchmarkInProcess> {
+    fn benchmarks(&self) -> impl Iterator<Item = &BenchmarkInProcess> {
         let processes = self.run.processes.iter();
         processes.flat_map(|process| &process.benchmarks)
     }
 
-    /// Returns the benchmarks that its processes ran.
+    /// Returns the benchmarks that the shard's processes ran.
     pub(super) fn measured(&self) -> BTreeSet<&BenchmarkKey> {
-        self.launched().map(|one| &one.benchmark.key).collect()
+        self.benchmarks().map(|one| &one.benchmark.key).collect()
     }
 
-    /// Returns the features of the bench targets that its processes ran.
+    /// Returns the features of the bench targets that the shard's processes ran.
     fn features(&self) -> BTreeMap<(&str, &str), &TargetFacts> {
         let processes = self.run.processes.iter();
         let facts = processes.map(|process| {
@@ -197,16 +197,16 @@ fn format_facts(facts: &impl Serialize) -> String {
 }
 
 impl<'a> ShardedSuite<'a> {
-    /// Reads the shards and checks that they form one suite, each present once.
+    /// Reads the shards and checks that they belong to one suite and that none occurs twice.
     pub(super) fn read(
         files: &'a [InputContent],
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Result<Self, AppError> {
         let bytes = files.iter().map(|file| file.bytes.len()).sum();
         let mut before = 0;
         let mut parts = Vec::new();
         for file in files {
-            let runs = read_portable(file, (before, bytes), told)?;
+            let runs = read_portable(file, (before, bytes), progress)?;
             parts.push(MeasuredShard::from_runs(&file.name, runs)?);
             before += file.bytes.len();
         }
@@ -276,8 +276,8 @@ impl ShardedSuite<'_> {
         }
     }
 
-    /// Combines the environments of the shards. Different hosts become a host that no other run has, so that other runs are not compared with these
-    /// numbers.
+    /// Combines the environments of the shards. Different hosts are combined into a host name that no other run has, so that other runs are not
+    /// compared with these numbers.
     fn environment(&self) -> Environment {
         let mut environment = self.first().environment().clone();
         let hosts = || self.parts.iter().map(|part| &part.environment().host);
@@ -421,7 +421,7 @@ impl ShardedSuite<'_> {
     }
 }
 
-/// Merges a shard's note into the notes of others.
+/// Merges a shard's note into the notes of the other shards.
 fn merge_note(all: &mut Vec<RunNote>, remark: &RunNote) {
     for known in all.iter_mut() {
         match (known, remark) {

@@ -1,8 +1,9 @@
 //! The plain command and `--against`: build, choose references, measure, judge, record, publish.
 
+use super::options::{PossibleTypo, RunOptions};
 use std::collections::BTreeSet;
 
-use super::options::{PossibleTypo, RunOptions, against_team_baseline};
+use super::options::against_team_baseline;
 use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::delivery::reports::write_findings;
@@ -107,9 +108,9 @@ struct RunCommand<'a> {
     request: Request<'a>,
 }
 
-/// The candidate, built.
+/// The built candidate.
 enum BuiltCandidate {
-    /// Together with the reference of `--against`.
+    /// The candidate, built together with the reference of `--against`.
     WithReference(Box<ReferenceBuild>),
     Alone(Box<WorkTree>),
 }
@@ -117,7 +118,7 @@ enum BuiltCandidate {
 /// The other side of the comparison.
 enum Comparand {
     Builds(Vec<ReferenceBuild>),
-    /// `why` says why the reference is not measured again, if it could have been.
+    /// `why` is a note on why the reference cannot be measured again; `None` if the user did not want that, or if there is no reference.
     StoredRuns {
         tree: Box<WorkTree>,
         why: Option<RunNote>,
@@ -158,7 +159,7 @@ impl RunCommand<'_> {
         Ok(BuiltCandidate::Alone(Box::new(tree)))
     }
 
-    /// Takes the commit and branch from the sources that were built: the user may have committed or switched branches since the command began.
+    /// Replaces commit and branch by those of the built sources: the user may have committed or switched branches since the command began.
     fn of_built(self, candidate: &BuiltCandidate) -> Result<Self, AppError> {
         let built = match candidate {
             BuiltCandidate::WithReference(reference) => reference.builds.git.candidate.clone(),
@@ -299,7 +300,7 @@ impl RunCommand<'_> {
         let all = discovered.targets.iter();
         let all = all.flat_map(|found| &found.benchmarks);
         let all = all.map(|benchmark| &benchmark.key);
-        let shard = (self.asked_part()).map(|asked| ShardPlan::assign(asked, all, false));
+        let shard = (self.asked_part()).map(|part| ShardPlan::assign(part, all, false));
         if let Some(shard) = &shard {
             discovered.retain(|key| shard.has(key));
         }
@@ -344,7 +345,7 @@ impl RunCommand<'_> {
         }
         let declined: BTreeSet<&BenchmarkKey> = spent.iter().filter_map(declined_key).collect();
         let scope = self.scope(&discovered);
-        // A shard says nothing about benchmarks that are gone; merging reports them.
+        // A shard does not report missing benchmarks: `merge` does.
         let is_expected =
             |key: &BenchmarkKey| shard.is_none() && scope(key) && !declined.contains(key);
         stored.expected.retain(is_expected);
@@ -436,7 +437,7 @@ impl RunCommand<'_> {
         publication.publish(&mut store, workspace, run.id(), concluded, world)
     }
 
-    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate`: the run, if it is stored already.
+    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate` is the new run, if it is stored already.
     fn read_references(
         &self,
         store: &Store,
@@ -462,7 +463,7 @@ impl RunCommand<'_> {
         Ok(StoredReferences::read(store, references, |_| true)?)
     }
 
-    /// Returns the benchmarks that are expected to exist if the reference has them.
+    /// Returns a function that reports whether a benchmark of the reference should exist in this run, too.
     fn scope<'s>(
         &'s self,
         discovered: &DiscoveredBenches,
@@ -487,7 +488,7 @@ impl RunCommand<'_> {
     fn fail_on(&self) -> Vec<Verdict> {
         let settings = &self.request.context.tables.workspace;
         match self.options.part {
-            // A shard decides nothing.
+            // Verdicts never make a shard fail: `merge` decides.
             Some(_) => Vec::new(),
             None => self.options.comparison.failure.fail_on(settings),
         }
@@ -543,7 +544,7 @@ fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<Name
     }
 }
 
-/// Lists the benchmarks whose metric turned out to differ from the announced one: a Criterion bench tells its metric only with its results.
+/// Returns the benchmarks whose measured metric differs from the announced one: a Criterion bench reports its metric only with its results.
 fn with_other_metric(
     measurements: &[Measurement],
     announced: &[ReferenceQuery],
@@ -559,7 +560,7 @@ fn with_other_metric(
     measured
 }
 
-/// The key of a benchmark that declined to be measured.
+/// Returns the benchmark's key if the benchmark declined to be measured.
 fn declined_key(spent: &BenchmarkCost) -> Option<&BenchmarkKey> {
     spent.skipped.as_ref().map(|_| &spent.key)
 }
@@ -574,7 +575,7 @@ fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = Refere
     })
 }
 
-/// Writes the verdicts that the rounds before an interrupt allow, and returns how many benchmarks have one.
+/// Writes the verdicts that are final despite the interrupt. Returns the number of benchmarks that have one.
 fn publish_decided(
     interrupted: &BegunPair<'_>,
     store: &Store,

@@ -1,5 +1,5 @@
-//! Options of `cargo perfcheck [FILTER]...`, the hints on the next run (the command line that measures again, and its reference), and baselines that
-//! only the team's store has: their commit is built here, as `--against` would.
+//! Options of `cargo perfcheck [FILTER]...`, and hints on the next run: the command line that measures again, and its reference. If only the team's
+//! store has a baseline, its commit is built as with `--against`.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -124,7 +124,7 @@ impl RunOptions {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
-            // Accepting a run does not change what a number, a commit or `latest` names. If this run gets the name, the output has said so already.
+            // Accepting a run does not move a run number, a commit or `latest`. If this run gets the name, the output has already said so.
             Some(NamedRun { name, .. })
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>
@@ -164,16 +164,16 @@ impl RunOptions {
     }
 }
 
-/// Returns the options, with the commit to measure against if the baseline exists only in the team's store.
+/// Returns the options. If the baseline exists only in the team's store, they measure against its commit.
 pub(super) fn against_team_baseline<'o>(
     options: &'o RunOptions,
     context: &Context,
     world: &mut World<'_>,
 ) -> Result<Cow<'o, RunOptions>, AppError> {
-    let asked = options.baseline.as_ref();
-    let asked =
-        asked.filter(|_| !options.is_about_stored_numbers(&context.tables.workspace, world));
-    let Some(name) = asked else {
+    let requested = options.baseline.as_ref();
+    let requested =
+        requested.filter(|_| !options.is_about_stored_numbers(&context.tables.workspace, world));
+    let Some(name) = requested else {
         return Ok(Cow::Borrowed(options));
     };
     let is_here = match context.open_stored()? {
@@ -188,8 +188,8 @@ pub(super) fn against_team_baseline<'o>(
     let Some(TeamBaseline { run, commit }) = found else {
         return Ok(Cow::Borrowed(options));
     };
-    let said = format!("`{name}` in the team's store: run {run}, commit {commit:.10}");
-    write_build_event(world.stderr, "Reference", &said)?;
+    let text = format!("`{name}` in the team's store: run {run}, commit {commit:.10}");
+    write_build_event(world.stderr, "Reference", &text)?;
     Ok(Cow::Owned(RunOptions {
         baseline: None,
         against: Some(AgainstOptions {

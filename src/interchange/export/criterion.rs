@@ -32,7 +32,7 @@ const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<(usize, Vec<String>), ExchangeError> {
     let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut written = 0;
@@ -42,10 +42,10 @@ pub fn write_criterion(
         let baseline = unused_name(&file_name(&run.name), &mut baselines);
         let mut directories = HashMap::new();
         for (id, measurement) in run.names().into_iter().zip(run.measured()) {
-            told.report(written + left_out.len(), all);
+            progress.report(written + left_out.len(), all);
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
                 left_out.push(format!(
-                    "`{id}` is a rate of {unit}, which Criterion's files cannot represent"
+                    "`{id}` is a rate ({unit}/s), which Criterion's files cannot represent"
                 ));
                 continue;
             }
@@ -174,7 +174,7 @@ fn throughput(throughput: Throughput) -> Value {
     }
 }
 
-/// Returns the estimates. The slope uses all samples, the others only the samples that describe the run.
+/// Returns the estimates. The slope uses all samples, the other estimates only the samples that describe the run.
 fn estimates(
     run: &ExportedRun,
     id: &str,

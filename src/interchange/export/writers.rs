@@ -19,7 +19,7 @@ use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, median, percentile_
 pub fn write_benchstat(
     writer: &mut dyn Write,
     run: &ExportedRun,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let host = &run.run.begun.environment.host;
     let facts = [
@@ -34,7 +34,7 @@ pub fn write_benchstat(
     }
     let mut place: Option<&BenchmarkKey> = None;
     for (done, measurement) in run.measured().enumerate() {
-        told.report(done, run.measurements.len());
+        progress.report(done, run.measurements.len());
         let key = &measurement.benchmark.key;
         let is_other =
             |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);
@@ -131,11 +131,11 @@ fn one_line(text: &str) -> String {
 pub fn write_bmf(
     writer: &mut dyn Write,
     run: &ExportedRun,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let mut benchmarks = Map::new();
     for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
-        told.report(done, run.measurements.len());
+        progress.report(done, run.measurements.len());
         let processes = values_by_process(measurement).into_iter();
         let processes: Vec<Vec<f64>> = processes.map(|(_, values)| values).collect();
         let clusters: Vec<&[f64]> = match processes.as_slice() {
@@ -209,7 +209,7 @@ const COLUMNS: [&str; 11] = [
 pub fn write_csv(
     writer: &mut dyn Write,
     runs: &[ExportedRun],
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut done = 0;
@@ -217,7 +217,7 @@ pub fn write_csv(
     table.write_record(COLUMNS).map_err(io::Error::other)?;
     for run in runs {
         for measurement in run.measured() {
-            told.report(done, all);
+            progress.report(done, all);
             done += 1;
             let benchmark = &measurement.benchmark;
             let (metric, unit) = match &benchmark.metric {

@@ -70,7 +70,7 @@ fn tree_name(directory: &Path) -> String {
 pub(super) fn read(
     directories: &[PathBuf],
     unit: &ValueUnit,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut baselines: BTreeMap<String, TreeBaseline> = BTreeMap::new();
     let mut copies = true;
@@ -87,7 +87,7 @@ pub(super) fn read(
         let here: usize = walk.found.values().map(Vec::len).sum();
         let (mut done, all) = (ordinal * here, directories.len() * here);
         let mut read_one = || {
-            told.report(done, all);
+            progress.report(done, all);
             done += 1;
         };
         let mut left = MOST_BYTES;
@@ -225,17 +225,17 @@ impl TreeBaseline {
             let benchmark: CriterionBenchmark = parse_named(&named, &described)?;
             let place = format!("{}/sample.json", one.place);
             let samples: CriterionSamples = parse_named(&place, &sampled)?;
-            // Benchmarks of different directories may have the same id, because Criterion only keeps the directories apart.
+            // Benchmarks in different directories may have the same id, because Criterion requires only the directories to be different.
             let id = unused_id(&benchmark.full_id, &mut seen);
             let phase = iteration_layout(&samples, &place)?;
             let number = (self.gathering).benchmark_index(&named, &id, unit.metric(), phase)?;
             self.add_samples(number, &place, &samples, process, unit)?;
-            if let Some(said) = &benchmark.throughput {
-                match said.throughput() {
+            if let Some(entry) = &benchmark.throughput {
+                match entry.throughput() {
                     Some(throughput) => self.gathering.set_throughput(number, throughput),
                     None => self.gathering.add_caveat(format!(
-                        "the throughput of `{id}` is not known: {}",
-                        said.describe()
+                        "the throughput of `{id}` is not supported: {}",
+                        entry.describe()
                     )),
                 }
             }
@@ -260,7 +260,7 @@ impl TreeBaseline {
             return Err(format_error(
                 place,
                 format!(
-                    "found {} iteration counts, but {} times",
+                    "found {} iteration counts but {} measured times",
                     iterations.len(),
                     times.len()
                 ),

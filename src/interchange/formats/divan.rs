@@ -50,10 +50,10 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                 Some(median) => median,
             };
             let id = path.join("/");
-            let (value, said) = median.split_once(' ').unwrap_or((median, ""));
-            let unit = match said {
+            let (value, symbol) = median.split_once(' ').unwrap_or((median, ""));
+            let unit = match symbol {
                 "ps" => None,
-                "ns" | "µs" | "ms" | "s" => Some(builtin_unit(said)),
+                "ns" | "µs" | "ms" | "s" => Some(builtin_unit(symbol)),
                 _ => {
                     return Err(format_error(
                         &place,
@@ -81,7 +81,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
     }
     run.add_caveat(
-        "divan prints no samples, so each benchmark has one value per process, its median with four digits; verdicts need at least three processes, in several files or one after the other in one file"
+        "divan prints no samples, so each benchmark has one value per process (its median, with four digits); verdicts need at least three processes, in separate files or consecutively in one"
             .to_owned(),
     );
     let sources = files.iter().map(InputContent::source).collect();

@@ -59,7 +59,7 @@ impl ForeignRunBuilder {
             if self.groups[*known].metrics[0] != *metric {
                 return Err(format_error(
                     place,
-                    format!("`{id}` has another unit elsewhere in the input"),
+                    format!("`{id}` has a different unit elsewhere in the input"),
                 ));
             }
             return Ok(*known);

@@ -210,11 +210,11 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         let mut seen = HashMap::new();
         for (at, result) in exported.results.iter().enumerate() {
             let place = format!("{}: results[{at}]", file.name);
-            let said = result.id();
-            let id = unused_id(&said, &mut seen);
-            if id != said {
+            let base_id = result.id();
+            let id = unused_id(&base_id, &mut seen);
+            if id != base_id {
                 run.add_caveat(format!(
-                    "several results are called `{said}`: only their order distinguishes them; name them with hyperfine's `--command-name`"
+                    "several results are called `{base_id}`: only their order distinguishes them; name them with hyperfine's `--command-name`"
                 ));
             }
             let mut measured = result.measured_values(&place)?;

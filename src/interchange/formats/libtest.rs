@@ -21,7 +21,7 @@ const RESULT: &str = "bench:";
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,
     unfinished: Vec<UnfinishedBenchmark<'t>>,
-    /// Numbers of lines with a result before which no benchmark was named.
+    /// Numbers of the lines that contain a result without a benchmark's name.
     nameless: Vec<usize>,
 }
 
@@ -90,7 +90,7 @@ fn is_outcome_of_test(text: &str) -> bool {
     ["ok", "FAILED", "ignored"].contains(&text) || text.starts_with("ignored,")
 }
 
-/// Returns the time if a line ends with a result, whatever is before it; `None` if it does not.
+/// Returns the time if the line ends with a result, else `None`. Ignores the text before the result.
 fn time_at_end(line: &str) -> Option<&str> {
     let (_, time) = line.rsplit_once(RESULT)?;
     let time = time.trim();

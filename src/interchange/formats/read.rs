@@ -26,12 +26,12 @@ pub enum ForeignInput<'a> {
 pub fn read_runs(
     requested: &ForeignInput<'_>,
     unit: Option<&ValueUnit>,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let nanoseconds = ValueUnit::nanoseconds();
     let unit = unit.unwrap_or(&nanoseconds);
     match requested {
-        ForeignInput::Trees(directories) => criterion_tree::read(directories, unit, told),
+        ForeignInput::Trees(directories) => criterion_tree::read(directories, unit, progress),
         ForeignInput::Files(files, format) => match format {
             FileFormat::Critcmp => critcmp::read(files, unit),
             FileFormat::Hyperfine => hyperfine::read(files),

@@ -335,10 +335,10 @@ fn what_hyperfine_2_measures_is_read_and_parameters_not_order_tell_results_apart
     // Without parameters only the order distinguishes the results, and a caveat says so.
     let same = HYPERFINE_2.replace("\"parameters\"", "\"other\"");
     let same = read(&[&same], FileFormat::Hyperfine).unwrap();
-    let said = same.caveats.join("\n");
+    let text = same.caveats.join("\n");
     assert!(
-        said.contains("several results are called `sleep 0.01`"),
-        "{said}"
+        text.contains("several results are called `sleep 0.01`"),
+        "{text}"
     );
     let newer = HYPERFINE_2.replace("\"schema_version\": 2", "\"schema_version\": 3");
     let refused = read(&[&newer], FileFormat::Hyperfine).unwrap_err();

@@ -32,23 +32,23 @@ pub fn is_portable(bytes: &[u8]) -> bool {
 pub fn read_portable(
     file: &InputContent,
     (before, of): (usize, usize),
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> Result<Vec<PortableRun>, ExchangeError> {
     let mut bytes = before;
     let mut reader = PortableReader {
         file,
         line: 0,
         runs: Vec::new(),
-        launched: HashSet::new(),
+        seen: HashSet::new(),
         ended: false,
     };
     if !is_portable(file.text()?.as_bytes()) {
         return Err(reader.error(
-            "the file does not begin as `cargo perfcheck store export` writes it: {\"reason\":\"perfcheck-export\", ...",
+            "the file does not begin like the output of `cargo perfcheck store export`: {\"reason\":\"perfcheck-export\", ...",
         ));
     }
     for line in file.text()?.lines() {
-        told.report(bytes, of);
+        progress.report(bytes, of);
         bytes += line.len() + 1;
         reader.line += 1;
         if !line.trim().is_empty() {
@@ -68,7 +68,7 @@ struct PortableReader<'a> {
     line: u64,
     runs: Vec<PortableRun>,
     /// Benchmarks of the current process, to find duplicates.
-    launched: HashSet<BenchmarkKey>,
+    seen: HashSet<BenchmarkKey>,
     ended: bool,
 }
 
@@ -112,7 +112,7 @@ impl PortableReader<'_> {
                 Ok(())
             }
             PortableLine::Process(wire) => {
-                self.launched.clear();
+                self.seen.clear();
                 let run = self.current_run()?;
                 let process = ProcessRecord {
                     head: wire.head,
@@ -123,7 +123,7 @@ impl PortableReader<'_> {
                 run.processes.push(process);
                 Ok(())
             }
-            PortableLine::Series(launched) => self.add_series(*launched),
+            PortableLine::Series(in_process) => self.add_series(*in_process),
             PortableLine::CountsOfBenchmark(counted) => self.add_counts(counted),
             PortableLine::Verdict(verdict) => self.add_verdict(verdict),
             PortableLine::Conclusion(wire) => self.add_conclusion(wire),
@@ -144,17 +144,17 @@ impl PortableReader<'_> {
         (self.runs.last_mut()).ok_or_else(|| "no run begins above this line".to_owned())
     }
 
-    fn add_series(&mut self, launched: BenchmarkInProcess) -> Result<(), String> {
-        let key = &launched.benchmark.key;
-        let is_first = self.launched.insert(key.clone());
+    fn add_series(&mut self, in_process: BenchmarkInProcess) -> Result<(), String> {
+        let key = &in_process.benchmark.key;
+        let is_first = self.seen.insert(key.clone());
         let run = self.current_run()?;
         let process = (run.processes.last_mut())
             .ok_or_else(|| "no process begins above this line".to_owned())?;
-        check_series(process, &launched)?;
+        check_series(process, &in_process)?;
         if !is_first {
             return Err(format!("`{key}` appears twice in one process"));
         }
-        process.benchmarks.push(launched);
+        process.benchmarks.push(in_process);
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl PortableReader<'_> {
         });
         found.map_err(|reason| {
             format!(
-                "the conclusion of run {at} in the file (started at {} ns, by version {}) is damaged or from another version: {reason}",
+                "the final record of run {at} in the file (started at {} ns, by version {}) is damaged or from another version: {reason}",
                 run.head.begun.started.0, run.head.begun.tool_version
             )
         })
@@ -196,7 +196,7 @@ fn check_format(text: &str) -> Result<(), String> {
     match header["format"].as_u64() {
         Some(format) if format == u64::from(FORMAT) => Ok(()),
         Some(format) => Err(format!(
-            "the file has format {format}, written by version {} of cargo-perfcheck; this version reads format {FORMAT}: update cargo-perfcheck",
+            "version {} of cargo-perfcheck wrote the file in format {format}; this version reads format {FORMAT}: update cargo-perfcheck",
             header["tool_version"]
         )),
         None => Err("the first line has no `format`".to_owned()),
@@ -254,7 +254,7 @@ fn check_noise_threshold(threshold: f64) -> Result<(), String> {
 
 fn check_name(what: &str, text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
-        return Err(format!("a {what} must be a nonempty text without NUL"));
+        return Err(format!("a {what} must be nonempty text without NUL"));
     }
     limits::check_name(text).map_err(|why| format!("a {what} {why}"))
 }
@@ -262,8 +262,8 @@ fn check_name(what: &str, text: &str) -> Result<(), String> {
 /// Checks a process before it joins `run`.
 pub(super) fn check_process(run: &PortableRun, process: &ProcessRecord) -> Result<(), String> {
     let head = &process.head;
-    check_name("package", &head.package)?;
-    check_name("target", &head.target)?;
+    check_name("package name", &head.package)?;
+    check_name("target name", &head.target)?;
     // Processes are sorted, so a duplicate can only follow its original.
     let place = |process: &ProcessRecord| {
         let head = &process.head;
@@ -286,24 +286,24 @@ pub(super) fn check_process(run: &PortableRun, process: &ProcessRecord) -> Resul
 /// Checks the series of a benchmark before it joins `process`.
 pub(super) fn check_series(
     process: &ProcessRecord,
-    launched: &BenchmarkInProcess,
+    in_process: &BenchmarkInProcess,
 ) -> Result<(), String> {
-    let key = &launched.benchmark.key;
+    let key = &in_process.benchmark.key;
     check_name("benchmark's id", &key.id)?;
     if (&key.package, &key.target) != (&process.head.package, &process.head.target) {
         return Err(format!("`{key}` does not belong to the target that ran"));
     }
-    check_noise_threshold(launched.noise_threshold)?;
-    if let Some(why) = launched.benchmark.find_exceeded_limit() {
+    check_noise_threshold(in_process.noise_threshold)?;
+    if let Some(why) = in_process.benchmark.find_exceeded_limit() {
         return Err(format!("`{key}` is refused: {why}"));
     }
-    if let Some(found) = &launched.extras.latencies {
+    if let Some(found) = &in_process.extras.latencies {
         check_latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
     }
-    let ProcessOutcome::Measured(series) = &launched.outcome else {
+    let ProcessOutcome::Measured(series) = &in_process.outcome else {
         return Ok(());
     };
-    if series.deciding_samples().is_empty() && launched.extras.latencies.is_none() {
+    if series.deciding_samples().is_empty() && in_process.extras.latencies.is_none() {
         return Err(format!("`{key}` has no samples"));
     }
     let none = |sample: &Sample| sample.iterations == 0;
@@ -313,7 +313,7 @@ pub(super) fn check_series(
     Ok(())
 }
 
-/// Checks that counters and times of the reservoir are sorted, and that the counters exist.
+/// Checks that the counters are valid and sorted, and that the times of the reservoir are sorted.
 fn check_latencies(found: &Latencies) -> Result<(), &'static str> {
     let mut pairs = found.counts.windows(2);
     let ascending = pairs.all(|pair| pair[0].index < pair[1].index);
@@ -338,7 +338,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
         ));
     }
     let mut measured = run.processes.iter().flat_map(|process| &process.benchmarks);
-    if !measured.any(|launched| launched.benchmark.key == *key) {
+    if !measured.any(|in_process| in_process.benchmark.key == *key) {
         return Err(format!("`{key}` was counted but not measured in this run"));
     }
     check_name("benchmark's id", &key.id)?;
@@ -371,7 +371,7 @@ fn check_functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), St
         return Err(format!("`{key}` names too many functions"));
     }
     for function in found {
-        check_name("function", &function.name)?;
+        check_name("function name", &function.name)?;
     }
     Ok(())
 }
@@ -388,7 +388,7 @@ pub(super) fn check_verdict(run: &PortableRun, verdict: &PortableVerdict) -> Res
     }
 }
 
-/// Checks that the conclusion has the verdicts and the exit code of `run`, and that `runs` identifies every run that it names.
+/// Checks that the conclusion has the verdicts and the exit code of `run`, and that its `runs` identify every run that it names.
 pub(super) fn check_conclusion(
     run: &PortableRun,
     found: &PortableConclusion,

@@ -247,7 +247,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (
             good.replace("\"format\":1", "\"format\":2"),
             "a:1",
-            "has format 2",
+            "in format 2",
         ),
         (good.replace("[[10,20]]", "[[0,20]]"), "a:4", "0 iterations"),
         (

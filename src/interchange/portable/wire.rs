@@ -167,7 +167,7 @@ impl PortableRun {
     pub fn count_benchmarks(&self) -> usize {
         let keys: HashSet<_> = (self.processes.iter())
             .flat_map(|process| &process.benchmarks)
-            .map(|launched| &launched.benchmark.key)
+            .map(|in_process| &in_process.benchmark.key)
             .collect();
         keys.len()
     }
@@ -231,7 +231,7 @@ pub fn write_portable(
     writer: &mut dyn Write,
     runs: &[PortableRun],
     tool_version: &str,
-    told: &ProgressReporter<'_>,
+    progress: &ProgressReporter<'_>,
 ) -> io::Result<()> {
     let processes = runs.iter().flat_map(|run| &run.processes);
     let all: usize = processes.map(|process| process.benchmarks.len()).sum();
@@ -249,7 +249,7 @@ pub fn write_portable(
                 target_facts: process.target_facts.clone(),
             }))?;
             for benchmark in &process.benchmarks {
-                told.report(done, all);
+                progress.report(done, all);
                 done += 1;
                 lines.write_line(&PortableLine::Series(Box::new(benchmark.clone())))?;
             }

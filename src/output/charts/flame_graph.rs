@@ -90,12 +90,12 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
             Side::Base => "Base",
             Side::Candidate => "Candidate",
         };
-        let said = format!(
+        let text = format!(
             "{name}, run {}: {} instructions per iteration",
             runs.get(side),
             units::count(*all.get(side))
         );
-        svg.text((LEFT, top + 16.0), Anchor::Start, "", &said);
+        svg.text((LEFT, top + 16.0), Anchor::Start, "", &text);
         let rows = placed.frames.iter().map(|frame| frame.depth + 1).max();
         let bottom = top + HEAD + rows.unwrap_or(0) as f64 * ROW;
         for frame in &placed.frames {
@@ -107,11 +107,11 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     if left_out > 0 {
         let frames = units::counted(left_out, "frame");
         let verb = if left_out == 1 { "is" } else { "are" };
-        let said = format!(
+        let text = format!(
             "{frames} narrower than {} of the picture {verb} not drawn",
             units::percent(NARROWEST)
         );
-        svg.text((LEFT, top), Anchor::Start, "small faint", &said);
+        svg.text((LEFT, top), Anchor::Start, "small faint", &text);
         top += GAP;
     }
     let name = format!("flame-{}-{}", runs.base, runs.candidate);

@@ -1,5 +1,5 @@
-//! The picture of one benchmark in one run, and split violins, in which each row compares two benchmarks above and below a line, such as writing and
-//! reading.
+//! Two pictures: one benchmark in one run, and split violins. Each row of split violins compares two benchmarks (such as writing and reading), one
+//! above and one below a line.
 
 use std::io::{self, Write};
 
@@ -48,7 +48,7 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
         Anchor::Start,
         "small faint",
         &format!(
-            "{}, run {}: {} of {}, {} intervals",
+            "{}, run {}: {} from {}, {} intervals",
             units::short_id(&target),
             picture.run,
             units::counted(summary.samples, "sample"),
@@ -110,7 +110,7 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
     })
 }
 
-/// Describes the samples above the panel of the linear phases.
+/// Describes the samples above the drawn range in the panel of the linear phases.
 fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
     let top = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
@@ -141,11 +141,11 @@ fn describe(picture: &Picture<'_>) -> String {
         .collect();
     let mut remarks = String::new();
     let outliers = analysis::describe_outliers(summary);
-    let said = describe_left_out(picture)
+    let texts = describe_left_out(picture)
         .into_iter()
         .chain(describe_fences(picture))
         .chain(outliers);
-    for text in said
+    for text in texts
         .chain(describe_undrawn(picture))
         .chain(describe_above_ramp(picture))
     {
@@ -164,12 +164,12 @@ fn describe(picture: &Picture<'_>) -> String {
     let bounds = [summary.median.lower, summary.median.upper];
     let interval = if bounds.iter().all(|bound| bound.is_finite()) {
         let [lower, upper] = bounds.map(spent);
-        format!(" with {level} interval from {lower} to {upper}")
+        format!(", {level} interval {lower} to {upper}")
     } else {
         String::new()
     };
     format!(
-        "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each process; medians: {}.{remarks}{operations}",
+        "{} from {}. Density of the {}, {} to {}; median {}{interval}.{slope} A violin for each process; medians: {}.{remarks}{operations}",
         units::counted(summary.samples, "sample"),
         units::counted(summary.processes, "process"),
         value_axis_title(picture.metric),

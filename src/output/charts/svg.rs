@@ -9,8 +9,8 @@ use crate::sanitize;
 /// Default width of a picture in its own units. The picture scales to the available room.
 pub(super) const WIDTH: f64 = 600.0;
 
-/// Style rules of all pictures. Colors are light unless the reader prefers dark ones. Each selector is a class or an element and nothing else, which
-/// simple viewers support too.
+/// Style rules of all pictures. Colors are light unless the reader prefers dark ones. Each selector is a single class or element, because simple
+/// viewers support no others.
 const STYLE: &str = "\
 text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fill:#59636e}.head{font-weight:600}\
 .page{fill:#fff}.frame{stroke:#d1d9e0;fill:none}.area{fill:#0969da;fill-opacity:.18;stroke:#0969da;stroke-width:1.5}\

@@ -1,11 +1,11 @@
-//! Annotations of a GitHub Actions job: commands in its log that mark what became worse.
+//! Annotations of a GitHub Actions job: commands in its log that mark benchmarks with problems.
 //!
 //! GitHub shows ten errors and ten warnings of each step. If there are more, the last annotation counts the others; the Markdown in the job's summary
 //! contains all.
 
 use std::io::{self, Write};
 
-use super::report::{ReportContext, SourcePlace};
+use super::context::{ReportContext, SourcePlace};
 use crate::output::units;
 use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;

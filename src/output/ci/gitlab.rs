@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::report::ReportContext;
+use super::context::ReportContext;
 use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};

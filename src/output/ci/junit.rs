@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::report::ReportContext;
+use super::context::ReportContext;
 use crate::output::messages::decided_by;
 use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;
@@ -137,8 +137,8 @@ pub(crate) fn write_junit(
             write_declined(writer, key, reason)?;
         }
         if let Some(sentence) = sentences::describe_incomplete_run(findings.run) {
-            let said = sanitize::xml(&sentence);
-            writeln!(writer, "    <system-out>{said}</system-out>")?;
+            let text = sanitize::xml(&sentence);
+            writeln!(writer, "    <system-out>{text}</system-out>")?;
         }
         writeln!(writer, "  </testsuite>")?;
     }
@@ -291,11 +291,11 @@ fn write_case(
             sanitize::xml(&notes.join("\n"))
         )?;
     }
-    let said: Vec<String> = std::iter::once(problem.sentence).chain(notes).collect();
+    let texts: Vec<String> = std::iter::once(problem.sentence).chain(notes).collect();
     writeln!(
         writer,
         "      <system-out>{}</system-out>",
-        sanitize::xml(&said.join("\n"))
+        sanitize::xml(&texts.join("\n"))
     )?;
     writeln!(writer, "    </testcase>")
 }

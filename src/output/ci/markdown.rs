@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::report::ReportContext;
+use super::context::ReportContext;
 use crate::output::words::remarks::describe_run_remark;
 use crate::output::words::sentences::{self, RowSeverity, RunOutcome};
 use crate::output::words::{analysis, remarks};
@@ -14,8 +14,8 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
-/// Maximum size of the whole report when each part is complete, in bytes. What remains of 60,000 is for the counts of omitted entries and the
-/// machine.
+/// Maximum size of the report in bytes, once the part in the name of the constant is complete. The rest up to 60,000 is for the counts of omitted
+/// entries and the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;
@@ -160,7 +160,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
         }
         Method::Stored(Test::TScore) => {
             format!(
-                "by the t-score alone, {}",
+                "judged by the t-score alone, {}",
                 analysis::describe_false_alarm_rate(decision)
             )
         }
@@ -168,7 +168,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
     }
 }
 
-/// Adds the benchmarks and limits that every reader must see: what became worse or better.
+/// Adds the benchmarks that became worse or better, and the exceeded limits: every reader must see these.
 fn add_first_rows(
     text: &mut String,
     rows: &[&Row<'_>],
@@ -511,7 +511,7 @@ fn format_remark(sentence: &str) -> String {
         if written.len() <= MOST_OF_REMARK {
             return written;
         }
-        // Few texts need so many escapes that they are too long. Those are cut shorter.
+        // Many escapes can make a text too long, so cut it shorter.
         characters /= 2;
     }
 }

@@ -10,7 +10,7 @@ use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::{terminal, units};
 
-/// The part of the code that people see.
+/// The part of the code to print for people; JSON always has all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeExtent {
     /// Rows that differ, with some rows around them.
@@ -448,13 +448,13 @@ mod tests {
         both.data_differ = true;
         let text = shown(&both, CodeExtent::Differences, 200);
         assert_eq!(text.matches("add rax").count(), 40, "{text}");
-        for said in [
+        for line in [
             "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
             "The instructions are the same on both sides.",
             "The function uses data that differ or may differ.",
             "2 other functions of this name are the same on both sides.",
         ] {
-            assert!(text.contains(said), "{text}");
+            assert!(text.contains(line), "{text}");
         }
         let rows = vec![row(None, "", "ret")];
         let text = shown(

@@ -139,7 +139,10 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
             base.len(),
             list_runs(base)
         ),
-        [only] => format!("This run was compared with {}: {held}.", describe_run(only)),
+        [only] => format!(
+            "This run was compared with {}, which has {held}.",
+            describe_run(only)
+        ),
         _ => format!(
             "This run was compared with the mean of {} runs ({}): {held}.",
             base.len(),
@@ -310,9 +313,12 @@ mod tests {
             side: Side::Candidate,
             message: message.to_owned(),
         };
-        let told =
+        let statements =
             failure_statements(&[failure(0, "died"), failure(1, "hung"), failure(2, "died")]);
-        let texts: Vec<&str> = told.iter().map(|statement| &*statement.text).collect();
+        let texts: Vec<&str> = statements
+            .iter()
+            .map(|statement| &*statement.text)
+            .collect();
         assert_eq!(
             texts,
             [

@@ -152,13 +152,13 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     } else if test.shows_faster() {
         "some samples of the reference were slower"
     } else if found.is_suspected() {
-        "slower samples are not certain, but too likely to call the benchmark `unchanged`"
+        "slower samples are not certain, but likely enough to rule out `unchanged`"
     } else {
         "no slower samples were found"
     };
     Statement::new(
         format!(
-            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 %, beyond the threshold: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % above the fastest. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
+            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 % more than the noise threshold: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % slower than the fastest of their side. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
             format_level(found.share_candidate),
             format_level(found.share_base),
             format_level(test.family_level),
@@ -232,7 +232,7 @@ fn describe_condition(
             units::change_interval(lower, upper)
         ),
         _ if lower >= improvement_threshold(threshold) && upper <= threshold => format!(
-            "The whole interval {} is between {low} and {high}, but identical code differs too much on this host to call anything unchanged.",
+            "The whole interval {} is between {low} and {high}, but timings of identical code differ too much on this host to call anything unchanged.",
             units::change_interval(lower, upper)
         ),
         _ => describe_open_interval(lower, upper, threshold),
@@ -280,7 +280,7 @@ fn alternative_statement(
             let settles = explanation.row.and_then(settlement_of);
             let settles = settles.map_or_else(
                 || {
-                    "The change is too close to the threshold, or more rounds would not help"
+                    "The change may be too close to the threshold for more rounds to settle it"
                         .to_owned()
                 },
                 |settles| capitalize(&settles),

@@ -52,13 +52,15 @@ pub(super) fn statements(
 
 fn location_statement(location: Location, test: Test) -> Statement {
     let of_run = match (test, location) {
-        (Test::TScore, _) => "and the test compares the means over processes",
-        (_, Location::Median) => "and each run the mean of its processes",
-        _ => "and each run its fastest process, because noise makes samples slower, never faster",
+        (Test::TScore, _) => "the test compares the means over processes",
+        (_, Location::Median) => "the value of a run is the mean over its processes",
+        _ => {
+            "the value of a run is that of its fastest process, because noise makes samples slower, never faster"
+        }
     };
     Statement::new(
         format!(
-            "Each process contributes the {location} of its samples, {of_run}. No sample was left out as an outlier."
+            "Each process contributes its {location}; {of_run}. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -92,17 +94,17 @@ fn estimate_statement(
         let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
-                "; differences between processes add to this, so the change has a standard error of {}",
+                "Differences between processes add to this, so the change has a standard error of {}",
                 format_level(error)
             )
         } else {
             format!(
-                ", so the change has a standard error of {}",
+                "The change therefore has a standard error of {}",
                 format_level(error)
             )
         };
         text = format!(
-            "{text} Runs of the same code vary by {} on this host (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
+            "{text} On this host, runs of the same code have a standard deviation of {} ({known}). {decides}, with {df:.0} degrees of freedom.",
             format_level(run_sd),
         );
     } else {
@@ -149,8 +151,9 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     interval_statement(&shared, test, change, (1.0, ""))
 }
 
-/// Describes the interval and the p-values of a test. `shared` says how benchmarks share its level. In a side-by-side measurement, `share` is the
-/// fraction of the level that this look may spend, and `of_look` describes it; otherwise they are 1 and empty.
+/// Describes the interval and the p-values of a test. `shared` describes how benchmarks share the level of the test. In a side-by-side measurement,
+/// `share` is the fraction of the level that one look at the data (interim analysis) may use, and `of_look` describes this fraction. For stored runs,
+/// `share` is 1 and `of_look` is empty.
 pub(super) fn interval_statement(
     shared: &str,
     test: &FamilyTest,
@@ -191,7 +194,7 @@ pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
         .iter()
         .any(|note| matches!(note, Note::ThresholdRaised { .. }));
     let why = if raised {
-        " because identical code differs by that much on this host"
+        " because timings of identical code differ by that much on this host"
     } else {
         ""
     };
@@ -224,12 +227,12 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
             units::change_interval(lower, upper)
         ),
         (Verdict::Suspect, Some((lower, _))) => format!(
-            "The lower bound, {}, is not above {high}, so drift between runs could explain the difference. But the processes of this run are slower than those of the reference by more than processes vary.",
+            "The lower bound, {}, is not above {high}, so drift between runs could explain the slowdown. Variation between processes alone could not.",
             format_bound(lower)
         ),
         (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
-                "The interval {} shows no change, but the processes are faster by more than they vary, so the result is uncertain.",
+                "The interval {} shows no change, but the processes are faster by more than variation between them explains, so the result is uncertain.",
                 units::change_interval(lower, upper)
             )
         }
@@ -253,7 +256,7 @@ pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
 
-/// Explains why a change is not called because the fastest processes of a side disagree; `None` if that is not the reason.
+/// Explains that a change is not called because the fastest processes of a side disagree; `None` if the reason is another one.
 pub(super) fn describe_withheld_change(
     comparison: &Comparison,
     lower: f64,
@@ -324,11 +327,11 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     let change = found.change;
     let threshold = comparison.noise_threshold;
     let says = if change.lower > threshold {
-        "by itself, it would say `regressed`"
+        "alone, it would say `regressed`"
     } else if change.upper < improvement_threshold(threshold) {
-        "by itself, it would say `improved`"
+        "alone, it would say `improved`"
     } else {
-        "by itself, it would show no change"
+        "alone, it would show no change"
     };
     let adjusted = if change.estimate >= 0.0 {
         found.test.adjusted.slower
@@ -337,7 +340,7 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     };
     Statement::new(
         format!(
-            "The t-score of the means over processes ignores drift between runs, so it can only make a verdict `suspect`. It estimates a change of {} within {}, with an adjusted p of {}; {says}.",
+            "The t-score test of the process means ignores drift between runs, so it can at most make a verdict `suspect`. It estimates a change of {} {}, adjusted p {}; {says}.",
             units::change(change.estimate),
             units::change_interval(change.lower, change.upper),
             units::p_value(adjusted),
@@ -442,10 +445,10 @@ pub(super) fn alternative_statements(
     alternative_statements.push(alternative_decision_statement(comparison));
     alternative_statements.extend(effect_statement(comparison, explanation.metric));
     let centers = comparison.description.centers.as_ref();
-    let told = analysis::describe_centers(comparison, explanation.metric);
-    alternative_statements.extend(centers.zip(told).map(|(centers, told)| {
+    let description = analysis::describe_centers(comparison, explanation.metric);
+    alternative_statements.extend(centers.zip(description).map(|(centers, text)| {
         Statement::new(
-            format!("Requested summary: {told}."),
+            format!("Requested summary: {text}."),
             Numbers::Summary { centers: *centers },
         )
     }));
@@ -461,7 +464,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
         } else {
             let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
-                    " ({}; adjusted {adjusted} by Holm's procedure over {} whose counts vary, at {})",
+                    " ({}; adjusted {adjusted} by Holm's procedure over {} whose counts vary; level {})",
                     format_p(p),
                     units::counted(shared.family, "benchmark"),
                     format_level(shared.effective_level()),
@@ -470,7 +473,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
                 _ => String::new(),
             };
             format!(
-                "Iterations differ, so processes were compared by rank{p}, and the change must exceed noise"
+                "Iterations differ, so processes were compared by rank, and the change must exceed noise{p}"
             )
         };
         format!(
@@ -479,7 +482,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
         )
     } else if let Some(found) = comparison.percentile(subject) {
         format!(
-            "The verdict is about {subject} of single operations: {} on average over processes, against {} in the reference, a change of {}.{}",
+            "The verdict is about {subject} of single operations. On average over processes, it is {}, against {} in the reference, a change of {}.{}",
             units::time(found.candidate_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),
@@ -522,14 +525,13 @@ fn describe_interval(comparison: &Comparison) -> String {
         return " The change has no bounds because one process does not show how much processes differ."
             .to_owned();
     }
-    let shares = if family > 1 {
+    let shared = if family > 1 {
         format!(
-            "{}, so that the intervals of {family} benchmarks together reach {}",
-            units::percent(interval_level),
+            " Together, the intervals of {family} benchmarks have a confidence level of {}.",
             units::percent(confidence_level)
         )
     } else {
-        units::percent(interval_level)
+        String::new()
     };
     let between = if comparison.is_paired() {
         ""
@@ -537,7 +539,8 @@ fn describe_interval(comparison: &Comparison) -> String {
         ", which allows for drift between runs"
     };
     format!(
-        " Student's interval is {}{between} (at {shares}).",
+        " Student's {} interval is {}{between}.{shared}",
+        units::percent(interval_level),
         units::change_interval(change.lower, change.upper)
     )
 }
@@ -591,11 +594,11 @@ fn test_statement(
         Test::MannWhitney => format!("Mann-Whitney test of ranks: U = {statistic}"),
         Test::Kruskal => format!("Kruskal-Wallis test of ranks: H = {statistic:.4}"),
         Test::P95Ratio => format!(
-            "The ratio of the 95th percentiles is {statistic:.4}; {} or less means faster, {} or more means slower, and nothing else counts",
+            "The ratio of the 95th percentiles is {statistic:.4}; {} or less means faster, {} or more means slower, and anything between means unchanged",
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
-            "The distance between the two estimates is {statistic:.3} times the total length of the facing halves of their {} intervals; above 1, the intervals do not overlap",
+            "The estimates are {statistic:.3} times as far apart as their {} intervals reach towards each other; above 1, the intervals do not overlap",
             units::percent(1.0 - tested.level)
         ),
         Test::BootstrapT | Test::TScore => "The t-score".to_owned(),
@@ -621,13 +624,16 @@ fn test_statement(
             };
             format!(" The change is {}{within}.", units::change(change.estimate))
         });
-        let exact = if tested.statistic.is_some() {
-            format!("{by}{p}.")
+        let found = if tested.statistic.is_some() {
+            format!("{by}{p}.{seen}")
         } else {
-            "Neither side varies, so the difference is exact.".to_owned()
+            let exact = comparison.change.map_or_else(String::new, |change| {
+                format!(": {}", units::change(change.estimate))
+            });
+            format!("Neither side varies, so the change is exact{exact}.")
         };
         format!(
-            "{exact}{seen} The difference is {}.",
+            "{found} The difference is {}.",
             tested.significance.word().replace('-', " ")
         )
     } else {
@@ -684,7 +690,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
             ("slower", shift.estimate)
         };
         format!(
-            " Half of all pairs of {unit} differ by {} ({direction}) or more.",
+            " Over all pairs of {unit}, the median difference is {} ({direction}).",
             units::format_cost(metric, size)
         )
     });
@@ -697,13 +703,13 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
         )
     });
     let pairs = if delta == 0.0 {
-        format!("Pairs of {unit} are slower as often as faster")
+        format!("In pairs of {unit}, the new side is slower as often as faster")
     } else {
         format!(
-            "Among all pairs of {unit}, {} percentage points more are {} than {}",
-            (delta.abs() * 100.0).round(),
+            "In pairs of {unit}, the new side is {} more often than {}, by {} percentage points",
             if delta > 0.0 { "slower" } else { "faster" },
-            if delta > 0.0 { "faster" } else { "slower" }
+            if delta > 0.0 { "faster" } else { "slower" },
+            (delta.abs() * 100.0).round()
         )
     };
     Some(Statement::new(

@@ -240,7 +240,7 @@ fn write_derivation(
 /// Maximum number of functions that the summary names if only their machine code is known to differ.
 const MOST_NAMED: usize = 3;
 
-/// Returns the lines of the summary, each with its subject. The commands in them select the benchmark by `bench`.
+/// Returns the lines of the summary, each with its subject. Commands in the lines select the benchmark by `bench`.
 fn summary_lines(
     explanation: &Explanation<'_>,
     bench: &BenchmarkSelector,
@@ -455,7 +455,7 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// Returns in which respect both sides are the same; `None` if that is not why nothing was measured.
+/// Returns how both sides are the same, if the benchmark was not measured for that reason; otherwise `None`.
 fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let in_turn = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::sameness);
@@ -513,7 +513,9 @@ fn explain_failed(
     let decision = if explanation.candidate.is_none() {
         "The bench target could not run on at least one side, so nothing was measured.".to_owned()
     } else if of_pair {
-        format!("Too few rounds measured both sides for a verdict ({good} measured the new build).")
+        format!(
+            "Both sides were measured in too few rounds for a verdict (the new build in {good})."
+        )
     } else if good == 0 {
         "None of its processes produced samples.".to_owned()
     } else {
@@ -544,8 +546,8 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
     counts.chain(latencies).collect()
 }
 
-/// Says that the verdict is about `time` and not about the statistic before. Returns nothing if the verdict is about another statistic than the
-/// time, because a statement of its own says so.
+/// Returns a sentence which says that the verdict is about `time` and not about the statistic described before. The sentence is empty if the verdict
+/// is about another statistic than the time, because another statement covers that.
 fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above covers only {time}.")
@@ -671,13 +673,15 @@ fn latencies(
     subject: Statistic,
 ) -> Statement {
     let words: Vec<String> = found.percentiles.iter().map(format_percentile).collect();
-    let unit = match method {
-        Method::Paired => "round by round",
-        Method::Stored(_) => "across processes, ignoring drift between runs",
+    let compared = match method {
+        Method::Paired => " and compared round by round",
+        Method::Stored(_) => {
+            ", and their means over the processes were compared, ignoring drift between runs"
+        }
     };
     Statement::new(
         format!(
-            "Single operations: {}. Each process has its own percentiles, and their means were compared {unit}; operations of different processes were never pooled. A change is reported only if its whole interval is beyond the noise threshold ({}), the rounding of the histogram ({}) and a step of the clock. Operations ran in a closed loop, so queueing behind slow operations is not included.{}",
+            "Single operations: {}. Percentiles were taken in each process{compared}; operations of different processes were never pooled. A change is reported only if its whole interval is beyond the noise threshold ({}), the rounding of the histogram ({}) and a step of the clock. Operations ran in a closed loop, so queueing behind slow operations is not included.{}",
             words.join("; "),
             units::percent(noise_threshold),
             units::rounding(found.rounding()),

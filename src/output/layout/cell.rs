@@ -210,9 +210,9 @@ impl Cell {
     }
 }
 
-/// Returns a function that creates a cell for each of `things`. Its argument returns the text of the cell.
+/// Returns a function that creates a cell for each of `things`. The argument of that function returns the text for a thing.
 pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
-    move |said| things.iter().map(|thing| said(thing).into()).collect()
+    move |text_of| things.iter().map(|thing| text_of(thing).into()).collect()
 }
 
 impl From<String> for Cell {

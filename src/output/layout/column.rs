@@ -297,8 +297,8 @@ impl<'t> Narrowed<'t> {
 /// Selects the columns that fit into `room`. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out so that the others need
 /// not be narrowed. Others are left out only if all would not fit at their minimum widths.
 pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'_>> {
-    let told = columns.iter().filter(|column| column.has_content());
-    let mut shown: Vec<Narrowed<'_>> = told.map(Narrowed::new).collect();
+    let with_content = columns.iter().filter(|column| column.has_content());
+    let mut shown: Vec<Narrowed<'_>> = with_content.map(Narrowed::new).collect();
     let most = |shown: &[Narrowed<'_>]| {
         let dispensable = shown.iter().map(|one| one.column.dispensable);
         dispensable.max().unwrap_or(0)

@@ -18,7 +18,8 @@ use perfcheck_analysis::model::BenchmarkKey;
 pub(crate) struct Table {
     columns: Vec<Column>,
     sections: Vec<Section>,
-    /// Number of first columns that each further block repeats. Further blocks contain the columns that do not fit. `None` leaves such columns out.
+    /// Number of first columns that each further block repeats. Further blocks contain the columns that do not fit. If `None`, those columns are left
+    /// out instead.
     labels: Option<usize>,
 }
 
@@ -178,7 +179,7 @@ impl Block<'_> {
             let cell = column.form.heading.get(line);
             cell.map_or_else(String::new, Cell::colored_text)
         };
-        let told = |line: &usize| {
+        let has_heading = |line: &usize| {
             let mut columns = self.columns.iter();
             columns.any(|column| !of(column, *line).is_empty())
         };
@@ -186,10 +187,10 @@ impl Block<'_> {
         let lines = 0..heights.max().unwrap_or(0);
         let mut title = title.map(|title| terminal::heading(units::escape_line(title)));
         let room = self.columns.first().map_or(0, |column| column.width);
-        if let Some(long) = title.take_if(|title| units::width(title) > room || !told(&0)) {
+        if let Some(long) = title.take_if(|title| units::width(title) > room || !has_heading(&0)) {
             writeln!(writer, "{long}")?;
         }
-        for line in lines.filter(told) {
+        for line in lines.filter(has_heading) {
             let title = title.take();
             self.write_line(writer, |at, column| {
                 let text = match &title {

@@ -136,9 +136,9 @@ struct PairedDetails {
 struct SlowPath {
     /// The slower side.
     side: Side,
-    /// Share of the candidate's samples that are more than 10 % above its floor.
+    /// Share of the candidate's samples that are more than 10 % above the candidate's floor (its 1st percentile).
     share_candidate: f64,
-    /// Share of the base's samples that are more than 10 % above its floor.
+    /// Share of the base's samples that are more than 10 % above the base's floor (its 1st percentile).
     share_base: f64,
     /// P-value of the slow-path test, adjusted for the number of looks and benchmarks.
     p_value: f64,
@@ -626,7 +626,7 @@ pub struct PivotCell {
     #[serde(rename = "unit", serialize_with = "serialize_unit")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: PivotKind,
-    /// Size of an effect in a word, or `significant` if the p-value is below the level; else null.
+    /// Size of Cliff's delta in a word, or `significant` if the adjusted p-value is below the threshold `test-level`; else null.
     pub word: Option<&'static str>,
     /// Whether other cells are relative to this one.
     pub is_reference: bool,

@@ -228,11 +228,11 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
         write_warning_within(writer, &warning, room)?;
     }
     let remarks = found.columns.iter().flat_map(|column| &column.remarks);
-    let mut said: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     for remark in remarks.map(describe_run_remark) {
-        if !said.contains(&remark) {
+        if !shown.contains(&remark) {
             write_warning_within(writer, &remark, room)?;
-            said.push(remark);
+            shown.push(remark);
         }
     }
     for column in &found.columns {
@@ -317,7 +317,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             }
             format!("{} of each run.", labels.join(" or "))
         }
-        ShownStatistics::Block => "The line of the mean shows the verdict.".to_owned(),
+        ShownStatistics::Block => "The mean's line shows the verdict.".to_owned(),
     };
     let methods: Vec<Method> = found
         .columns
@@ -337,7 +337,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             let words = if alike {
                 describe_method(*first)
             } else {
-                "by different methods"
+                "compared by different methods"
             };
             format!(
                 "{} in each column, {words}",
@@ -355,7 +355,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse than the first column (slower, more, a lower rate), − is better; *…* marks a change, ▲ for the worse, ▼ for the better; {how}"
+        "+ is worse than the first column (slower, more, a lower rate), − is better; *…* marks a change (▲ worse, ▼ better); {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
         signs += "; ?…? marks a possible change";
@@ -375,7 +375,7 @@ fn legend(found: &RunTable) -> Vec<String> {
     }
     if matches!(found.shown, ShownStatistics::One(_)) {
         lines.push(
-            "The marks are the verdicts of `compare` without `--statistic`; the change of this statistic may point the other way.".to_owned(),
+            "The marks are the verdicts of `compare` without `--statistic`; the change in this statistic may point the other way.".to_owned(),
         );
     }
     if subject != Statistic::Time {
@@ -661,7 +661,7 @@ mod tests {
         for words in [
             "Amean or Hmean of each run.",
             "+ is worse than the first column (slower, more, a lower rate), − is better",
-            "*…* marks a change, ▲ for the worse, ▼ for the better; at most 1 % chance of any false alarm in each column, drift between runs included",
+            "*…* marks a change (▲ worse, ▼ better); at most 1 % chance of any false alarm in each column, drift between runs included",
             "?…? marks a possible change",
             "n/c: not comparable",
             "new (run 2): 1 regressed, 1 suspect.",
@@ -692,8 +692,8 @@ mod tests {
         };
         found.columns[1].warnings = vec![governor.clone()];
         let one = text(&found, usize::MAX);
-        let said = "environment differs: governor performance->schedutil in new\n";
-        assert!(one.contains(said), "{one}");
+        let warning = "environment differs: governor performance->schedutil in new\n";
+        assert!(one.contains(warning), "{one}");
         found.columns[2].warnings = vec![governor];
         let both = text(&found, usize::MAX);
         assert!(both.contains("schedutil in new, other\n"), "{both}");

@@ -415,7 +415,7 @@ pub fn write_versions(
                 }
                 Correction::Unadjusted => "for each benchmark alone",
             };
-            format!("p is {by}, {level}")
+            format!("p is {by}: {level}")
         }
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {

@@ -125,8 +125,8 @@ fn write_noise(
         return Ok(());
     };
     writeln!(writer)?;
-    let asked = || first.resolvable.iter().enumerate();
-    let slowdowns = asked().map(|(_, asked)| format!("  {}", units::percent(asked.change)));
+    let resolvable = || first.resolvable.iter().enumerate();
+    let slowdowns = resolvable().map(|(_, goal)| format!("  {}", units::percent(goal.change)));
     let mut table = vec![Column::fact("  a slowdown of", slowdowns)];
     table.extend(known.iter().map(|noise| {
         let times = noise.resolvable.iter();
@@ -135,14 +135,14 @@ fn write_noise(
             times.map(|found| format_duration(found.seconds)),
         )
     }));
-    let with = asked().map(|(place, _)| {
+    let with = resolvable().map(|(place, _)| {
         let found: Vec<Resolvable> = known.iter().map(|noise| noise.resolvable[place]).collect();
         required_options(&found, findings)
     });
     table.push(Column::prose("with", with));
     Table::new(table).write(writer, columns)?;
     let meaning = format!(
-        "The time in which `--against` finds a slowdown of one benchmark in {} of 10 comparisons. Several benchmarks take longer, and so do slow process starts, slow setup, and very short benchmarks, whose speed depends on memory layout.",
+        "The time that `--against` needs to find a slowdown of one benchmark in {} of 10 comparisons. It is longer for several benchmarks, slow process starts, slow setup, and very short benchmarks, whose speed depends on memory layout.",
         (findings.power * 10.0).round()
     );
     for line in units::wrap_if_needed(&meaning, columns - 2) {
@@ -154,7 +154,7 @@ fn write_noise(
 fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
     let Some(difference) = noise.difference else {
         return format!(
-            "{}: too few rounds to tell ({}); try `--time 30s`.",
+            "{}: too few rounds ({}) to tell; try `--time 30s`.",
             noise.workload, noise.rounds
         );
     };
@@ -166,7 +166,7 @@ fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
         )
     });
     format!(
-        "{}: differs from itself by {} ({}: {} .. {}) after {} rounds{smallest}.",
+        "{}: differs from itself by {} ({} interval: {} .. {}) after {} rounds{smallest}.",
         noise.workload,
         format_change(difference.estimate),
         units::percent(findings.confidence_level),

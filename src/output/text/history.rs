@@ -74,9 +74,9 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
     let lines = drawn_lines(history);
     // Step lines have a drawing only.
-    let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
+    let cells = |text_of: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
         let of_line = |line: &HistoryLine<'_>| match line {
-            HistoryLine::Run(_, point) => Cell::from(told(point)),
+            HistoryLine::Run(_, point) => Cell::from(text_of(point)),
             HistoryLine::Step(..) => Cell::default(),
         };
         lines.iter().map(of_line).collect()
@@ -142,8 +142,8 @@ fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
 fn run_marks(history: &BenchmarkHistory, place: usize) -> String {
     let accepted = history.points[place].accepted.then_some("accepted");
     let stray = history.is_stray(place).then_some("stray");
-    let said: Vec<&str> = [accepted, stray].into_iter().flatten().collect();
-    said.join(", ")
+    let marks: Vec<&str> = [accepted, stray].into_iter().flatten().collect();
+    marks.join(", ")
 }
 
 /// Formats the median of a run with its interval.
@@ -260,9 +260,9 @@ fn describe_position(position: Position) -> &'static str {
         Position::Unknown => "",
         Position::Within => "as expected",
         Position::AboveOnce => "above the range",
-        Position::AboveTwice => "above the range, twice",
+        Position::AboveTwice => "2 in a row above the range",
         Position::BelowOnce => "below the range",
-        Position::BelowTwice => "below the range, twice",
+        Position::BelowTwice => "2 in a row below the range",
     }
 }
 
@@ -462,13 +462,13 @@ fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
 
 /// Describes a disagreement of processors, and names the processor that is shown.
 fn describe_disagreement(found: &ProcessorDisagreement) -> String {
-    let said = found.changes.iter().map(|one| {
+    let changes = found.changes.iter().map(|one| {
         let processor = units::escape_line(&one.processor);
         format!("{} on `{processor}`", format_change(one.change))
     });
-    let said: Vec<String> = said.collect();
+    let changes: Vec<String> = changes.collect();
     let step = found.run.map_or_else(String::new, |run| {
-        format!(", most at run {run}: {}", said.join(", "))
+        format!(", most at run {run}: {}", changes.join(", "))
     });
     format!(
         "Changes differ between processors (p {:.4}){step}. This history uses only side-by-side runs on `{}`",
@@ -547,7 +547,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
             None => reasons.push((words, 1)),
         }
     }
-    let said = reasons.into_iter().map(|(words, count)| {
+    let sentences = reasons.into_iter().map(|(words, count)| {
         format!(
             "{} without a value here: {}",
             units::counted(count, "run"),
@@ -560,11 +560,11 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
-            "{} left out: on another branch than the newest run (`--branch NAME` shows that branch)",
+            "{} left out: on a different branch than the newest run (`--branch NAME` shows that branch)",
             units::counted(runs, "run")
         )),
     };
-    said.chain(elsewhere).collect()
+    sentences.chain(elsewhere).collect()
 }
 
 /// Returns the command that accepts the present level, if it is a slowdown that nobody has accepted.

@@ -191,7 +191,7 @@ fn describe_state(line: &RunLine, columns: usize) -> String {
     let own = match (line.run.status, line.run.acceptance) {
         (RunStatus::Incomplete, _) => "incomplete",
         (RunStatus::Complete, Acceptance::Pending) => "not accepted",
-        (RunStatus::Complete, Acceptance::ByCommand) if !is_narrow => "accepted by command",
+        (RunStatus::Complete, Acceptance::ByCommand) if !is_narrow => "accepted explicitly",
         (RunStatus::Complete, Acceptance::Automatic | Acceptance::ByCommand) => "accepted",
     };
     let base = line.run.pair.filter(|pair| pair.side == Side::Base);
@@ -221,8 +221,8 @@ const WIDE: usize = 120;
 
 /// Returns when a run began: the exact time in a file or pipe, its age in a terminal.
 fn format_start(started: &str, ago: &str, columns: usize) -> String {
-    let told = if columns == usize::MAX { started } else { ago };
-    told.to_owned()
+    let text = if columns == usize::MAX { started } else { ago };
+    text.to_owned()
 }
 
 /// Formats a commit; a star marks modified tracked files in a narrow terminal.
@@ -344,8 +344,8 @@ pub fn write_prune(
         .collect();
     let bytes: u64 = going.iter().map(|line| line.bytes).sum();
     if format == MessageFormat::Json {
-        let told = lines.iter().filter(|line| line.fate != PruneDecision::Kept);
-        write_messages(writer, told.map(JsonMessage::RunPruned))?;
+        let shown = lines.iter().filter(|line| line.fate != PruneDecision::Kept);
+        write_messages(writer, shown.map(JsonMessage::RunPruned))?;
         let message = PruneFinished {
             executed: summary.removed.is_some(),
             samples_only: summary.goes == PruneScope::Samples,
@@ -360,10 +360,11 @@ pub fn write_prune(
     if summary.is_quiet {
         return Ok(());
     }
-    let told = |fate: PruneDecision| fate == PruneDecision::Goes || reason_to_keep(fate).is_some();
+    let is_shown =
+        |fate: PruneDecision| fate == PruneDecision::Goes || reason_to_keep(fate).is_some();
     if !going.is_empty() {
-        let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
-        fate_table(&told, summary).write(writer, units::terminal_width())?;
+        let shown: Vec<&PruneLine> = lines.iter().filter(|line| is_shown(line.fate)).collect();
+        fate_table(&shown, summary).write(writer, units::terminal_width())?;
         writeln!(writer)?;
     }
     let staying = lines.len() - going.len();
@@ -393,7 +394,7 @@ pub fn write_prune(
         }
         _ => writeln!(
             writer,
-            "{} would be removed with {} of samples, {staying} would stay{by_rule}. Nothing was removed: add `--yes` to remove them.",
+            "{} ({} of samples) would be removed and {staying} kept{by_rule}. Nothing was removed: add `--yes` to remove them.",
             units::counted(going.len(), "run"),
             units::bytes(bytes as f64)
         ),

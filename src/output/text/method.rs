@@ -28,7 +28,7 @@ pub fn write_method(
     let cells = cell_builder(&found.settings);
     let value = |line: &MethodSetting| {
         let value = line.value.clone();
-        value.unwrap_or_else(|| "follows from the test".to_owned())
+        value.unwrap_or_else(|| "depends on the test".to_owned())
     };
     let from = |line: &MethodSetting| match line.from {
         SettingSource::Flag => "command line".to_owned(),

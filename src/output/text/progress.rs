@@ -351,11 +351,11 @@ fn describe_target_failure(
     why: &str,
 ) -> String {
     let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
-    let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
+    let text = format!("bench target `{target}` of package `{package}`{side}: {why}");
     format!(
         "{}: {}",
         terminal::error(),
-        terminal::escape_terminal_text(&said)
+        terminal::escape_terminal_text(&text)
     )
 }
 
@@ -371,7 +371,7 @@ fn format_bound(bound: EstimateKind, duration: Duration) -> String {
         return format!("{word} {}", HumanDuration(duration));
     }
     match bound {
-        EstimateKind::AtLeast => "a moment or more".to_owned(),
+        EstimateKind::AtLeast => "at least a moment".to_owned(),
         _ => "a moment".to_owned(),
     }
 }

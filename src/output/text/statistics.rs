@@ -195,7 +195,7 @@ fn record_lines(
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
-            "; the median's interval is narrower, so it only shows rounding"
+            "; the median's narrower interval shows only rounding"
         } else {
             ""
         };

@@ -52,8 +52,8 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     write_caveat(writer, &shown, view)?;
     match &findings.verdicts {
         Some(verdicts) => {
-            let told = findings.rows.iter().filter(|row| is_summarized(row, view));
-            let hidden = findings.rows.len() - shown.len() - told.count();
+            let summaries = findings.rows.iter().filter(|row| is_summarized(row, view));
+            let hidden = findings.rows.len() - shown.len() - summaries.count();
             write_conclusion(writer, findings, verdicts, hidden, view)
         }
         None => analysis::write_thresholds(writer, &findings.thresholds(), view.columns),
@@ -202,7 +202,7 @@ fn write_conclusion(
         if rates {
             line(
                 writer,
-                "Rate changes are shown as changes of the time per unit, so + is slower, as everywhere. Mean rates are harmonic means.",
+                "Rate changes are shown as changes in time per unit, so + always means slower. Mean rates are harmonic means.",
             )?;
         }
     }
@@ -318,8 +318,8 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
         let level = units::percent(analysis::interval_level(&verdicts.decision));
         let heading = format!("{level} interval");
         for (heading, side) in [("before", Side::Base), ("after", Side::Candidate)] {
-            let told = cells(rows, |row| compared_cell(row, findings, side));
-            let column = Column::number(heading, told);
+            let values = cells(rows, |row| compared_cell(row, findings, side));
+            let column = Column::number(heading, values);
             columns.push(match side {
                 // For an undecided change, the bar says more than the value of the base, so that column is left out first.
                 Side::Base if rows.iter().any(|row| is_open(row)) => column.dispensable(2),
@@ -337,11 +337,11 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
     if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
         columns.push(Column::fact("verdict", cells(rows, verdict_cell)));
         if is_verbose {
-            let told = cells(rows, |row| {
+            let values = cells(rows, |row| {
                 let smallest = smallest_callable(row);
                 Cell::faint(smallest.map_or_else(String::new, units::change))
             });
-            columns.push(Column::number("detects ≥", told).dispensable(4));
+            columns.push(Column::number("detects ≥", values).dispensable(4));
         }
     }
     columns
@@ -367,11 +367,11 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
         ("instructions", 4, instructions_cell),
     ];
     for (heading, dispensable, cell) in of_some_rows {
-        let told = cells(rows, |row| cell(row).unwrap_or_default());
-        columns.push(Column::number(heading, told).dispensable(dispensable));
+        let values = cells(rows, |row| cell(row).unwrap_or_default());
+        columns.push(Column::number(heading, values).dispensable(dispensable));
     }
-    let told = cells(rows, |row| Cell::faint(outlier_cell(row)));
-    columns.push(Column::number("outliers", told).dispensable(8));
+    let values = cells(rows, |row| Cell::faint(outlier_cell(row)));
+    columns.push(Column::number("outliers", values).dispensable(8));
     columns
 }
 
@@ -496,8 +496,8 @@ fn change_interval_cell(row: &Row<'_>) -> String {
 }
 
 /// Returns the text. Without one, returns a dash if the value is unknown (`is_some`), and nothing if the row cannot have one.
-fn or_dash_if(is_some: bool, told: Option<String>) -> String {
-    told.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
+fn or_dash_if(is_some: bool, text: Option<String>) -> String {
+    text.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }
 
 fn p_cell(row: &Row<'_>) -> String {

@@ -68,7 +68,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
             thresholds.p95_faster, thresholds.p95_slower
         ),
         Test::Interval => format!(
-            "by {} intervals of {unit}, which must not overlap; drift between runs is ignored",
+            "by {} intervals of {unit}; a change needs intervals that do not overlap; drift between runs is ignored",
             units::percent(1.0 - decision.significance_level)
         ),
         test => format!(

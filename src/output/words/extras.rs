@@ -272,10 +272,10 @@ mod tests {
             bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
             peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
-        let told = describe_uncertain_counts(&found, 0.02).expect("something");
+        let text = describe_uncertain_counts(&found, 0.02).expect("something");
         assert!(
-            told.starts_with("allocations 100 → 150 per iteration, but the counts vary"),
-            "{told}"
+            text.starts_with("allocations 100 → 150 per iteration, but the counts vary"),
+            "{text}"
         );
         assert_eq!(describe_uncertain_counts(&found, 0.5), None);
     }

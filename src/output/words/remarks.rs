@@ -39,7 +39,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     match remark {
         BenchmarkNote::CutShort { processes } => {
             format!(
-                "`--time-budget` left time for only {}, but a verdict needs {MIN_PROCESSES}: raise it, or select fewer benchmarks",
+                "`--time-budget` left time for only {}, but a verdict needs {MIN_PROCESSES}: raise the budget, or select fewer benchmarks",
                 units::counted(*processes, "process")
             )
         }
@@ -56,9 +56,9 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
                 settles
             }
         }
-        BenchmarkNote::OnlyCandidate => "not in the reference (`--against REV --benches-from worktree` builds REV with the current benchmarks, if it compiles)".to_owned(),
+        BenchmarkNote::OnlyCandidate => "not in the reference (`--against REV --benches-from worktree` builds REV with the current benchmarks, if that compiles)".to_owned(),
         BenchmarkNote::Same(same) => explain_unmeasured(*same),
-        BenchmarkNote::OtherVersion => "the version of the benchmark differs (`--allow-different benchmark-version` compares it anyway)".to_owned(),
+        BenchmarkNote::OtherVersion => "the benchmark's version differs (`--allow-different benchmark-version` compares it anyway)".to_owned(),
         BenchmarkNote::OtherHarness => "the reference uses a different benchmark harness".to_owned(),
         BenchmarkNote::BaseFailed => "the benchmark fails in the reference, so there is nothing to compare".to_owned(),
         BenchmarkNote::TargetFailed { in_base } => {
@@ -205,9 +205,9 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             "the bench target `{target}` itself differs between the sides ({}), so a change may come from the benchmark; {}",
             files.join(", "),
             if *current_does_not_build {
-                "the reference does not build with the current one"
+                "the reference does not build with the current benchmarks"
             } else {
-                "`--benches-from worktree` uses the current one on both sides, if the reference builds with it"
+                "`--benches-from worktree` uses the current benchmarks on both sides, if the reference builds with them"
             }
         ),
         RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
@@ -247,25 +247,25 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             "other virtual machines took {:.0} % of the processor time during the run, so intervals are wider",
             share * 100.0
         ),
-        RunNote::Imported => "another program measured these values under unknown conditions; between languages, machines, or libraries with different guarantees, trust the direction of a difference but not its size".to_owned(),
+        RunNote::Imported => "another program measured these values under unknown conditions; across languages, machines, or libraries with different guarantees, trust the direction of a difference but not its size".to_owned(),
         RunNote::LeftOut { run, left_out } => format!(
             "the numbers of run {run} use only the samples that its import kept: {}",
             left_out.describe()
         ),
         RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared: runs may differ by a few percent; if nobody else uses the machine, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
-        RunNote::ProcessesUnknown => "an imported run does not say which process measured which repetition, so all count as independent: a difference between two sessions looks like a change".to_owned(),
+        RunNote::ProcessesUnknown => "an imported run does not say which process measured which repetition, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
         RunNote::SampledDifferently { in_turn, alone } => format!(
-            "small changes may come from how the runs were measured: run {in_turn} side by side with another build, in many short rounds, and run {alone} alone"
+            "small changes may come from how the runs were measured: run {in_turn} alternated with another build in many short rounds; run {alone} ran alone"
         ),
-        RunNote::RoundsAsProcesses => "compared here as two independent runs, although they were measured side by side; each round counts as a process".to_owned(),
+        RunNote::RoundsAsProcesses => "these runs were measured side by side, but are compared here as independent; each round counts as a process".to_owned(),
         RunNote::Incomplete { run } => describe_incomplete(*run),
         RunNote::AsBuilt { targets, why } => format!(
             "the code layout of {} was not varied because {why}",
             targets.join(", ")
         ),
-        RunNote::SmallChanges => "changes below 3 % may come from code layout rather than from what the code does; in tight loops, larger ones may too".to_owned(),
+        RunNote::SmallChanges => "changes below 3 % may come from code layout rather than from what the code does; in tight loops, so may larger ones".to_owned(),
         RunNote::PartsMissing { parts } => format!(
-            "{} missing, so {} benchmarks are unknown; measure and merge again with all parts",
+            "{} missing, so {} benchmarks are unknown; measure what is missing, then merge all parts again",
             match &parts[..] {
                 [part] => format!("part {part} is"),
                 _ => format!("parts {} are", list_shards(parts)),
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn what_would_settle_it_is_said_in_rounds_in_time_and_as_a_threshold() {
-        let said = |rounds, seconds, noise_threshold| {
+        let sentence = |rounds, seconds, noise_threshold| {
             describe_remark(&BenchmarkNote::Undecided {
                 rounds,
                 seconds,
@@ -480,19 +480,19 @@ mod tests {
             })
         };
         assert_eq!(
-            said(Some(380), Some(41.6), Some(0.012)),
+            sentence(Some(380), Some(41.6), Some(0.012)),
             "about 380 rounds, 42 s, would settle it (`--rounds 380`); a noise threshold of 1.2 % would make it `unchanged`"
         );
         assert_eq!(
-            said(Some(380), None, None),
+            sentence(Some(380), None, None),
             "about 380 rounds would settle it (`--rounds 380`)"
         );
         assert_eq!(
-            said(Some(12), Some(0.2), None),
+            sentence(Some(12), Some(0.2), None),
             "about 12 rounds, 1 s, would settle it (`--rounds 12`)"
         );
         assert_eq!(
-            said(None, Some(41.6), Some(0.104)),
+            sentence(None, Some(41.6), Some(0.104)),
             "a noise threshold of 10.4 % would make it `unchanged`"
         );
         let ended = describe_remark(&BenchmarkNote::Undecided {
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
-        let said = |found: Estimate| {
+        let sentence = |found: Estimate| {
             describe_exceeded(&ExceededLimit {
                 key: BenchmarkKey {
                     package: "crate".into(),
@@ -529,11 +529,11 @@ mod tests {
             upper: value,
         };
         assert_eq!(
-            said(all(0.5)),
+            sentence(all(0.5)),
             "parse: allocations changed by +50.0 %, more than `allocations:10%` allows"
         );
         assert_eq!(
-            said(all(f64::INFINITY)),
+            sentence(all(f64::INFINITY)),
             "parse: allocations changed from none to some, more than `allocations:10%` allows"
         );
         let apart = Estimate {
@@ -542,7 +542,7 @@ mod tests {
             upper: 0.4,
         };
         assert_eq!(
-            said(apart),
+            sentence(apart),
             "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 % interval: 50 numbers together have 95 % confidence), more than `allocations:10%` allows"
         );
     }

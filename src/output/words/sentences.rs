@@ -636,8 +636,8 @@ pub fn write_outcome_of_run(
     (tally, benchmarks, same): (Tally, usize, usize),
     columns: usize,
 ) -> io::Result<()> {
-    if let Some(said) = summarize_same_code(same, benchmarks) {
-        writeln!(writer, "{}", wrap_prose(&said, columns, ""))?;
+    if let Some(sentence) = summarize_same_code(same, benchmarks) {
+        writeln!(writer, "{}", wrap_prose(&sentence, columns, ""))?;
     }
     let outcome = RunOutcome::from_verdicts(run, exit_code, tally, benchmarks);
     writeln!(writer, "{}", outcome.line("exited", columns))

@@ -101,8 +101,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns the difference between a run that was measured alone and a reference that was measured side by side with another build. Side by side,
-    /// samples are taken in another way.
+    /// Returns the difference between a run that was measured alone and a reference that was measured side by side with another build. The two ways
+    /// of measuring take samples differently.
     pub fn paired_reference() -> Self {
         Self {
             fact: Fact::Turns,
@@ -124,7 +124,7 @@ impl fmt::Display for Difference {
 pub struct Differences {
     /// Facts that make the measurements incomparable.
     pub blocking: Vec<Difference>,
-    /// Facts that the reader should know.
+    /// Facts that differ without making the measurements incomparable.
     pub warnings: Vec<Difference>,
 }
 
@@ -161,7 +161,7 @@ pub struct Comparability<'a> {
     pub target: &'a TargetFacts,
     /// The author's version of the benchmark.
     pub version: Option<&'a str>,
-    /// The quantity that its samples measure.
+    /// The quantity that the benchmark's samples measure.
     pub metric: &'a Metric,
 }
 
@@ -186,7 +186,7 @@ pub fn find_differences(candidate: &Comparability<'_>, base: &Comparability<'_>)
     found
 }
 
-/// Returns the value of a fact that is never absent. It is unknown if an import did not state it.
+/// Returns the value of a fact that is never absent: `text`, or `unknown` if it is empty because an import did not state it.
 fn or_unknown(text: &str) -> String {
     if text.is_empty() { UNKNOWN } else { text }.to_owned()
 }

@@ -24,8 +24,8 @@ pub struct Comparison {
     /// The change, with the interval that the verdict is based on. If all of it lies beyond the noise threshold, the verdict is `regressed` or
     /// `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
     pub change: Option<Estimate>,
-    /// The value of the base, and that value with the change applied (candidate / base - 1 is the estimate of the change). In nanoseconds per
-    /// iteration, or in the unit of the metric that the verdict is about.
+    /// The value of the base, and this value with the change applied, so that candidate / base - 1 is the estimate of the change. Both are in
+    /// nanoseconds per iteration, or in the unit of the metric that the verdict is about.
     #[serde(default)]
     pub compared: Option<BySide<f64>>,
     /// p of the deciding test in the direction of the change, adjusted for the family.
@@ -59,18 +59,18 @@ pub struct Comparison {
 pub enum Extent {
     /// Runs that were measured at different times.
     Runs {
-        /// Processes of the candidate that were used.
+        /// Number of processes of the candidate that were used.
         processes_candidate: usize,
-        /// Processes of the reference that were used.
+        /// Number of processes of the reference that were used.
         processes_base: usize,
-        /// Runs whose mean is the reference value.
+        /// Number of runs whose mean is the reference value.
         averaged: usize,
-        /// Runs from which the drift was estimated.
+        /// Number of runs from which the drift was estimated.
         spread: usize,
     },
     /// Both sides were measured side by side.
     InTurn {
-        /// Rounds behind the verdict.
+        /// Number of rounds behind the verdict.
         rounds: usize,
         /// Whether the verdict was settled before the last look.
         stopped_early: bool,
@@ -94,7 +94,7 @@ pub enum Decision {
     Look(PairedDecision),
     /// Decided by the test of a published system.
     Published(PublishedDecision),
-    /// Decided about another metric than the time, at this level. Counts that do not vary need no test and have no level.
+    /// Decided about another metric than the time, at this level; `None` for counts that do not vary, which need no test.
     OtherMetric(Option<SharedLevel>),
 }
 
@@ -144,8 +144,9 @@ impl Comparison {
             .then_some(threshold)
     }
 
-    /// Reports whether the estimate exceeds the noise threshold by more than its own uncertainty, although the verdict may not show it: for stored
-    /// runs by more than the standard error, which includes the drift; otherwise with an interval that excludes 0.
+    /// Reports whether the benchmark looks slower, even if the verdict does not show it: whether the estimate exceeds the noise threshold. With a
+    /// prediction interval, it must exceed the threshold by more than the standard error, which includes the drift. Otherwise the interval must
+    /// exclude 0.
     pub fn seems_slower(&self) -> bool {
         let Some(change) = self.change else {
             return false;
@@ -272,7 +273,7 @@ impl Extent {
         }
     }
 
-    /// Returns how many runs were averaged to the reference value.
+    /// Returns how many runs were averaged into the reference value.
     pub fn runs_averaged(&self) -> usize {
         match self {
             Self::Runs { averaged, .. } => *averaged,
@@ -328,7 +329,7 @@ pub struct FamilyTest {
     pub rule: Correction,
     /// p adjusted for the family by that correction.
     pub adjusted: ByDirection,
-    /// The level of the step of the correction at which the benchmark was decided.
+    /// The level at which the benchmark was decided: that of its step in the correction.
     pub step_level: ByDirection,
 }
 
@@ -382,7 +383,7 @@ pub struct StoredDecision {
     pub location: Location,
     /// The standard deviation between runs that was assumed, a fraction.
     pub run_sd: f64,
-    /// The test whose interval is that of the change.
+    /// The deciding test. Its interval is the interval of the change.
     pub test: FamilyTest,
     /// The prediction interval; `None` if only the t-score decided.
     pub prediction: Option<Prediction>,
@@ -410,7 +411,8 @@ pub struct Prediction {
 /// The t-score of stored runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TScoreResult {
-    /// The change of the mean over processes, with its bounds at the levels of the steps.
+    /// The change of the mean over processes. Its bounds are one-sided, each at the `step_level` of `test` for its direction; the upper bound is at
+    /// least the difference that the comparison of runs found.
     pub change: Estimate,
     /// The test.
     pub test: FamilyTest,
@@ -423,28 +425,28 @@ pub struct PairedDecision {
     pub location: Location,
     /// The share of each level that this look may spend.
     pub share: f64,
-    /// The speed test, whose interval is that of the change.
+    /// The speed test. Its interval is the interval of the change.
     pub test: FamilyTest,
     /// Standard error of the difference of logarithms.
     pub standard_error: f64,
     /// The slow-path test.
     pub slow_path: SlowPathResult,
-    /// Number of rounds in all that would settle an inconclusive comparison, if further rounds resemble the present ones.
+    /// Total number of rounds that would settle an inconclusive comparison, if further rounds resemble the present ones.
     pub rounds_needed: Option<u64>,
 }
 
-/// The result of the slow-path test: whether samples of one side are slower than their neighbors of the other while its fastest ones are not.
+/// The result of the slow-path test, which asks whether samples of one side are slower than their neighbors of the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SlowPathResult {
     /// The test.
     pub test: FamilyTest,
     /// p for a slow path of the candidate, before adjustment for looks and family.
     pub p: f64,
-    /// Nothing is called unchanged while p is at most this large.
+    /// The largest p at which a slow path is suspected. While one is suspected, nothing is called unchanged.
     pub suspicion: f64,
-    /// Share of the candidate's samples that lie more than 10 % above its floor.
+    /// Share of the candidate's samples that lie more than 10 % above the candidate's floor (its 1st percentile).
     pub share_candidate: f64,
-    /// Share of the base's samples that lie more than 10 % above its floor.
+    /// Share of the base's samples that lie more than 10 % above the base's floor (its 1st percentile).
     pub share_base: f64,
     /// The side that takes a slow path; `None` if a plain change of speed explains the finding, or if there is none.
     pub side: Option<Side>,
@@ -475,7 +477,7 @@ mod tests {
     use crate::model::{DecisionSettings, Measurement, Test, Verdict};
     use perfcheck_stats::Correction;
 
-    /// Ten rounds, decided at a one-sided level of 2.5 %, with these bounds of the change.
+    /// Creates a comparison of ten rounds, decided at a one-sided level of 2.5 %, with these bounds of the change.
     fn looked_at(lower: f64, estimate: f64, upper: f64, standard_error: f64) -> Comparison {
         let both = |number| ByDirection {
             slower: number,

@@ -1,8 +1,8 @@
 //! The tests of each question on stored runs, and the decision about all questions as one family.
 //!
-//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another
-//! [`Correction`](crate::model::Correction). Invariant: a question's bounds are taken at the level of the step at which it was decided, so verdict
-//! and interval never disagree.
+//! Two families are tested, worsening and improvement, each at the whole level. The correction is Holm's procedure or another
+//! [`Correction`](crate::model::Correction). Invariant: a question's bounds are at the level of the step that decided it, so verdict and interval
+//! never disagree.
 
 use super::bounds::ChangeBounds;
 use super::{alternative, disturbance};
@@ -36,7 +36,7 @@ pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison
     )
 }
 
-/// Like [`compare`], but reports progress to `told`. Each question is one part of the work.
+/// Like [`compare`], but reports to `progress`. Each question is one part of the work.
 pub fn compare_with_progress(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -100,7 +100,8 @@ fn compare_by_project_test(
         .collect()
 }
 
-/// Tests all questions as one family. `p` gives a question's p in both directions. A question that cannot be tested stays in the family with p = 1.
+/// Tests all questions as one family. `p` returns the p of a question in both directions. A question that cannot be tested stays in the family with p
+/// = 1.
 fn test_family(
     evidence: &[QuestionEvidence],
     rules: &TestPolicy,
@@ -134,7 +135,8 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Takes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement must show in both.
+    /// Computes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement must show in the t-score
+    /// and in the run values.
     fn from_t_score(tests: &QuestionTests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             base: tests.t_score_base,
@@ -180,7 +182,7 @@ struct BoundedVerdict {
     verdict: Verdict,
     bounds: Bounds,
     p_value: f64,
-    /// Distance beyond the threshold that a slowdown needs to be called, a logarithm.
+    /// How far beyond the threshold a slowdown must lie to be called, a logarithm.
     margin: f64,
 }
 
@@ -312,7 +314,7 @@ fn decide_by_runs(
     }
 }
 
-/// Adds a note if the smallest possible p, 1 / (resamples + 1), would not be small enough for the family.
+/// Adds a note if even the smallest possible p, 1 / (resamples + 1), would be too large for the level that the family leaves.
 fn note_resolution(
     tests: &QuestionTests,
     rules: &TestPolicy,

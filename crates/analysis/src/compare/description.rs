@@ -21,13 +21,13 @@ pub struct ChangeDescription {
     pub mean: Option<DescribedChange>,
     /// The change of the median of all samples.
     pub median: Option<DescribedChange>,
-    /// How large the difference is; `None` for side-by-side measurements and if a side has no samples.
+    /// The effect sizes; `None` for side-by-side measurements and if a side has no samples.
     pub effects: Option<Effects>,
     /// The requested summary.
     pub centers: Option<Centers>,
 }
 
-/// A descriptive change, which does not decide about the time.
+/// A change that describes both sides and does not decide about the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DescribedChange {
     /// The change with its interval at the confidence level.
@@ -37,7 +37,7 @@ pub struct DescribedChange {
 }
 
 impl ChangeDescription {
-    /// Describes the changes of mean and median of stored runs, from the described samples of each process, or from the filtered ones if the test
+    /// Describes the changes of mean and median between stored runs. It uses the samples that summaries describe, or the filtered ones if the test
     /// uses those.
     pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {

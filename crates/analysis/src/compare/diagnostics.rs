@@ -1,4 +1,4 @@
-//! Diagnostics from the order and the spread of samples, reported beyond a threshold. They are for people; nothing decides by them.
+//! Diagnostics from the order and the spread of samples, reported beyond a threshold. They inform people and decide nothing.
 
 use serde::Serialize;
 use std::fmt;
@@ -19,32 +19,32 @@ pub enum Diagnostic {
         /// The standard deviation of the processes' medians divided by their mean standard error.
         ratio: f64,
     },
-    /// Samples depend on the one before.
+    /// Samples are correlated with the samples before them.
     Dependent {
         /// The highest lag-1 autocorrelation of a process.
         autocorrelation: f64,
-        /// Processes in which it is above the threshold.
+        /// Number of processes in which the autocorrelation is above the threshold.
         processes: usize,
     },
     /// The halves of a process have different distributions.
     HalvesDiffer {
-        /// The smallest p.
+        /// The smallest p of a process.
         p_value: f64,
-        /// Processes in which it is below the threshold.
+        /// Number of processes in which p is below the threshold.
         processes: usize,
     },
     /// The mean drifts within a process.
     Drifts {
         /// The largest change from the first half to the second, a fraction.
         change: f64,
-        /// Processes that drift.
+        /// Number of processes that drift.
         processes: usize,
     },
     /// Some samples form a second, slower cluster.
     SlowCluster {
-        /// Number of samples in it.
+        /// Number of samples in the cluster.
         samples: usize,
-        /// Their share of all.
+        /// Their share of all samples.
         share: f64,
         /// Their mean divided by the median of all samples.
         times_median: f64,
@@ -103,7 +103,7 @@ pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagn
     found
 }
 
-/// Reports absurd `values` (all that were measured): a mean too many times the median, or a time that is implausibly long.
+/// Finds what is absurd about `values`, which must be all that were measured: a mean of too many times the median, or an implausibly long time.
 pub fn find_absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let Some(described) = Description::compute(values) else {
         return Vec::new();

@@ -62,7 +62,7 @@ pub struct HostControls {
 }
 
 impl HostControls {
-    /// Computes them from all measurements of a run.
+    /// Computes the speed and steadiness of the host from all measurements of a run.
     pub fn from_measurements<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
         let processes: Vec<&ProcessSeries> =
             measurements.flat_map(|found| &found.processes).collect();
@@ -106,7 +106,7 @@ pub struct Disturbance {
     /// The largest number of threads that were alive in a process. Above 1, other threads may have run beside the samples. Null if the system does
     /// not report it.
     pub threads: Option<u32>,
-    /// The largest share of the samples that can have lost the processor to other work, a fraction; null if the system does not report it.
+    /// The largest share of the samples that may have lost the processor to other work, a fraction; null if the system does not report it.
     #[serde(rename = "interrupted_share")]
     pub interrupted: Option<f64>,
 }
@@ -164,7 +164,8 @@ pub(super) fn disturbance_notes(
 }
 
 /// Returns a note if the host alone could explain the change: the time of the control workload changed in the same direction and by more. There is no
-/// note if the verdict names no change, or if the host changed by less than `SMALLEST_MOVE` or so much that it ran another workload.
+/// note without a change to explain, if the host changed by less than `SMALLEST_MOVE`, or if the times of the control workload are so different that
+/// it was another program.
 fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let change = found.change?.estimate;
     let called = match found.verdict {
@@ -186,7 +187,8 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
 }
 
-/// Averages over processes: a control measurement takes 3 ms, so the fastest would show one quick moment and not the run.
+/// Returns the mean time of the control workload over processes. A control measurement takes 3 ms, so the fastest one would show a quick moment and
+/// not the run.
 fn control_ns<'l>(processes: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
     let passes: Vec<f64> = processes
         .filter_map(|process| Some(process.conduct?.control?.pass.as_f64()))

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::model::ProgressReporter;
 
-/// Items that are worked on between two progress reports.
+/// Number of items that are processed between two progress reports.
 const AT_A_TIME: usize = 64;
 
 /// The place of a stage within the whole work, for progress reports.

@@ -1,7 +1,7 @@
 //! An estimated value with its interval, in the one form that is used outside the statistics crate, and the uncertainty of a relative change.
 //!
-//! Limits, and verdicts about other metrics than the time, decide by the uncertainty. It is kept as standard errors of the logarithm, because the
-//! level of a bound depends on how many benchmarks share it, which is known only at the end.
+//! The uncertainty decides about limits, and about metrics other than the time. It is kept as standard errors of the logarithm, because the level of
+//! a bound depends on how many benchmarks share it, which is known only at the end.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -173,7 +173,7 @@ impl Uncertainty {
         }
     }
 
-    /// Computes the ratio of independent clusters. `None` if the change has no finite value.
+    /// Computes the uncertainty of the change between independent clusters. `None` if the change has no finite value.
     pub(super) fn from_independent(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -187,7 +187,8 @@ impl Uncertainty {
         })
     }
 
-    /// Computes the ratio of rounds that were measured side by side: cluster i of one side is paired with cluster i of the other.
+    /// Computes the uncertainty of the change between rounds that were measured side by side: cluster i of one side is paired with cluster i of the
+    /// other.
     pub(super) fn from_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         smoothness: Smoothness,
@@ -206,7 +207,7 @@ impl Uncertainty {
         Self { between, ..self }
     }
 
-    /// Returns the change with its two-sided interval: the wider of those from processes and from runs.
+    /// Returns the change with its two-sided interval at `level`: the wider of the interval from processes and the interval from runs.
     pub fn interval_at(&self, level: f64) -> Estimate {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
@@ -232,8 +233,8 @@ impl Uncertainty {
     }
 }
 
-/// Estimates how far the new run and the reference may have drifted apart: docs/internals/src/statistics/stored.md, steps 1 to 3, with the mean of
-/// the logarithms of the processes' values as the value of a run. `None` if no run of the reference has a value.
+/// Estimates how far the new run and the reference may have drifted apart, by steps 1 to 3 of docs/internals/src/statistics/stored.md. The value of a
+/// run is the mean of the logarithms of its processes' values. `None` if no run of the reference has a value.
 pub(super) fn estimate_drift(
     question: &Question<'_>,
     rules: &TestPolicy,

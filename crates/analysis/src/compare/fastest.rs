@@ -1,6 +1,6 @@
 //! Ranks several benchmarks of one run: which is the fastest, and which cannot be distinguished from it.
 //!
-//! Describes and decides nothing: the processes of one run do not show drift between runs, the effect of other inputs, or of code layout.
+//! Describes and decides nothing: the processes of one run do not show drift between runs, or the effects of other inputs and code layouts.
 
 use serde::Serialize;
 

@@ -293,7 +293,7 @@ mod tests {
             runs: 18,
         };
         assert_eq!(sum.counts, counts);
-        // Without a filter nothing is described apart from the samples.
+        // Without a filter, no samples are left out.
         apply_filter(&mut run, Some(&source), &SampleFilter::default());
         assert_eq!(sum_left_out(&run), None);
     }

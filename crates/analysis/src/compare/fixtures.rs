@@ -83,7 +83,7 @@ pub(crate) fn measurement(processes: Vec<ProcessSeries>) -> Measurement {
     }
 }
 
-/// Creates a measurement whose processes have `samples` samples each, from the given floor up to 6 per mille above.
+/// Creates a measurement whose processes have `samples` samples each, from the given floor to 0.6 % above it.
 pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
     let processes = (0_u32..)
         .zip(floors)

@@ -1,14 +1,14 @@
 //! Notes: what a reader must know about a comparison besides its numbers, such as how the host disturbed it.
 //!
-//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) may be an accident: only a change
-//! beyond the threshold by more than they differ is called.
+//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) may be an accident. Then a change is called
+//! only if it exceeds the threshold by more than the gap between these processes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::model::{BySide, Side, Statistic};
 
-/// Beyond this gap (a fraction) the floor of a side is an accident of a disturbed host.
+/// If the fastest processes of a side are farther apart than this (a fraction), its floor is taken as an accident of a disturbed host.
 const MOST_APART: f64 = 0.2;
 
 /// A note on a comparison. `Display` gives a sentence without a full stop.
@@ -18,19 +18,19 @@ const MOST_APART: f64 = 0.2;
 pub enum Note {
     /// A side has no samples.
     NoSamples {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
     },
     /// The samples of a side are too short for its clock.
     SamplesTooShort {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How long a sample must be to count, in nanoseconds.
         needed_ns: f64,
     },
     /// Processes of a side were left out because their samples are too short for its clock.
     ProcessesLeftOut {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How many were left out.
         left_out: usize,
@@ -46,7 +46,7 @@ pub enum Note {
     },
     /// Processes of a side failed.
     ProcessesFailed {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How many processes failed.
         failed: usize,
@@ -55,7 +55,7 @@ pub enum Note {
     },
     /// A side has only one or two processes.
     FewProcesses {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How many processes it has.
         processes: usize,
@@ -93,7 +93,7 @@ pub enum Note {
     /// Few processes of a side came near its fastest one, so the time of that one is uncertain. If the gap exceeds 20 %, only a change that exceeds
     /// the noise threshold by more than the gap is called.
     LoneFloor {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How much slower the second fastest process is, a fraction. Among many processes, the slowest of the fastest tenth takes the place of the
         /// second fastest.
@@ -164,7 +164,7 @@ pub enum Note {
         /// How many samples a side has.
         samples: usize,
     },
-    /// Samples of one side are slower than their neighbors of the other side, but its fastest ones are not.
+    /// Samples of one side are slower than their neighbors of the other side, but the fastest samples of that side are not.
     SlowPath {
         /// The slower side.
         side: Side,
@@ -199,7 +199,7 @@ pub enum Note {
     },
     /// Rounds resemble the round before them, so they are not independent evidence.
     RoundsDependOnTheirNeighbours {
-        /// The correlation of the signs of successive rounds about the median.
+        /// The correlation between successive rounds, computed from their signs about the median.
         correlation: f64,
     },
     /// An iteration is so long that a round has few samples.
@@ -224,7 +224,7 @@ pub enum Note {
     },
     /// The rounds of a side fall into two groups.
     SeveralModes {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// The gap between the groups, a fraction.
         apart: f64,
@@ -242,7 +242,7 @@ impl Note {
         self.withheld_change() > 0.0
     }
 
-    /// Returns by how much more than the noise threshold the time must change to be called, a logarithm.
+    /// Returns how far beyond the noise threshold a change must lie to be called, a logarithm; 0 for notes that withhold no changes.
     pub(super) fn withheld_change(&self) -> f64 {
         match self {
             Self::LoneFloor { gap, .. } if *gap > MOST_APART => gap.ln_1p(),
@@ -372,7 +372,7 @@ impl fmt::Display for Note {
         match self {
             Self::Host(note) => note.fmt(f),
             Self::NoSamples { side } => write!(f, "{side} has no samples"),
-            // Without a clock, only values of 0 do not count.
+            // Without a clock, a sample is too short only if its value is 0.
             Self::SamplesTooShort { side, needed_ns } if *needed_ns == 0.0 => write!(
                 f,
                 "the values of {side} are 0, so there is no ratio; use a test that compares differences (`--method nbenchmark`)"
@@ -476,7 +476,7 @@ pub enum HostNote {
     },
     /// At least half of the processes of a side became faster or slower while they were sampled.
     ProcessesDrift {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// How many processes drifted.
         drifting: usize,
@@ -485,7 +485,7 @@ pub enum HostNote {
     },
     /// The processor was often taken away while a side was sampled.
     SamplesInterrupted {
-        /// The side that this is about.
+        /// The side that the note is about.
         side: Side,
         /// The largest share of its samples that can have been interrupted.
         share: f64,

@@ -1,7 +1,8 @@
 //! Reduces the samples of a process to one value.
 //!
-//! Only samples that are long enough for the clock count, by a length that their own times cannot influence. Both sides use the same statistic and
-//! the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of samples.
+//! Only samples that are long enough for the clock count; their own times do not affect this choice (see [`ProcessSampling`]). Both sides use the
+//! same statistic and the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of
+//! samples.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,8 +55,8 @@ impl Location {
         value.map(f64::ln)
     }
 
-    /// Returns how the value of a run follows from process values of this kind. Noise only lengthens low quantiles, so the smallest one is the best;
-    /// medians vary in both directions, and so do those of whole runs: see docs/internals/src/statistics/.
+    /// Returns how the value of a run follows from process values of this kind. Noise only lengthens low quantiles, so the smallest of them is used.
+    /// Medians vary in both directions, and so do those of whole runs, so their mean is used: see docs/internals/src/statistics/.
     pub(super) fn run_value(self) -> RunValue {
         match self {
             Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
@@ -88,8 +89,8 @@ fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
 }
 
 impl ProcessTimes {
-    /// Returns `None` if most samples of a ramp, or all flat ones, are shorter than `least` or too short for the clock at `typical_ns`, the typical
-    /// time of an iteration.
+    /// Collects the usable samples of a process. `None` if more than half of its comparable samples are shorter than `least`, or too short for the
+    /// clock if an iteration takes `typical_ns`.
     fn from_process(
         process: &ProcessSeries,
         quantum_ns: f64,
@@ -212,14 +213,14 @@ pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     }
 }
 
-/// The step that is assumed for a clock of unknown step, in nanoseconds. A coarser clock shows by samples that fall on few distinct values.
+/// The step that is assumed for a clock of unknown step, in nanoseconds. A coarser clock is recognized by samples that have few distinct values.
 pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// How a process sampled a benchmark.
 ///
-/// It decides whether the clock can time the samples. A sample's own time must not decide whether it counts: every disturbance makes samples longer,
-/// so if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of iterations
-/// (fixed before it began) times the time of an iteration that is typical of all processes of the benchmark.
+/// The clock can time the samples only if they are long enough. A sample's own time must not decide this: every disturbance makes samples longer, so
+/// if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of iterations (fixed
+/// before it began) times the time of an iteration that is typical of all processes of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessSampling {
     /// Iterations of its median sample.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::note::Note;
 use crate::model::{DecisionSettings, MIN_PROCESSES, Measurement, Side, Test, Verdict};
 
-/// The class of a host, which sets how far runs of identical code are expected to drift apart before any run was measured.
+/// The class of a host. It sets how far apart runs of identical code are expected to be before any of them was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostClass {
@@ -16,8 +16,8 @@ pub enum HostClass {
 }
 
 impl HostClass {
-    /// Classifies a machine by whether others use it. An unknown machine counts as shared: treated as a quiet one, its drift would be called a
-    /// change.
+    /// Classifies a machine by whether others use it. An unknown machine counts as shared: if it were wrongly treated as dedicated, its drift would
+    /// be called a change.
     pub fn from_shared(shared: Option<bool>) -> Self {
         match shared {
             Some(false) => Self::Dedicated,
@@ -25,7 +25,7 @@ impl HostClass {
         }
     }
 
-    /// The prior standard deviation of a run's value, as a fraction.
+    /// Returns the prior standard deviation of a run's value, a fraction.
     pub fn prior_sd(self) -> f64 {
         match self {
             Self::Dedicated => 0.01,
@@ -37,7 +37,7 @@ impl HostClass {
 /// The stored runs that a measurement is compared with.
 #[derive(Debug, Clone)]
 pub struct Reference<'a> {
-    /// The runs whose mean is the reference value: one run for a named baseline. Never empty.
+    /// The runs whose mean is the reference value, at least one; for a named baseline, its one run.
     pub averaged: Vec<&'a Measurement>,
     /// The runs from which the drift between runs is estimated, including those averaged.
     pub spread: Vec<&'a Measurement>,
@@ -57,8 +57,8 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the verdict of a candidate that has too few processes with samples (`good` of them) to be tested, and adds notes about what is
-    /// missing.
+    /// Returns `Failed` for a candidate with too few processes that have samples (`good` of them) to be tested, and adds notes about what is missing.
+    /// `None` if there are enough.
     pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {

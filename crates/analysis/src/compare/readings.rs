@@ -1,4 +1,4 @@
-//! The samples of a measurement in the units that people read, and the statistics of them in columns of many runs and in pivots.
+//! The samples of a measurement in the units that people read, and their statistics for columns of many runs and for pivots.
 //!
 //! The metric determines how samples are read: times and amounts as they are, rates as units per second. Describes and decides nothing. The formulas
 //! are in docs/internals/src/statistics/other-systems.md.
@@ -38,7 +38,7 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::SubselectionMargin,
 ];
 
-/// Returns the label of a statistic: that of mmtests if it has one. Means of rates are harmonic there.
+/// Returns the label of a statistic: that of mmtests if it has one. For rates, the label says that the mean is harmonic.
 pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     let kind = match metric {
         Metric::Rate { .. } => "H",
@@ -153,8 +153,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Computes a statistic of columns; `None` if the samples cannot give it. Random numbers are drawn from `seed`, in a separate sequence for each
-    /// benchmark.
+    /// Computes `statistic`; `None` if it is not for columns or the samples cannot give it. Random numbers are drawn from `seed`, in a separate
+    /// sequence for each benchmark.
     pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
         let described = || Description::compute(&self.values);
         let harmonic = || HarmonicMean::compute(&self.values);
@@ -409,8 +409,8 @@ mod tests {
         // Means of 101 ns with their margin, and half the distance of the corresponding rates.
         let between = 1e9 / (101.0 - of_times) - 1e9 / (101.0 + of_times);
         assert!((of_rates / (between / 2.0) - 1.0).abs() < 1e-9);
-        // Processes of 100 and 125 ns: the reciprocals of their rates have a deviation of 12.5 ns and a mean of 112.5 ns; divide the one by the
-        // other's square.
+        // Processes of 100 and 125 ns: the reciprocals of their rates have a deviation of 12.5 ns and a mean of 112.5 ns; divide the deviation by the
+        // square of the mean.
         let rates: [&[f64]; 2] = [&[100.0, 100.0], &[125.0, 125.0]];
         near(
             figure(

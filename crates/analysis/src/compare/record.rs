@@ -54,7 +54,7 @@ pub struct BenchmarkRecord {
     #[serde(rename = "percentiles_ns", serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles: [f64; 5],
-    /// Properties of the samples that exceed a threshold.
+    /// Conspicuous properties of the samples, each beyond a threshold.
     pub diagnostics: Vec<Diagnostic>,
     /// How the host and the clock disturbed the measurement.
     #[serde(flatten)]
@@ -65,7 +65,7 @@ impl BenchmarkRecord {
     /// With fewer processes a `BCa` interval at 95 % covers less than 93 %.
     pub const FEWEST_FOR_BCA: usize = 50;
 
-    /// Computes the record of `measurement`, whose `summary` it includes; `None` without samples.
+    /// Computes the record of `measurement`, including its `summary`; `None` without samples.
     pub fn from_measurement(
         measurement: &Measurement,
         summary: &Summary,
@@ -132,7 +132,7 @@ fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterv
     TInterval::from_standard_error(means.mean, means.standard_error()?, df, level)
 }
 
-/// Returns the mean with its `BCa` interval if there are enough processes that it covers about as often as it claims.
+/// Returns the mean with its `BCa` interval; `None` if there are too few processes for the interval to cover about as often as it claims.
 fn mean_bca(
     measurement: &Measurement,
     processes: &[Vec<f64>],

@@ -77,10 +77,13 @@ pub(super) struct RunLevel {
 }
 
 impl RunLevel {
-    /// Computes `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1, where s0 is the prior
-    /// standard deviation and nu0 its degrees of freedom. The runs of each level in `earlier` add their squares about the mean of that level, and one
-    /// degree of freedom less than their number. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: for floors
-    /// `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new + s_base^2 / k_base` over k processes.
+    /// Estimates the difference of `candidate` from the reference, with its standard error SE.
+    ///
+    /// The variance between runs is `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1, where
+    /// s0 is the prior standard deviation and nu0 its degrees of freedom. The runs of each level in `earlier` add their squares about the mean of
+    /// that level, and one degree of freedom less than their number. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within
+    /// runs: for floors `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new + s_base^2 / k_base` over k
+    /// processes.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(
@@ -170,7 +173,7 @@ struct FloorGaps {
 
 impl FloorGaps {
     fn from_runs(candidate: &RunValues, averaged: &[RunValues]) -> Self {
-        // A single process has no gap. Assume the distance from its floor that the processes of the other runs have from theirs.
+        // A single process has no gap. Assume the typical distance of the other runs' processes from their floors.
         let (squares, count) = averaged
             .iter()
             .chain([candidate])

@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleDescription {
-    /// The number of the process that they are from; null for the samples of all processes.
+    /// The number of the process that the samples are from; null for the samples of all processes together.
     pub process: Option<u32>,
     /// The outlier policy.
     pub outliers: Outliers,
@@ -52,7 +52,7 @@ pub struct SampleDescription {
     pub cv: Option<f64>,
     /// The median absolute deviation from the median, unscaled.
     pub mad_ns: f64,
-    /// Percentiles.
+    /// The percentiles 5, 25, 75, 95 and 99.
     #[serde(serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles_ns: [f64; 5],

@@ -10,9 +10,9 @@ use perfcheck_stats::{
     relative_change_resamples, sample_variance, silverman_bandwidth,
 };
 
-/// Points of the density of resampled changes, which is smooth.
+/// Number of points of the density of resampled changes, which is smooth.
 const CHANGE_POINTS: usize = 48;
-/// Resamples of the change. Their density is drawn; no bound is taken from it.
+/// Number of resamples of the change. Their density is drawn; no bound is computed from them.
 const RESAMPLES: usize = 4_000;
 /// Share of the samples of a linear phase that are assumed to be undisturbed.
 const MOSTLY_UNDISTURBED: f64 = 0.7;
@@ -38,7 +38,7 @@ pub const PROBABILITIES: [f64; 48] = {
     p
 };
 
-/// The amount of detail of a drawing: a single picture has room for everything, on a page of hundreds each byte counts.
+/// The amount of detail of a drawing. A single picture has room for everything; on a page of hundreds, each byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeDetail {
     /// Approximate maximum number of samples; every n-th one is kept.
@@ -255,7 +255,8 @@ impl ChangeShape {
     }
 }
 
-/// Returns the bandwidth. Resamples of few processes take few distinct values, so a curve with a small bandwidth would look like a comb.
+/// Returns the bandwidth of the density of resampled changes; `None` if they do not spread. Resamples of few processes take few distinct values, so a
+/// curve with a small bandwidth would look like a comb.
 fn bandwidth(changes: &[f64]) -> Option<f64> {
     let centre = mean(changes)?;
     let sd = sample_variance(changes)?.sqrt();
@@ -287,9 +288,9 @@ fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
     samples.iter().step_by(every).copied().collect()
 }
 
-/// The range is based on the closest interval that holds this share of the samples: up to a quarter of them may be interruptions.
+/// The drawn range is based on the shortest interval that contains this share of the samples: up to a quarter of them may be interruptions.
 const CLOSE: f64 = 0.75;
-/// Samples farther away than this many widths of that interval are counted and not drawn. No sample of a normal distribution is that far away.
+/// Samples farther from that interval than this many of its widths are counted but not drawn. Samples of a normal distribution practically never are.
 const REACH: f64 = 2.0;
 
 /// The density of values over a range.
@@ -342,8 +343,9 @@ impl Curve {
     }
 }
 
-/// Returns the range to draw: from the smallest to the largest value near the closest three quarters of the values, with some room on both sides.
-/// Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with them.
+/// Returns the range to draw: from the smallest to the largest value near the shortest interval that contains three quarters of the values, with some
+/// room on both sides. Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with
+/// them.
 pub(super) fn drawn_range(sorted: &[f64]) -> Option<Interval> {
     let Interval { lower, upper } = shortest_interval(sorted)?;
     let reach = REACH * (upper - lower);

@@ -24,7 +24,7 @@ const LEAST_MODE_SHARE: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// How many of the described samples there are.
+    /// How many samples are described.
     pub samples: usize,
     /// How many processes they come from.
     pub processes: usize,
@@ -162,7 +162,7 @@ pub(super) fn modal_value_if_several(values: &[f64], thresholds: &Thresholds) ->
     modal.filter(|value| *value >= thresholds.several_modes)
 }
 
-/// Returns two modes if the interval of the median covers both, which explains its width.
+/// Returns two modes if the interval of the median covers both; they explain why it is wide.
 fn modes_within_interval(
     pooled: &[f64],
     median: &Estimate,

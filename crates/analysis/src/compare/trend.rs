@@ -18,7 +18,7 @@ const MOST_RUNS: usize = 30;
 const FEWEST_DF: usize = 9;
 /// If a level has fewer values, none of them counts as an outlier.
 const FEWEST_FOR_FENCES: usize = 8;
-/// Probability of a value beyond one side of the band.
+/// Probability that a value lies beyond one end of the band by chance.
 const BAND_LEVEL: f64 = 0.001;
 
 /// The value of a run.
@@ -28,7 +28,7 @@ pub struct TrendPoint {
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
     pub accepted: bool,
-    /// Whether side-by-side measurements determine its place in the history. Such a value is ignored in the search for level changes.
+    /// Whether the run was measured side by side and its value follows from such measurements. Its value is ignored in the search for level changes.
     pub is_placed: bool,
     /// Half the width of the interval of the change, a logarithm, if side-by-side measurements show that a level begins here; otherwise `None`.
     pub shown: Option<f64>,
@@ -183,8 +183,8 @@ impl Trend {
     }
 
     /// Returns how far the present level has moved from the value of one earlier run (such as a baseline), with the interval at `confidence_level`.
-    /// This shows creeping change, which no single run does. It uses the newest 30 runs of the level after that run. `points` must be those of this
-    /// history; `None` if the value of that run is unknown or no later run counts.
+    /// It averages the newest 30 runs of the level after that run, so it shows creeping change, which no single run does. `points` must be those of
+    /// this history. `None` if the value of that run is unknown or no later run counts.
     pub fn change_since(
         &self,
         points: &[TrendPoint],
@@ -429,8 +429,8 @@ pub struct RunSeries {
     /// The statistic of each process; `None` if no run has usable samples.
     pub location: Option<Location>,
     /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, and for a run that cannot be
-    /// compared with the newest: only one of the two was measured with a flat phase, or the run has less than half as many samples per process (a low
-    /// quantile depends on their number).
+    /// compared with the newest one. That is so if only one of the two was measured with a flat phase, or if the run has less than half as many
+    /// samples per process (a low quantile depends on their number).
     pub values: Vec<Option<f64>>,
 }
 
@@ -480,7 +480,7 @@ enum RunEvidence {
 }
 
 impl RunEvidence {
-    /// Returns `None` if there are no usable samples.
+    /// Collects the usable samples, or else the values kept after samples were removed; `None` without either.
     fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {
@@ -511,7 +511,7 @@ impl RunEvidence {
         }
     }
 
-    /// Returns the value from the first `count` samples of each process.
+    /// Returns the value of the run, from the first `count` samples of each process if there are samples.
     fn value(&self, location: Location, count: usize) -> Option<f64> {
         match self {
             Self::Samples(run) => {

@@ -100,7 +100,7 @@ fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> us
 }
 
 enum NumberLookup<'a> {
-    /// The change or the value.
+    /// The change or the value that the limit is about.
     Number(LimitedValue<'a>),
     /// The benchmark does not have the statistic.
     Nothing,
@@ -135,7 +135,8 @@ impl LimitedValue<'_> {
         }
     }
 
-    /// Returns the value with its interval if `family` values share the level. Without an interval, both bounds are the value.
+    /// Returns the value with its interval if `family` values share the level, and the shared level if the value uses a share of it. A change of
+    /// counts that the test does not show has no bounds.
     fn with_interval(
         &self,
         family: usize,
@@ -325,14 +326,14 @@ mod tests {
         check_limits(&rows, limits.iter(), &decision)
     }
 
-    /// Factors of one benchmark that is 12 % slower, and of `others` that are not slower.
+    /// Returns the factors of one benchmark that is 12 % slower, and of `others` that are not slower.
     fn one_of(others: usize) -> Vec<f64> {
         let mut factors = vec![1.12];
         factors.extend(vec![1.0; others]);
         factors
     }
 
-    /// The remark on the one of fifty benchmarks that is 12 % slower.
+    /// Returns the remark on the one of fifty benchmarks that is 12 % slower.
     fn undecided(limit: &str, is_change: bool) -> LimitNote {
         LimitNote::Undecided {
             text: limit.to_owned(),
@@ -441,7 +442,7 @@ mod tests {
             assert_eq!(shared.family, 1);
             assert!((shared.effective_level() - 0.95).abs() < 1e-12);
         }
-        // Another statistic is another number: 1 - 0.05 / 2.
+        // Two different statistics share the level: 1 - 0.05 / 2.
         let found = kept(&["time:106ns", "mean:107ns"], &one_of(0));
         assert_eq!(found.exceeded.len(), 2);
         for one in &found.exceeded {

@@ -1,4 +1,4 @@
-//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. They are derived from the rows, and only here.
+//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. Only this module derives them from the rows.
 //!
 //! When a conclusion moves to another store, the runs that it names get new numbers.
 

@@ -7,7 +7,7 @@ use super::row::{ComparisonContext, Row};
 use super::stored::StoredEvidence;
 use crate::model::ProgressReporter;
 
-/// All that the verdicts of a run are made from.
+/// The data from which the verdicts of a run are computed.
 pub enum Evidence<'e, 'm> {
     /// The run is compared with stored runs.
     Stored(StoredEvidence<'e, 'm>),
@@ -24,7 +24,7 @@ impl<'m> Evidence<'_, 'm> {
         }
     }
 
-    /// Describes the comparison that `rows` are the result of.
+    /// Describes the comparison whose results are `rows`.
     pub fn basis(&self, rows: &[Row<'_>]) -> ComparisonContext {
         match self {
             Self::Stored(stored) => stored.context(rows),

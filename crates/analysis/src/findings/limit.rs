@@ -18,16 +18,16 @@ pub enum Ceiling {
     Value(f64),
 }
 
-/// The benchmarks that a limit is for, given by the place where it was written.
+/// The benchmarks that a limit applies to because of the place where it was written.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// The only package that the limit is for.
+    /// The only package that the limit applies to.
     pub package: Option<String>,
-    /// Pattern of the ids that the limit is for.
+    /// Pattern of the ids that the limit applies to.
     pub within: Option<GlobMatcher>,
 }
 
-/// A limit and the benchmarks that it is for.
+/// A limit, with the benchmarks that it applies to.
 #[derive(Debug, Clone)]
 pub struct Limit {
     /// The statistic that is limited.
@@ -97,7 +97,7 @@ impl Limit {
         })
     }
 
-    /// Reports whether the limit is for this benchmark.
+    /// Reports whether the limit applies to this benchmark.
     pub fn applies_to(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
         let matches =

@@ -18,11 +18,11 @@ const SEVERAL_PROCESSORS: f64 = 1.3;
 pub struct PairedEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
-    /// The earlier runs whose builds the base reused, if any.
+    /// For each benchmark whose base was the build of an earlier run, that run.
     pub earlier: &'a BTreeMap<BenchmarkKey, RunId>,
     /// The measurements of the base.
     pub base: &'a [Measurement],
-    /// The measurements of the candidate. Process r of each side is round r.
+    /// The measurements of the candidate. Process r of each side belongs to round r.
     pub candidate: &'m [Measurement],
     /// The plan that was fixed before the first round.
     pub plan: &'a Plan,
@@ -45,7 +45,7 @@ pub struct PairedEvidence<'a, 'm> {
 pub struct RoundsCost {
     /// Duration, in seconds.
     pub seconds: f64,
-    /// Whether the time ended before the benchmark was settled.
+    /// Whether the time budget ended before the benchmark was settled.
     pub ran_out_of_time: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'m> PairedEvidence<'_, 'm> {
         }
     }
 
-    /// Returns the rows, by key.
+    /// Returns the rows, sorted by key.
     pub(super) fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
         let summaries = summarize_all(
@@ -232,7 +232,7 @@ fn pair_rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
 }
 
 impl Row<'_> {
-    /// Reports whether the row looks slower.
+    /// Reports whether the benchmark became slower, is suspected to have, or is inconclusive but seems slower.
     pub fn looks_slower(&self) -> bool {
         match self.verdict {
             Some(Verdict::Regressed | Verdict::Suspect) => true,
@@ -244,8 +244,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs of both sides of this row, whose candidate was measured as `run`. The base is the newest run of the reference; `None` if
-    /// there is none, or if this store does not have it.
+    /// Returns the runs of both sides; `run` is that of the candidate. The base is the newest run of the reference; `None` if there is none, or if
+    /// this store does not have it.
     pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
         BySide {
             base: self.compared_runs(run).first().copied().flatten(),
@@ -253,8 +253,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs that the candidate, measured as `run`, was compared with, newest first. If both sides were measured side by side, the only
-    /// one is the other side of the pair.
+    /// Returns the runs that the candidate was compared with, newest first; `run` is that of the candidate. If both sides were measured side by side,
+    /// only the other run of the pair is returned.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
         let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_paired);
         match run.pair.filter(|_| in_turn) {

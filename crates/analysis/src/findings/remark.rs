@@ -1,5 +1,5 @@
-//! Remarks that accompany verdicts, and findings about the machine code of two builds (where it is the same, and the functions that differ), as data;
-//! the output layers turn them into sentences.
+//! Remarks that accompany verdicts, and findings about the machine code of two builds: where it is the same, and the functions that differ. Both are
+//! data; the output layers turn them into sentences.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub enum BenchmarkNote {
         rounds: Option<u64>,
         /// Duration of these rounds, in seconds, if the duration of those measured is known.
         seconds: Option<f64>,
-        /// Whether the time for the benchmark had ended.
+        /// Whether the time budget of the benchmark ended before it was settled.
         ran_out_of_time: bool,
         /// The noise threshold, a fraction, with which the benchmark would be unchanged; `None` if the change may be real.
         noise_threshold: Option<f64>,
@@ -37,7 +37,7 @@ pub enum BenchmarkNote {
     OtherHarness,
     /// The base failed, so there is nothing to compare with.
     BaseFailed,
-    /// The benchmark is unknown, because a bench target failed before it announced its benchmarks.
+    /// A bench target failed before it announced its benchmarks, so it is unknown whether it has this one.
     TargetFailed {
         /// Whether the target of the base failed; otherwise that of the candidate.
         in_base: bool,
@@ -84,7 +84,7 @@ pub enum RunNote {
         /// Why they were not counted.
         reason: String,
     },
-    /// Sampled functions were requested but are not known.
+    /// The functions by sampled time were requested but are not known.
     NotSampled {
         /// The benchmarks concerned.
         benchmarks: Vec<BenchmarkKey>,
@@ -243,7 +243,7 @@ impl RunNote {
     }
 }
 
-/// Why both sides of a benchmark that was not measured are the same.
+/// The reason why both sides are the same, so that the benchmark was not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -264,7 +264,7 @@ pub struct CodeChange {
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// The run whose build it differs from, if benchmarks of this run have several references; null if they have one.
+    /// The run whose build the candidate is compared with, if benchmarks of this run have several references; null if they have one.
     pub reference: Option<RunId>,
     /// First the functions whose cost changed, in instructions or sampled time; then changed, added and removed functions, each longest first; then
     /// functions whose own code is the same.
@@ -306,7 +306,7 @@ impl ComparedBuilds<'_> {
 }
 
 impl CodeChange {
-    /// Lists the functions of a target, as many as are stored.
+    /// Creates the change of a target from the functions that differ. It keeps as many as may be stored, and counts the rest.
     pub fn new(
         package: String,
         target: String,

@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns in what way both sides are the same, if nothing was measured for that reason.
+    /// Returns in what way both sides are the same, if the benchmark was not measured for that reason.
     pub fn sameness(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
             BenchmarkNote::Same(same) => Some(*same),
@@ -111,7 +111,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Reports whether it is unchanged because both builds run the same machine code.
+    /// Reports whether the benchmark is unchanged because both builds run the same machine code.
     pub fn is_same_code(&self) -> bool {
         self.verdict == Some(Verdict::Unchanged) && self.sameness().is_some()
     }

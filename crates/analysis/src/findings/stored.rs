@@ -1,4 +1,4 @@
-//! The rows of a run that is compared with stored runs, and the stored runs that each benchmark is compared with.
+//! The result rows of a run that is compared with stored runs, and the reference runs of each benchmark.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +24,18 @@ pub struct StoredEvidence<'a, 'm> {
     pub expected: &'a [BenchmarkKey],
     /// The rules by which the questions are decided.
     pub rules: &'a TestPolicy,
-    /// The noise threshold of a benchmark, a fraction.
+    /// Returns the noise threshold of a benchmark, as a fraction.
     pub noise_threshold: &'a dyn Fn(&Measurement) -> f64,
     /// Facts that the user allows to differ.
     pub allowed: &'a [Fact],
     /// Bench targets (package, target) that failed as a whole.
     pub failed_targets: &'a BTreeSet<(String, String)>,
-    /// Whether the run had a time budget, which may have left some processes out.
+    /// Whether the run had a time budget. If so, it may have ended before all planned processes ran.
     pub had_time_budget: bool,
 }
 
 impl<'m> StoredEvidence<'_, 'm> {
-    /// Returns the basis of the verdicts in `rows`.
+    /// Returns the context of `rows`: how they were compared, with what, and under which settings.
     pub(super) fn context(&self, rows: &[Row<'_>]) -> ComparisonContext {
         let rules = self.rules;
         ComparisonContext {
@@ -51,7 +51,7 @@ impl<'m> StoredEvidence<'_, 'm> {
         }
     }
 
-    /// Returns the rows, by key.
+    /// Returns the rows, sorted by key.
     pub(super) fn rows(&self, progress: &ProgressReporter<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
         let count = self.measurements.len();
@@ -157,7 +157,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 }
 
-/// Describes measurements, in their order.
+/// Returns the summary of each measurement, in the same order; `None` for one without samples.
 pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
@@ -217,12 +217,12 @@ fn make_row<'m>(
     }
 }
 
-/// Reports whether failures left too few processes.
+/// Reports whether some processes failed and fewer than [`MIN_PROCESSES`] succeeded.
 fn too_many_failed(measurement: &Measurement) -> bool {
     !measurement.failures.is_empty() && measurement.processes.len() < MIN_PROCESSES
 }
 
-/// Withdraws a verdict if the time budget ended after too few processes, and adds a remark with the reason.
+/// If the time budget ended after too few processes, makes the verdict inconclusive and adds a remark with the reason.
 fn withdraw_if_cut_short(row: &mut Row<'_>) {
     let Some(processes) = row.measurement.and_then(processes_if_too_few) else {
         return;
@@ -259,7 +259,8 @@ pub enum ReferenceChoice {
         averaged: Vec<RunId>,
         /// The runs from which drift is estimated.
         spread: Vec<RunId>,
-        /// Runs of earlier levels that also show drift: the noise stays the same when a new level is accepted.
+        /// Runs of earlier segments of the history, one list for each segment. They also show drift, because accepting a new level does not change
+        /// the noise.
         earlier: Vec<Vec<RunId>>,
         /// Differences that do not forbid the comparison.
         warnings: Vec<Difference>,
@@ -452,7 +453,7 @@ mod tests {
         assert_eq!(row.reference, [Some(RunId(4))]);
         assert_eq!(row.spread, [4, 3, 2, 1].map(|run| Some(RunId(run))));
         assert_eq!((row.blocking, &row.key), (vec![], &candidate.benchmark.key));
-        // The runs had no such benchmark.
+        // The reference runs do not have this benchmark.
         let new = make_row(&candidate, None, None, &chosen);
         assert_eq!((new.verdict, new.comparison), (Some(Verdict::New), None));
         assert_eq!((new.reference, new.spread), (vec![], vec![]));

@@ -1,5 +1,4 @@
-//! The identity of a benchmark, the work of one iteration, and the meaning of its numbers: the metric says how to read a sample and which direction
-//! is worse.
+//! The identity of a benchmark, the work of one iteration, and the metric: the meaning of the samples.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -7,7 +6,7 @@ use std::fmt;
 
 use super::{AuthorSettings, limits};
 
-/// The identity of a benchmark across runs: ids of two packages or targets never collide.
+/// The identity of a benchmark across runs. It includes package and target, so equal ids in different targets do not collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkKey {
@@ -101,7 +100,7 @@ pub struct Benchmark {
     pub version: Option<String>,
     /// The work of one iteration.
     pub throughput: Throughput,
-    /// The throughput in the author's words, if its unit is another one than bytes or elements.
+    /// The throughput as the author declared it, if its unit is neither bytes nor elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_throughput: Option<String>,
     /// The settings that the author made in code.

@@ -1,8 +1,8 @@
-//! The origin of the numbers of an imported run, filters for its descriptions, and the data that Criterion writes about a benchmark.
+//! The origin of an imported run, the filter of its samples, and the data that Criterion writes about a benchmark.
 //!
 //! This module holds only types; their users decide which file or message to read. All samples are stored, and tests use all of them unless
-//! `Observations::Filtered` is chosen. Criterion's types serve its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput of an
-//! unknown kind is kept as text.
+//! `Observations::Filtered` is chosen. The types for Criterion describe its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput
+//! of an unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -29,9 +29,10 @@ pub struct Source {
     /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
     /// evidence.
     pub processes_known: bool,
-    /// Samples that descriptions of the run leave out. If it drops the first repetitions, they are stored as the warm-up of their processes.
+    /// The filter of the samples that descriptions of the run use. First repetitions that the filter drops are stored as the warm-up of their
+    /// processes.
     pub filter: SampleFilter,
-    /// Parameters of the intervals of the import's means.
+    /// Parameters of the confidence intervals that `import` prints for means.
     pub interval: SourceInterval,
     /// Numbers of values that were read, left out and kept.
     pub counts: SampleCounts,
@@ -39,7 +40,7 @@ pub struct Source {
     pub rows_skipped: u64,
 }
 
-/// Returns an imported id, or a part of one, as its cells contained it: each `%2F` becomes a `/` again.
+/// Restores the cell text of an imported id or id part: each `%2F` becomes `/`, and each `%252` becomes `%2`.
 pub fn as_in_cells(id: &str) -> String {
     id.replace("%2F", "/").replace("%252", "%2")
 }
@@ -105,7 +106,7 @@ impl Source {
     }
 }
 
-/// A filter that leaves samples out. The filter that an import was given belongs to its run.
+/// A filter of samples. The filter of an import is stored with its run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleFilter {
@@ -117,7 +118,7 @@ pub struct SampleFilter {
     pub fence: Option<f64>,
     /// With fewer samples than this, none is an outlier by interquartile ranges.
     pub min_samples: u32,
-    /// Whether a row with an outlier in one value is left out for all its values.
+    /// Whether an outlier in one value of a row leaves out the whole row.
     pub paired: bool,
 }
 
@@ -135,7 +136,7 @@ impl Default for SampleFilter {
 }
 
 impl SampleFilter {
-    /// Fills in the fence from these thresholds, unless the filter has its own.
+    /// Returns the filter with `min_samples` from `thresholds`, and with their fence unless the filter already has one.
     #[must_use]
     pub fn with_fence_from(self, thresholds: &Thresholds) -> Self {
         Self {
@@ -154,7 +155,7 @@ impl SampleFilter {
         self.drop_first || self.outliers != Outliers::Keep
     }
 
-    /// Names the outlier rule and its fence as the serializer methodology does: `iqr_1.5`. `, paired` follows if a row is left out as a whole.
+    /// Names the outlier rule and its fence as the serializer methodology does: `iqr_1.5`. If whole rows are left out, `, paired` follows.
     pub fn policy_name(&self) -> String {
         let paired = if self.paired { ", paired" } else { "" };
         match self.fence {
@@ -174,7 +175,7 @@ pub struct SampleCounts {
     pub warmup_skipped: u64,
     /// Samples that descriptions of the run leave out as outliers. They are stored, and tests use them.
     pub outliers_removed: u64,
-    /// Samples that are left.
+    /// Samples that were kept.
     pub runs: u64,
 }
 
@@ -232,7 +233,7 @@ pub struct FilteredSamples {
 pub struct CriterionBenchmark {
     /// The full id: group, function and parameter.
     pub full_id: String,
-    /// The full id, cut if it is long, and with ` #2` if it occurred before.
+    /// The full id, shortened if it is long, with a suffix such as ` #2` if an earlier benchmark has the same id.
     #[serde(default)]
     pub title: Option<String>,
     /// The work of one iteration.
@@ -240,7 +241,7 @@ pub struct CriterionBenchmark {
     pub throughput: Option<DeclaredThroughput>,
 }
 
-/// The content of `sample.json`: an object; before 0.3.3, an array of the two columns.
+/// The content of `sample.json`: an object; before criterion 0.3.3, an array of `iters` and `times`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CriterionSamples {
     /// Iterations of each sample.
@@ -252,7 +253,7 @@ pub struct CriterionSamples {
     pub sampling_mode: String,
 }
 
-/// Before 0.3.3 there was only this mode.
+/// Returns the only sampling mode before criterion 0.3.3.
 fn default_sampling_mode() -> String {
     "Linear".to_owned()
 }
@@ -267,7 +268,7 @@ pub enum DeclaredThroughput {
     Number(f64),
     /// A text.
     Text(String),
-    /// A kind with its content, or named parts.
+    /// An object: a kind with its content, or named parts.
     Members(BTreeMap<String, DeclaredThroughput>),
     /// Any other value.
     Other(IgnoredAny),

@@ -1,6 +1,6 @@
 //! Upper limits on input from outside, in one table: benches, tables of Cargo.toml, the command line, imported files, the store.
 //!
-//! The code that reads the input rejects larger values and names the limit. A message, which is only shown, is cut.
+//! The code that reads the input rejects larger values and names the limit. Messages are cut instead, because they are only shown.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
 /// Processes per run.
 pub const PROCESSES: RangeInclusive<u32> = 1..=10_000;
-/// Samples per process, which are also the samples of one request (docs/internals/src/protocol.md, section 4).
+/// Samples per process. The upper limit also holds for one request (docs/internals/src/protocol.md, section 4).
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
 /// Iterations of a counted warm-up; each is one request.
 pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;
@@ -74,7 +74,7 @@ pub fn cut_name(mut text: String) -> String {
     text
 }
 
-/// Checks the length of a name. The error continues a sentence, after the word for the name.
+/// Checks the length of a name. The error continues a sentence that begins with the kind of name, such as `its id`.
 pub fn check_name(text: &str) -> Result<(), String> {
     if text.len() <= LONGEST_NAME_BYTES {
         return Ok(());

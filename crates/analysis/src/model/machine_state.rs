@@ -93,9 +93,9 @@ pub struct SystemEnvironment {
     pub container: Option<String>,
     /// Whether the limits of the container could be read. If not, there may be an unknown quota.
     pub limits_readable: bool,
-    /// Processor time that the control group may use, in processors.
+    /// Processor time that the control group may use, as a number of processors.
     pub processor_quota: Option<f64>,
-    /// Period of that quota: a group that has used up its share waits for the next period.
+    /// Period of `processor_quota`, in microseconds. A group that has used up its share waits for the next period.
     pub quota_period_us: Option<u64>,
     /// Memory that the control group may use.
     pub memory_limit_bytes: Option<u64>,
@@ -123,7 +123,7 @@ pub struct MemoryState {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerState {
-    /// The hottest sensor that has a throttling temperature.
+    /// The thermal zone that is nearest to its limit; without limits, the hottest one.
     pub hottest: Option<HeatState>,
     /// Whether the machine runs on battery.
     pub on_battery: Option<bool>,

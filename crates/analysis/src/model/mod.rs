@@ -1,7 +1,7 @@
 //! Plain data that every layer uses: benchmark keys, samples and series, settings, facts, runs, verdicts.
 //!
-//! Must not do I/O, read a clock or use a third-party crate other than serde and, for the schema, schemars; choices between statistics are enums of
-//! `perfcheck-stats`. Invariant: all values can be compared, cloned and written down exactly; counts and times are integers.
+//! Must not do I/O, read a clock or use a third-party crate other than serde and, for the schema, schemars. Invariant: all records can be compared,
+//! cloned and stored exactly; measured counts and times are integers.
 
 mod benchmark;
 mod import;

@@ -1,4 +1,4 @@
-//! Parts of a suite. Each is measured by one of several jobs, which records the facts that all parts must have in common.
+//! Parts of a suite, each measured by one of several jobs, and the facts that must be equal in all parts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,10 +17,10 @@ pub struct ShardId {
 }
 
 impl ShardId {
-    /// The largest number of parts; a larger number is a typing error.
+    /// The largest number of parts; a larger number is rejected as a typing error.
     pub const MOST: u32 = 1000;
 
-    /// Reports whether there is a part with this number.
+    /// Reports whether the number of parts is allowed and there is a part with this number.
     pub fn is_valid(self) -> bool {
         (1..=Self::MOST).contains(&self.of) && (1..=self.of).contains(&self.part)
     }
@@ -69,7 +69,7 @@ pub enum RequestedReference {
     Accepted,
 }
 
-/// Facts that a run knows if it measured one part of a suite. They are equal for all parts, except for the part's own number.
+/// The facts of a run that measured one part of a suite. All parts must have the same facts, except for `part`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
@@ -83,7 +83,7 @@ pub struct Shard {
     pub reference: RequestedReference,
     /// Whether both sides are the same executable.
     pub control: bool,
-    /// The words that select benchmarks; empty selects all.
+    /// The words that select benchmarks; an empty list selects all.
     pub filter: Vec<String>,
     /// Whether a word must equal the whole id.
     pub exact: bool,

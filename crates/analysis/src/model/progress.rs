@@ -1,4 +1,4 @@
-//! Events during a measurement, for the code that shows its progress, and progress of other long work, such as storing many benchmarks.
+//! Events of a measurement and of other long work, such as storing many benchmarks, for the code that shows progress.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -8,9 +8,9 @@ use super::{BenchmarkKey, Nanos, Side};
 /// The planned number of visits of each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
-    /// A planned number of processes visits each benchmark; this is the largest number.
+    /// Each benchmark is visited by a planned number of processes; this is the largest of these numbers.
     Processes(u32),
-    /// Rounds visit each benchmark until it is decided; this is the largest number.
+    /// Each benchmark is visited in rounds until it is decided, in at most this many.
     Rounds(u32),
 }
 
@@ -19,7 +19,7 @@ pub enum VisitPlan {
 pub enum EstimateKind {
     /// All benchmarks were visited before: the rest takes about this time.
     About,
-    /// Some benchmarks were never visited, and a single iteration of one may take longer than planned for all.
+    /// Some benchmarks were never visited. A single iteration of one may take longer than its whole visit was planned to take.
     AtLeast,
     /// All benchmarks were visited before; those that are decided early save time.
     AtMost,
@@ -62,7 +62,7 @@ pub enum Event<'a> {
     },
     /// All visits have ended, or the user asked to stop.
     Measured,
-    /// Work other than measuring makes progress; it may take long.
+    /// Long work other than measuring made progress.
     Working {
         /// Name of the work.
         what: &'a str,
@@ -86,7 +86,7 @@ pub enum Event<'a> {
         /// Description of the failure.
         message: &'a str,
     },
-    /// A bench target could not be driven at all.
+    /// A bench target failed, so that some or all of its benchmarks are not measured.
     TargetFailed {
         /// Name of the package.
         package: &'a str,
@@ -196,8 +196,8 @@ pub struct ProgressReporter<'a> {
 }
 
 impl<'a> ProgressReporter<'a> {
-    /// Begins the work and reports that. `what` is a word such as `Storing`, which the output puts before the number of benchmarks; 0 `benchmarks`
-    /// means that the number is not yet known.
+    /// Begins the work and reports its start. `what` is a word such as `Storing`, which the output puts before the number of benchmarks; 0
+    /// `benchmarks` means that the number is not yet known.
     pub fn begin(observer: &'a dyn Observer, what: impl Into<String>, benchmarks: usize) -> Self {
         let work = Self {
             observer,

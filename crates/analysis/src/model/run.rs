@@ -1,8 +1,8 @@
 //! A run: all processes of one invocation with their measurements, counts for each function of a benchmark, and facts about the machine, the build
 //! and the checkout.
 //!
-//! Counts are from separate processes: instructions of an iteration, which do not depend on a clock or on the load of the machine, or the number of
-//! times that sampling found the benchmark in the function.
+//! Counts come from separate processes. They are either instructions of an iteration, which depend neither on a clock nor on the load of the machine,
+//! or samples of CPU time that fell into the function.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
@@ -24,7 +24,7 @@ use super::{
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
-/// Suffix of the name of a base, after the number of its pair.
+/// Suffix of a base in text. It follows the number that the base shares with its candidate.
 const BASE_SUFFIX: &str = "/base";
 
 impl RunId {
@@ -93,10 +93,9 @@ pub enum RunStatus {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
-    /// Not a reference: something became worse, the run was compared with one that is not accepted, an uncommitted improvement may be dropped again,
-    /// or the run has not ended.
+    /// Not a reference, for example because something became worse, the run was compared with a run that is not accepted, or the run has not ended.
     Pending,
-    /// Accepted because nothing became worse than in a reference.
+    /// Accepted without a command, because nothing became worse.
     Automatic,
     /// Accepted by the user; the run starts a new segment of the history.
     ByCommand,
@@ -112,7 +111,7 @@ pub enum Purpose {
     Control,
     /// A step of a search through the history.
     Search,
-    /// One part of a suite, judged together with the other parts. A run that is not measured side by side has this purpose, too.
+    /// One part of a suite, judged together with the other parts. Runs of a part have this purpose even if they are not measured side by side.
     Part,
 }
 
@@ -130,7 +129,7 @@ pub struct Pair {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewRun {
-    /// Time at which it began.
+    /// Time at which the run began.
     pub started: Timestamp,
     /// The checkout, if any.
     pub git: Option<GitState>,
@@ -144,7 +143,7 @@ pub struct NewRun {
     pub decision: DecisionSettings,
     /// Version of cargo-perfcheck.
     pub tool_version: String,
-    /// Name of the build in the cache of this machine, if it was built there.
+    /// Name of the build in this machine's build cache, if the executables come from there.
     pub build: Option<String>,
     /// The part of a suite that the run measures, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,17 +166,17 @@ impl NewRun {
 pub struct Run {
     /// The number of the run.
     pub id: RunId,
-    /// The facts known when it began.
+    /// The facts known when the run began.
     pub begun: NewRun,
-    /// Time at which it ended; `None` if it did not.
+    /// Time at which the run ended normally; `None` if it did not.
     pub finished: Option<Timestamp>,
-    /// How far it got.
+    /// How far the run got.
     pub status: RunStatus,
-    /// Whether it may become a reference.
+    /// Whether the run may become a reference.
     pub acceptance: Acceptance,
-    /// The other side, if it was measured side by side.
+    /// The other side, if the run was measured side by side.
     pub pair: Option<Pair>,
-    /// The sequential plan of a side-by-side measurement, as stored when it began.
+    /// The sequential plan of a side-by-side measurement, as stored at its start.
     pub plan: Option<String>,
     /// The origin of the numbers, if another program measured them.
     pub source: Option<Source>,
@@ -186,9 +185,9 @@ pub struct Run {
 /// The facts known when a run ends normally.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEnd {
-    /// Time at which it ended.
+    /// Time at which the run ended.
     pub finished: Timestamp,
-    /// Whether it may become a reference from now on.
+    /// Whether the run may become a reference from now on.
     pub acceptance: Acceptance,
     /// The exit code of the command.
     pub exit_code: u8,
@@ -244,7 +243,7 @@ pub struct ProcessUsage {
 }
 
 /// The control workload: a fixed amount of work that no code change affects, done several times between two processes. Its time changes only if the
-/// host does.
+/// speed of the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// Median time of a pass, in nanoseconds.
@@ -254,19 +253,19 @@ pub struct Control {
 }
 
 impl Control {
-    /// Returns how unsteady the host was: spread over median, a fraction.
+    /// Returns the unsteadiness of the host: `spread` as a fraction of `pass`.
     pub fn jitter(self) -> f64 {
         self.spread.as_f64() / self.pass.as_f64().max(1.0)
     }
 }
 
-/// Why a process has no series of a benchmark.
+/// The reason why a process has no series of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Ordinal of the process in the run, from 0.
     pub process: u32,
-    /// The side that failed. A failure of either leaves both without a series.
+    /// The side that failed. If one side fails, neither has a series.
     pub side: Side,
     /// Description of the failure.
     pub message: String,
@@ -319,9 +318,9 @@ pub struct Measurement {
 pub struct RunPoint {
     /// Number of processes with samples that count.
     pub processes: usize,
-    /// Number of samples in the process that has fewest.
+    /// Smallest number of samples in a process.
     pub samples: usize,
-    /// Whether the samples were those of a ramp.
+    /// Whether the samples come from the linear phase.
     pub from_ramp: bool,
     /// ln of the run's value from low quantiles, in nanoseconds per iteration; `None` without samples.
     pub low_quantile: Option<f64>,
@@ -329,7 +328,7 @@ pub struct RunPoint {
     pub median: Option<f64>,
 }
 
-/// Identifies a run in every store, whatever its number is there.
+/// The identity of a run across stores, in which its number may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableRunId {
@@ -375,7 +374,7 @@ pub struct ProcessHead {
     pub harness: Option<Harness>,
     /// Resources that the process used, if the system reports them.
     pub conduct: Option<ProcessUsage>,
-    /// Why the process as a whole failed.
+    /// The reason why the process as a whole failed, if it did.
     pub failure: Option<String>,
 }
 
@@ -413,9 +412,9 @@ pub struct BenchmarkInProcess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessOutcome {
-    /// It was measured.
+    /// The benchmark was measured.
     Measured(Series),
-    /// It was not measured, because one side failed.
+    /// The benchmark was not measured, because one side failed.
     Failed {
         /// The side that failed.
         side: Side,
@@ -424,7 +423,7 @@ pub enum ProcessOutcome {
     },
 }
 
-/// The counts of a benchmark.
+/// A benchmark and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountedBenchmark {
@@ -440,7 +439,7 @@ pub struct CountedBenchmark {
 pub struct BenchmarkCounts {
     /// Instruction counts, one for each process, in the order counted.
     pub instructions: Vec<InstructionCount>,
-    /// Samples of its time, if instructions could not be counted.
+    /// Samples of the benchmark's CPU time, if instructions could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeSamples>,
 }
@@ -452,16 +451,16 @@ pub struct InstructionCount {
     pub iterations: u64,
     /// Instructions in user space, of all threads, without those of the harness.
     pub instructions: u64,
-    /// The functions with most of the instructions, most first; readable names, without hashes.
+    /// The functions with the most instructions, in descending order; their names are readable, without hashes.
     pub functions: Vec<FunctionCount>,
 }
 
-/// The instructions that one process counted for a benchmark, by call stack. They are not stored, because stacks are many.
+/// The instructions that one process counted for a benchmark, by call stack. They are not stored, because there are many stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackCounts {
     /// Number of iterations with these instructions, at least 1.
     pub iterations: u64,
-    /// Instructions of a function, without those of the functions that it calls, by call stack: readable names, the outermost caller first.
+    /// Instructions by call stack, without those of called functions. A stack has readable names, the outermost caller first.
     pub instructions: BTreeMap<Vec<String>, u64>,
 }
 
@@ -471,7 +470,7 @@ pub struct StackCounts {
 pub struct TimeSamples {
     /// Samples in user space, of all threads; at least 1.
     pub samples: u64,
-    /// The functions with most of the samples, most first; readable names, without hashes.
+    /// The functions with the most samples, in descending order; their names are readable, without hashes.
     pub functions: Vec<FunctionCount>,
 }
 
@@ -485,7 +484,7 @@ pub struct FunctionCount {
 }
 
 impl FunctionCount {
-    /// Returns the functions with the highest counts, most first, as many as a run keeps.
+    /// Returns the functions with the highest counts in descending order, as many as a run keeps.
     pub fn top_functions(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
         let counts = counts.into_iter();
         let mut functions: Vec<Self> = counts.map(|(name, count)| Self { name, count }).collect();

@@ -36,7 +36,7 @@ impl From<Nanos> for Duration {
     }
 }
 
-/// One timed interval: the body ran `iterations` times in `elapsed`. Files contain the pair of both.
+/// One timed interval: the body ran `iterations` times in `elapsed`. It is stored as the pair `(iterations, elapsed)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, Nanos)", into = "(u64, Nanos)")]
 pub struct Sample {
@@ -68,7 +68,7 @@ impl Sample {
         elapsed: Nanos(0),
     };
 
-    /// Returns the nanoseconds per iteration, rounded once, so that an imported decimal number is restored as the number nearest to it.
+    /// Returns the nanoseconds per iteration, rounded only once. An imported decimal number is therefore restored as the float nearest to it.
     pub fn per_iteration(self) -> f64 {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
@@ -105,8 +105,8 @@ impl Series {
         }
     }
 
-    /// Returns the samples that are comparable with each other: all of the flat phase, or those of a ramp with at least half as many iterations as
-    /// its longest, because shorter samples reach lower times.
+    /// Returns samples that are comparable with each other: all of the flat phase, or else those of the linear phase with at least half as many
+    /// iterations as the longest. Shorter samples would reach lower times per iteration.
     pub fn comparable_samples(&self) -> Vec<Sample> {
         let deciding = self.deciding_samples().iter().copied();
         if !self.flat.is_empty() {
@@ -166,8 +166,8 @@ impl Extras {
 /// Allocations of one iteration, without set-up, tear-down and the harness.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocations {
-    /// Number of times that the thread of the iteration allocated or enlarged memory; of the whole process, if the iteration ended on another thread
-    /// than it began on.
+    /// Number of times that the thread of the iteration allocated or enlarged memory. If the iteration ended on another thread than it began on,
+    /// `count`, `bytes` and `peak_bytes` cover the whole process.
     pub count: u64,
     /// Bytes of these allocations.
     pub bytes: u64,
@@ -185,7 +185,7 @@ pub struct Latencies {
     /// Number of significant digits that the histogram distinguishes.
     #[serde(default = "default_digits")]
     pub digits: u8,
-    /// Counters of operations other than 0, ascending.
+    /// The counters of the histogram that are not 0, in ascending order.
     pub counts: Vec<HdrCounter>,
     /// Operations that took longer than the histogram covers; its last counter includes them.
     pub clamped: u64,
@@ -219,7 +219,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Returns the histogram, or `None` if the counters do not belong to a histogram of these digits.
+    /// Returns the histogram; `None` if the counters and digits do not form one.
     pub fn histogram(&self) -> Option<HdrHistogram> {
         HdrHistogram::from_counters(
             HdrPrecision::from_digits(self.digits)?,

@@ -1,7 +1,7 @@
 //! Settings of sampling and of decisions, with the project's defaults, and choices between the statistics of published systems and the project's own.
 //!
 //! Choices are plain enums, each value with the word that people write; `--method` selects the conventions of a published system with one word.
-//! Nothing here computes: `compare::alternative` implements them.
+//! `compare::alternative` implements the choices; nothing here computes.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -112,7 +112,7 @@ pub struct SamplingSettings {
     pub samples: Option<u32>,
     /// Warm-up time per process.
     pub warm_up: Nanos,
-    /// Iterations of the warm-up, if they are counted in place of its time.
+    /// Iterations of the warm-up, if their number is set instead of a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_iterations: Option<u32>,
     /// Measurement time per process.
@@ -143,7 +143,7 @@ impl Default for SamplingSettings {
 pub struct DecisionSettings {
     /// Relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
-    /// One-sided, family-wise level of a run: for regressions, and again for improvements.
+    /// One-sided, family-wise significance level of a run. It applies separately to regressions and to improvements.
     pub significance_level: f64,
     /// Confidence level of the bootstrap intervals that describe times.
     pub confidence_level: f64,
@@ -158,7 +158,7 @@ pub struct DecisionSettings {
 }
 
 impl DecisionSettings {
-    /// The noise threshold of two builds measured side by side: they do not drift apart as stored runs do.
+    /// The noise threshold of two builds measured side by side. It is lower than for stored runs, because there is no drift between the two sides.
     pub const PAIRED_NOISE_THRESHOLD: f64 = 0.01;
 }
 
@@ -213,7 +213,7 @@ words! {
     }
 }
 
-/// The analysis of stored runs. Fields that are `None` follow from the test.
+/// The analysis of stored runs. A field that is `None` has the default of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Analysis {
@@ -291,14 +291,14 @@ impl Analysis {
         self.leaves_out() || self.center.is_some() || self.quantile.is_some()
     }
 
-    /// Reports whether a rank test reports the change of the means in place of the shift: it does for single samples that are summarized by their
-    /// mean.
+    /// Reports whether a rank test reports the change of the means instead of the shift. This applies if the observations are samples and their
+    /// center is the mean.
     pub fn reports_change_of_means(&self) -> bool {
         self.observations != Observations::Processes && self.center == Some(Statistic::Mean)
     }
 
-    /// Returns the value that represents a process. By default, rank tests use the median and the other tests the mean, as the systems that they come
-    /// from do.
+    /// Returns the value that represents a process. The default is the median for rank tests and the mean for the other tests, as in the systems that
+    /// they come from.
     pub fn center_in_force(&self) -> Statistic {
         self.center.unwrap_or(match self.test {
             Test::MannWhitney | Test::Kruskal => Statistic::Median,
@@ -306,8 +306,7 @@ impl Analysis {
         })
     }
 
-    /// Returns the definition of quantiles. The default is `Linear`, with which the median is the mean of the middle two; for the test of 95th
-    /// percentiles it is the nearest rank.
+    /// Returns the definition of quantiles. The default is the nearest rank for the test of 95th percentiles, and `Linear` for the others.
     pub fn quantile_in_force(&self) -> Quantile {
         self.quantile.unwrap_or(match self.test {
             Test::P95Ratio => Quantile::InvertedCdf,

@@ -9,13 +9,13 @@ use std::fmt;
 /// A number that describes a measurement, or its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Statistic {
-    /// The change that the verdict rests on; as a value of one run, the median.
+    /// Time per iteration: the change that the verdict rests on or, as a value of one run, the median.
     Time,
     /// Smallest sample.
     Min,
     /// Largest sample.
     Max,
-    /// Mean; in columns, the mean of the means of the processes: arithmetic, for rates harmonic.
+    /// Mean. In columns, it is the mean of the processes' means: harmonic for rates, otherwise arithmetic.
     Mean,
     /// Median of all samples.
     Median,
@@ -23,7 +23,7 @@ pub enum Statistic {
     Floor,
     /// The slope of the linear phase.
     Slope,
-    /// Standard deviation of all samples; for rates, of their harmonic mean.
+    /// Standard deviation of all samples; for rates, computed for their harmonic mean by the delta method.
     StdDev,
     /// Standard deviation of the means of the processes.
     ProcessStdDev,
@@ -57,7 +57,7 @@ pub enum Statistic {
     Latency(u16),
 }
 
-/// A use of statistics, for which only some of them are available.
+/// The set of statistics that are available for one use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatisticSet {
     /// Columns of runs and pivots.
@@ -111,7 +111,7 @@ impl Statistic {
         })
     }
 
-    /// Parses the words that only columns have: any percentage, and the words of mmtests.
+    /// Parses the words that only columns accept: `best-N`, `pN` and `pN-linear` with any percentage, and the names that mmtests uses.
     fn parse_column(word: &str) -> Option<Self> {
         let percent = |digits: &str| {
             let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
@@ -336,7 +336,7 @@ impl Serialize for Statistic {
 }
 
 impl<'de> Deserialize<'de> for Statistic {
-    /// Parses the word of a center, a metric or a statistic with limits. Only these are stored, and their words are all different.
+    /// Parses the word of a center, a metric or a statistic with limits. Only these are stored, and no word has two meanings among them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         Self::parse(&word, StatisticSet::Limits)
@@ -365,7 +365,7 @@ mod tests {
     use serde::de::IntoDeserializer;
     use serde::de::value::{Error as ValueError, StringDeserializer};
 
-    /// Shows a statistic as it is stored.
+    /// A statistic that is displayed as it is stored.
     struct Written(Statistic);
 
     impl fmt::Display for Written {

@@ -1,7 +1,7 @@
 //! Every bound that is a convention rather than a property of a test, with its name, its default and its source.
 //!
-//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run stores those that decided it. The constants with which the project's
-//! own procedure was calibrated are not thresholds; docs/internals/src/statistics/ describes them.
+//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run stores the thresholds that its verdicts used. The constants with
+//! which the project's own procedure was calibrated are not thresholds; docs/internals/src/statistics/ describes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ thresholds! {
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
     /// Cliff's delta below this is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
-    /// Cliff's delta below this is medium, from this on large.
+    /// Cliff's delta below this is medium, and otherwise large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
     /// A rank test reports no change if Cliff's delta is below this (from `NBenchmark`).
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
@@ -95,7 +95,8 @@ thresholds! {
     cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
     /// A coefficient of variation from this on causes a warning (from `NBenchmark`).
     cv_high "cv-high" = 0.5 in 0.0 to 1e6;
-    /// Warn if processes differ by more than this many times what the spread within one process predicts (from `NBenchmark`).
+    /// Warn if the standard deviation of the processes' medians is more than this many times the mean standard error of a process (from
+    /// `NBenchmark`).
     process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
     /// Samples needed to check their order (from `NBenchmark`).
     series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
@@ -109,8 +110,8 @@ thresholds! {
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
     /// A modal value from this on means several modes (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
-    /// With at least this many processes (or samples of a single process), intervals come from the bootstrap, because it then covers as often as
-    /// Student's t. Criterion's method sets this to 2.
+    /// With at least this many processes (or samples of a single process), intervals come from the bootstrap, because the bootstrap then covers the
+    /// true value as often as Student's t. Criterion's method sets this to 2.
     bootstrap_min_processes "bootstrap-min-processes" = 300.0 in 2.0 to 1e6 whole;
     /// The smallest number of samples in a slow cluster (from `NBenchmark`).
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
@@ -164,7 +165,7 @@ const ASCENDING: [ThresholdOrder; 5] = [
 ];
 
 impl Thresholds {
-    /// Replaces each threshold that has its default by that of `other`.
+    /// Returns the thresholds, with each one that has its default replaced by the one of `other`.
     #[must_use]
     pub fn or(mut self, mut other: Self) -> Self {
         for kind in Self::ALL {

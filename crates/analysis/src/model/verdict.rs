@@ -67,7 +67,7 @@ impl FromIterator<Verdict> for Tally {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The side that the candidate is compared with. If measured side by side, it never becomes a reference for other runs.
+    /// The side that the candidate is compared with. A base that was measured side by side never becomes a reference for other runs.
     Base,
     /// The side that the verdicts are about.
     Candidate,

@@ -16,7 +16,7 @@ use perfcheck_stats::{HdrCounter, HdrPrecision};
 /// The version of docs/internals/src/protocol.md that this crate implements.
 pub const PROTOCOL_VERSION: u64 = 1;
 
-/// How the parent can drive a child.
+/// The order in which the parent can run a child's benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// Any benchmark, any number of times, in any order.
@@ -35,7 +35,7 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// Parses the kind of a benchmark. If it is absent or unknown, the benchmark gives samples of the time.
+    /// Parses the kind of a benchmark; an absent or unknown word means `Time`.
     pub(super) fn parse(word: Option<&str>) -> Self {
         match word {
             Some("latency") => Self::Latency,
@@ -178,8 +178,8 @@ impl Frame {
         serde_json::from_slice(line)
     }
 
-    /// Returns a message if a value exceeds its limit. Announcements are not checked here: a bad one must not keep
-    /// the other benchmarks from being measured.
+    /// Returns a message if a value exceeds its limit. Announcements are not checked here, because the other benchmarks are measured even if one
+    /// announcement is bad.
     pub(super) fn find_excess(&self) -> Option<String> {
         let numbers = match self {
             Self::Hello(hello) => return hello.find_excess(),
@@ -218,7 +218,7 @@ pub struct Listing {
 /// The result of a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUp {
-    /// Iterations of all rounds, and the time of their bodies.
+    /// Iterations of the warm-up, and the time of their bodies.
     pub body: Sample,
     /// Elapsed time, including set-up and drops.
     pub total: Nanos,
@@ -401,8 +401,8 @@ struct LatencyWindowAnswer {
 }
 
 impl LatenciesAnswer {
-    /// Converts the answer. Fails if it contradicts itself, or does not answer a request for at most `requested` single latencies after samples of so
-    /// many `operations`.
+    /// Converts the answer to latencies. Fails if the answer contradicts itself, has more than `requested` single latencies, or does not count
+    /// exactly `operations` operations.
     pub(super) fn into_latencies(
         self,
         requested: u64,
@@ -427,13 +427,13 @@ impl LatenciesAnswer {
         let single = self.reservoir_ns.len() as u64;
         if single > requested.min(total) {
             return Err(format!(
-                "has {single} single times for {total} operations, but at most {requested} were requested"
+                "has {single} single-operation times for {total} operations, but at most {requested} were requested"
             ));
         }
         check_below_limit("reservoir_ns", &self.reservoir_ns)?;
         if let Some(time) = self.find_uncounted_time(precision) {
             return Err(format!(
-                "has a single time of {time} ns, which none of its counters includes"
+                "has a single-operation time of {time} ns outside all its counters"
             ));
         }
         let windows = self.windows.iter().map(LatencyWindowAnswer::to_window);
@@ -468,7 +468,9 @@ impl LatenciesAnswer {
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
             HdrPrecision::from_digits(digits).ok_or_else(|| {
-                format!("has a histogram of {digits} significant digits, but must have 1 to 5")
+                format!(
+                    "has a histogram with {digits} significant digits, but only 1 to 5 are allowed"
+                )
             })
         })
     }
@@ -793,7 +795,7 @@ mod tests {
             (
                 "[2049,100]",
                 "[2049,100,100]",
-                "3 single times for 4 operations",
+                "3 single-operation times for 4 operations",
             ),
             ("[2049,100]", "[2050,100]", "single time of 2050 ns"),
             (

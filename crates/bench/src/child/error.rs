@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::codec::PROTOCOL_VERSION;
 
-/// An error that ends the conversation, or (for [`ChildError::Bench`]) one of its benchmarks.
+/// An error of the conversation with a child. It ends the conversation; [`ChildError::Bench`] ends only the current benchmark.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// The executable could not be started.
@@ -23,9 +23,9 @@ pub enum ChildError {
         append_output(first_line.as_ref())
     )]
     NoHello {
-        /// Description of how the process ended.
+        /// The reason, for example how the process ended.
         what: String,
-        /// The first line that it printed instead of a `hello`.
+        /// The first line that the process printed instead of a `hello`.
         first_line: Option<String>,
     },
     /// A Criterion bench that does not report to its runner.
@@ -44,7 +44,7 @@ pub enum ChildError {
         harness_version: String,
     },
     /// The child lacks a required capability.
-    #[error("its harness must have the capability `addressable` or `sequential`")]
+    #[error("its harness must have the `addressable` or `sequential` capability")]
     Capability,
     /// A line is not a frame, or a frame came at the wrong time.
     #[error("it broke the bench protocol: {0}")]
@@ -67,7 +67,7 @@ pub enum ChildError {
         status: String,
         /// The request.
         request: String,
-        /// The last line of its output.
+        /// The message of its panic, or else the last line of its output.
         last_output: Option<String>,
     },
     /// The child rejected a request, and has not executed it.

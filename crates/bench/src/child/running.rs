@@ -196,7 +196,7 @@ impl<'a> RunningBench<'a> {
         self.group.end(END_GRACE)
     }
 
-    /// Ends the process and returns the error that it ended before it answered `request`.
+    /// Ends the process and creates the error for a process that ended before it answered `request`.
     pub(super) fn exit_error(&mut self, request: &str) -> ChildError {
         let status = self.await_end();
         self.drain_output();

@@ -1,4 +1,4 @@
-//! The conversation with one child: its identification while its harness is not known yet, then start, hello, requests and their answers, end.
+//! The conversation with one child: its start, the identification of its harness, the hello, requests with their answers, and its end.
 
 #![expect(
     clippy::disallowed_methods,
@@ -27,7 +27,7 @@ use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, SkipSupport, Throughput, WarmUpGoal, limits,
 };
 
-/// The result of `start` and `run`.
+/// The answer to the requests `start` and `run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartOutcome {
     /// The benchmark waits for requests.
@@ -244,7 +244,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Lets a sequential child run to its end, skipping the remaining benchmarks. Its last steps can fail, too.
+    /// Lets a sequential child run to its end, skipping the remaining benchmarks. The code after the last benchmark can fail, too.
     pub fn run_to_end(&mut self) -> Result<(), ChildError> {
         if self.hello.capability() == Some(Capability::Sequential) {
             let mut next = self.advance()?;
@@ -262,8 +262,8 @@ impl<'a> Session<'a> {
 
     /// Warms up until `goal` is reached, and returns the totals.
     ///
-    /// A warm-up with a time of zero ends after its first iteration, so a series of such warm-ups reaches a number of iterations. If the iteration
-    /// takes no time by the bench's clock, such a warm-up runs two more.
+    /// A warm-up with a time of zero ends after its first iteration, so a series of such warm-ups reaches a number of iterations. If an iteration
+    /// takes no time by the bench's clock, such a warm-up runs more of them until the clock advances.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
         let fewest = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
     /// Warms up for at least `time`.
     fn warm_up_for(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
         let request = ChildRequest::WarmUp(time);
-        // The last round can take as long as all rounds before it.
+        // The last pass of a warm-up can take as long as all passes before it.
         let expected = Duration::from(time) * 2;
         match self.ask(&request, expected)? {
             Frame::WarmedUp {

@@ -34,11 +34,11 @@ pub struct ResolvedSettings {
     pub sampling: SamplingSettings,
     /// The noise threshold in force, as a fraction.
     pub noise_threshold: f64,
-    /// The flat phase of the run that it will be compared with.
+    /// The flat phase in the run to compare with. It is used again as far as it fits.
     pub pinned: Option<FlatSchedule>,
-    /// Number of samples in that run, if the bench itself lays them out.
+    /// Number of samples in the run to compare with, if the bench itself lays out its samples.
     pub pinned_samples: Option<u32>,
-    /// Duration of a process of that run.
+    /// Duration of a process in the run to compare with.
     pub past_visit: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum TimePrecision {
     InWholeSeconds,
 }
 
-/// A phase of a visit that has a time of its own.
+/// A phase of a visit. Each phase has its own time setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SamplingPhase {
     WarmUp,
@@ -58,7 +58,7 @@ pub(super) enum SamplingPhase {
 
 /// A benchmark, and its state in the campaign.
 pub(super) struct CampaignBenchmark {
-    /// The benchmark as its executable announced it, with what its processes have reported since.
+    /// The benchmark as its executable announced it, updated by later reports of its processes.
     pub(super) subject: Benchmark,
     pub(super) resolved: ResolvedSettings,
     /// How exactly its harness accepts times.
@@ -68,9 +68,9 @@ pub(super) struct CampaignBenchmark {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// The result of the last evaluation. While it is [`LookStatus::Searching`], benchmarks in doubt go first.
+    /// The result of the last evaluation. While it is [`LookStatus::Searching`], this benchmark waits for those in doubt.
     pub(super) standing: LookStatus,
-    /// Number of rounds that passed without it.
+    /// Number of rounds that did not visit it.
     pub(super) waited: u32,
     /// The reason why it declines to be visited, if it does.
     pub(super) skipped: Option<String>,
@@ -122,7 +122,7 @@ impl CampaignBenchmark {
         self.planned_duration(self.time_precision).max(past)
     }
 
-    /// Returns the duration of a visit according to its settings, if its harness accepts times as `time_precision`.
+    /// Returns the duration of a visit according to its settings, for a harness with this `time_precision`.
     fn planned_duration(&self, time_precision: TimePrecision) -> Duration {
         let in_force =
             |phase, requested| self.effective_time_with(time_precision, phase, requested);
@@ -141,7 +141,8 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Returns the time to pass to its harness for a phase. `None` means to pass nothing, because the author's time is nearer than whole seconds.
+    /// Returns the time of a phase to pass to its harness. `None` means to pass nothing, because the author's time is nearer to `requested` than
+    /// whole seconds are.
     pub(super) fn time_to_pass(
         &self,
         phase: SamplingPhase,
@@ -201,7 +202,7 @@ impl CampaignBenchmark {
             .saturating_sub(exact)
     }
 
-    /// Reports whether it is to be visited again.
+    /// Reports whether it may be visited again.
     pub(super) fn is_open(&self) -> bool {
         !self.done && self.failures < MOST_FAILURES
     }
@@ -260,7 +261,7 @@ impl CampaignBenchmark {
         limit.is_some_and(|limit| self.affordable_rounds(limit) == 0)
     }
 
-    /// Reports whether it lets benchmarks in doubt go first.
+    /// Reports whether it waits while other benchmarks are in doubt.
     pub(super) fn can_wait(&self) -> bool {
         self.standing == LookStatus::Searching
     }
@@ -283,7 +284,7 @@ impl CampaignBenchmark {
         self.paced = true;
     }
 
-    /// Takes over what a short process has shown: the settings, and the time of an iteration if it is known. Each visit runs at least `iterations`
+    /// Applies the findings of a short process: the settings and, if known, the time of an iteration. Each visit runs at least `iterations`
     /// iterations.
     pub(super) fn apply_glance(
         &mut self,
@@ -301,7 +302,7 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Learns from the processes of a round whether one processor is enough. A single process that needed more decides for all.
+    /// Learns from the processes of a round whether one processor is enough. If a single process needed more, the answer stays no.
     pub(super) fn note_processor_use(&mut self, seen: &[Option<bool>]) {
         if seen.contains(&Some(false)) {
             self.is_solitary = Some(false);
@@ -393,8 +394,8 @@ const MOST_STRETCH: u32 = 16;
 
 /// The processes of one side that have sampled a benchmark, in order.
 ///
-/// A process lays its samples out by its warm-up. A slow warm-up makes all of its samples too short, and only the iteration time of all processes
-/// together can reveal that, and by how much the next process must sample longer.
+/// A process lays out its samples by its warm-up, so a slow warm-up makes all of its samples too short. Only the iteration time of all processes
+/// together reveals this, and how much longer the next process must sample.
 #[derive(Debug, Default)]
 pub struct SampleLengths {
     processes: Vec<ProcessSampling>,
@@ -413,8 +414,8 @@ impl SampleLengths {
         is_too_short(*last, typical_ns).then_some(typical_ns)
     }
 
-    /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if all were, because another process would not change
-    /// that.
+    /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if the samples of all processes were too short,
+    /// because another process would not change that.
     pub fn processes_to_repeat(&self) -> u32 {
         let Some(typical_ns) = self.typical_ns() else {
             return 0;
@@ -499,7 +500,8 @@ mod tests {
         }
     }
 
-    /// Returns the time of a visit: a process of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
+    /// Returns the time of a visit: a process with 100 ms of warm-up and 400 ms of samples, or a round with 5 ms of warm-up and 40 ms of samples for
+    /// both sides.
     fn visit_in_whole_seconds(turns: Interleaving, authors: AuthorSettings) -> Duration {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {

@@ -1,6 +1,6 @@
 //! The measuring loop: rounds of fresh processes over all targets, of one side or of two, until every benchmark has had its rounds or is settled.
 //!
-//! Each round of two sides has executables with another code layout, if they can be linked again.
+//! Each round of two sides uses a different code layout, if the executables can be linked again.
 
 #![expect(
     clippy::disallowed_methods,
@@ -78,17 +78,17 @@ type Attempts = BTreeMap<(String, String), u32>;
 pub struct CampaignSink<'s, E> {
     /// Takes the record of each process as soon as it has ended, even if it was cut short.
     pub record: &'s mut dyn FnMut(Side, &ProcessRecord) -> Result<(), E>,
-    /// Decides whether a benchmark with these rounds needs more of them, given its noise threshold. Returns `None` if this number of rounds is not
-    /// evaluated. A single side has no rounds to decide by.
+    /// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds; `None` if this number of rounds is not evaluated.
+    /// With one side, the list of rounds is empty.
     pub standing: &'s mut StandingFn<'s>,
 }
 
 /// Everything that a run or a pair of runs measures.
 ///
 /// In each round it lets the driver of every target run as many processes as it takes to visit each open benchmark once, passes the records to its
-/// sink, and asks the sink whether a benchmark needs more rounds. A plain run is a campaign of one side, a side-by-side measurement one of two. They
-/// differ in the requests to a child: one side has the schedules of `schedule.rs`, and a round of two sides those of `plan.rs`, which are short and
-/// consist of quads (ABBA).
+/// sink, and asks the sink whether a benchmark needs more rounds. A campaign of one side is an ordinary run; a campaign of two sides is a
+/// side-by-side measurement. The requests to a child differ: one side uses the schedules of `schedule.rs`, and two sides use those of `plan.rs`,
+/// which are short and consist of quads (ABBA).
 pub struct Campaign<'a> {
     targets: Vec<DrivenTarget>,
     settings: CampaignSettings<'a>,
@@ -97,7 +97,7 @@ pub struct Campaign<'a> {
     ended_visits: usize,
 }
 
-/// A target and what drives its processes.
+/// A target and the driver of its processes.
 struct DrivenTarget {
     target: Target,
     driver: Box<dyn BenchDriver>,
@@ -123,7 +123,7 @@ impl<'a> Campaign<'a> {
         campaign
     }
 
-    /// Plans rounds of two sides. `noise_threshold` returns that of each benchmark.
+    /// Plans rounds of two sides. `noise_threshold` returns the threshold of each benchmark.
     pub fn paired(
         targets: Vec<PairedTarget>,
         noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
@@ -195,7 +195,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Sets a time budget: after the first process of each target, none starts that would end later than `budget` after the start.
+    /// Sets a time budget: after the first round, no process starts that is expected to end later than `budget` after the start of the campaign.
     #[must_use]
     pub fn with_time_budget(mut self, budget: Option<Duration>) -> Self {
         self.settings.time_budget = budget;
@@ -209,7 +209,7 @@ impl<'a> Campaign<'a> {
         self
     }
 
-    /// Returns the expected duration, estimated from the plan before anything is measured, and how to read it.
+    /// Returns the expected duration, estimated from the plan before anything is measured, and the kind of the estimate.
     pub fn expected_duration(&self) -> (Duration, EstimateKind) {
         let work = self.remaining_work();
         let settings = &self.settings;
@@ -304,7 +304,7 @@ impl<'a> Campaign<'a> {
         });
     }
 
-    /// Reports whether nothing is left to visit, or no time for it.
+    /// Reports whether every target has no open benchmark or no time left.
     fn is_over(&self) -> bool {
         let mut targets = self.targets.iter().map(|driven| &driven.target);
         targets.all(|target| target.late.is_some() || target.open_benchmarks().next().is_none())
@@ -585,7 +585,7 @@ mod tests {
         };
         let processes = SamplingSettings::default().processes;
         assert_eq!(left(&campaign, 3), [processes - 1, processes - 3, 0]);
-        // It has waited long enough.
+        // The other benchmark has been in doubt for 60 rounds, so this one need not wait any longer.
         campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 60;
         assert_eq!(chosen(&mut campaign, 3), [0, 1]);
         // No more visits are expected of a target that has no time left.

@@ -282,7 +282,7 @@ impl<'c> CountingProcesses<'c> {
             while let Some(one) = requests.get(counts.len()) {
                 let count = self.count_benchmark(&mut session, &mut recording, one);
                 match count {
-                    // The process has already passed it; another process will reach it.
+                    // The process has already passed this benchmark; another process will reach it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(failed_count(error, &recording)?));
@@ -509,7 +509,7 @@ impl SamplePair {
     }
 }
 
-/// Replaces further callers on a stack that is deeper than callgrind records.
+/// Name that replaces further callers on a stack that is deeper than callgrind records.
 const FURTHER_CALLERS: &str = "(further callers)";
 /// Name of functions without a symbol.
 const NO_SYMBOL: &str = "(no symbol)";
@@ -536,8 +536,8 @@ impl Stacks {
         Self(stacks)
     }
 
-    /// Returns the instructions that this has in excess of `other`; stacks with no excess are omitted. Each sample is called by another instance of a
-    /// generic function, so outer callers must have been removed.
+    /// Returns the instructions by which `self` exceeds `other`, without the stacks that have no excess. Outer callers must have been removed before,
+    /// because each sample is called by a different instance of a generic function.
     pub(super) fn subtract(mut self, other: &Self) -> BTreeMap<Vec<String>, u64> {
         for (stack, count) in &mut self.0 {
             *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
@@ -601,11 +601,11 @@ pub enum CountError {
     /// A runner starts the bench.
     #[error("cargo starts its bench through a runner, which would be counted instead")]
     Runner,
-    /// No process can be told to run only this benchmark.
+    /// No filter selects only this benchmark.
     #[error("another benchmark has the same name")]
     Name,
     /// The bench does not announce the benchmark any more.
-    #[error("its bench no longer contains it")]
+    #[error("the bench no longer contains this benchmark")]
     Absent,
     /// The benchmark declines to run.
     #[error("it was skipped: {0}")]
@@ -627,7 +627,7 @@ pub enum CountError {
     /// Some of the counts could not be read.
     #[error("the output of callgrind cannot be read")]
     Damaged,
-    /// The bench took more or fewer samples than it was told to.
+    /// The bench did not take exactly one sample.
     #[error("it took {0} samples instead of one")]
     Samples(usize),
     /// This system cannot sample the time of a process.
@@ -697,7 +697,7 @@ impl CountError {
         declines(self) && declines(other) || self.is_timeout() && other.is_timeout()
     }
 
-    /// Reports whether it took longer than allowed.
+    /// Reports whether the count took longer than allowed.
     pub(super) fn is_timeout(&self) -> bool {
         let Self::Child { error, .. } = self else {
             return matches!(self, Self::TooLong(_));

@@ -141,7 +141,8 @@ fn measure_paces(
                 Err(error) => break Err(error),
             }
         };
-        // After a panic, another process shows the benchmarks that follow. After a timeout there is no other process, which might wait as long again.
+        // After a panic, another process shows the benchmarks that follow. After a timeout no other process starts, because it might wait as long
+        // again.
         let culprit = session.current_benchmark().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
@@ -162,8 +163,8 @@ fn measure_paces(
     paces
 }
 
-/// Requests whole seconds for `culprit`, whose author lets its warm-up or its samples take no less than a second. If its time is Criterion's default,
-/// does the same for all benchmarks of its group that are `left`: a group has settings of its own, and the next group may have others.
+/// Requests whole seconds for `culprit`, whose warm-up or samples would take too long with the author's time. If that time is Criterion's default,
+/// does the same for all benchmarks of its group that are `left`: a group has its own settings, and the next group may have others.
 fn request_whole_seconds(left: &mut [PaceRequest<'_>], culprit: &str, too_long: ExcessiveDuration) {
     let is_nobodys = match too_long.samples {
         None => too_long.warm_up == USUAL_WARM_UP,
@@ -182,7 +183,7 @@ fn request_whole_seconds(left: &mut [PaceRequest<'_>], culprit: &str, too_long: 
 }
 
 impl CampaignBenchmark {
-    /// Returns the record of what a process reported, with the settings of its samples and what they measure. Returns `None` without samples.
+    /// Returns the record of a process's report, with the settings and the metric of its samples; `None` without samples.
     pub(super) fn record_report(&self, reported: CriterionReport) -> Option<BenchmarkInProcess> {
         let measured = reported.measured?;
         let mut record = self.record(ProcessOutcome::Measured(measured.series));
@@ -318,7 +319,7 @@ impl CriterionDriver {
         }
     }
 
-    /// Returns the facts known about the harness of a side. It uses the system's clock, whose resolution is not reported.
+    /// Returns the facts known about the harness of a side. Criterion uses the system's clock, whose resolution is not reported.
     fn harness(&self, side: Side) -> Harness {
         Harness {
             name: "criterion".to_owned(),
@@ -342,7 +343,7 @@ impl CriterionDriver {
         let mut children = self.start_all(round, first, settings, chosen)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
-        // Results that one side has reported and the other not yet: their programs may have different orders.
+        // Results that only one side has reported so far: the sides may run their benchmarks in different orders.
         let mut waiting = BTreeMap::<BenchmarkIndex, Vec<SideResult<BenchmarkInProcess>>>::new();
         while let Some(next) = chosen.first().copied() {
             if ended.len() == children.len() {
@@ -421,7 +422,7 @@ impl CriterionDriver {
         target.executables.sides_in(order).map(start).collect()
     }
 
-    /// Lets one side run its next benchmark. Returns `None` once the process has ended.
+    /// Lets one side run until it has measured one of the `chosen` benchmarks; `None` once the process has ended.
     fn next_result(
         &mut self,
         round: &mut TargetRound<'_, '_>,
@@ -447,7 +448,7 @@ impl CriterionDriver {
             };
             let pace = IterationPace::from_report(&reported);
             if let Some(result) = target.benchmarks[index].record_report(reported) {
-                // The first process of a run that shows the pace decides it, so that all processes are laid out alike.
+                // The pace comes from the first process that shows it, so that all processes have the same layout.
                 let known = self.paces[index].pace.get_or_insert(pace);
                 // In rounds, both sides get the time that the side with the smaller measured share needs. So far only the candidate's share was
                 // known.
@@ -463,8 +464,8 @@ impl CriterionDriver {
     }
 }
 
-/// Reports whether a process that ran only `run` benchmarks may have died for that reason: it died between two benchmarks, and running all has not
-/// been tried.
+/// Reports whether a process may have died because it ran only `run` benchmarks: it died between two benchmarks, and running all of them has not been
+/// tried.
 fn may_need_all(round: &TargetRound<'_, '_>, run: usize, failure: &StepError) -> bool {
     failure.under_way.is_none()
         && matches!(failure.error, ChildError::Exited { .. })
@@ -551,7 +552,7 @@ fn completes(
     both_complete(pair, id, RehearsalMode::ForAWhile { set_up }, context)
 }
 
-/// Reports whether both sides complete the benchmark in this mode, each while the other one runs.
+/// Reports whether both sides complete the benchmark in this mode, in two processes that run at the same time.
 fn both_complete(
     pair: &PairedTarget,
     id: &str,

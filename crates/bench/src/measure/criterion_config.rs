@@ -1,4 +1,4 @@
-//! Sampling settings of Criterion benches: warm-up, time and number of samples, one set for each process (pure).
+//! Computes the sampling settings of Criterion benches: warm-up, time and number of samples, one set for each process.
 
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ const GLANCE: CriterionSettings = CriterionSettings {
     measurement: Some(Duration::from_millis(20)),
     samples: 10,
 };
-/// Settings of that process for a Criterion that rounds up to whole seconds. It keeps the author's times, which may be shorter than a second.
+/// Settings of the same process for a version of Criterion that accepts only whole seconds. They keep the author's times, which may be shorter than a
+/// second.
 const GLANCE_AT_AUTHORS: CriterionSettings = CriterionSettings {
     warm_up: None,
     measurement: None,
@@ -53,14 +54,14 @@ pub(super) fn shortest_sampling(version: CriterionVersion) -> CriterionSettings 
 /// Returns the warning that a target's processes run all of its benchmarks, because one that skipped some ended with `error`.
 pub(super) fn all_benchmarks_warning(target: &BenchTarget, error: &ChildError) -> String {
     format!(
-        "bench target `{}` of package `{}` fails if it skips benchmarks, so each process runs all of them and a filter saves no time: {error}",
+        "each process runs all benchmarks and a filter saves no time, because bench target `{}` of package `{}` fails if it skips benchmarks: {error}",
         target.target, target.package
     )
 }
 
-/// Returns the number of samples of a benchmark of this `pace` in the time `measurement`: samples of about `sample_ns`, or single iterations if they
-/// are longer. Criterion takes a ramp if that fits the time, otherwise samples of equal length. A `pinned` number, which comes from the run to be
-/// compared with, is kept while it fits.
+/// Returns the number of samples that fit into the time `measurement` if a benchmark has this `pace`. A sample takes about `sample_ns`, or a single
+/// iteration if that is longer. Criterion takes a ramp if that fits the time, otherwise samples of equal length. A `pinned` number, which comes from
+/// the run to compare with, is kept if it fits.
 fn choose_sample_count(
     measurement: Duration,
     pace: Option<IterationPace>,
@@ -104,7 +105,7 @@ pub(super) struct SampledAlike {
 }
 
 impl SampledAlike {
-    /// Takes the benchmarks with the settings of the first one, in program order, out of `unvisited`. Returns `None` if none is left.
+    /// Removes from `unvisited` the first benchmark in program order, and all others with the same settings; `None` if none is left.
     pub(super) fn take(
         unvisited: &mut Vec<BenchmarkIndex>,
         settings_of: impl Fn(BenchmarkIndex) -> CriterionSettings,

@@ -34,7 +34,7 @@ pub struct DiscoveredTarget {
     pub harness: HarnessKind,
 }
 
-/// A target whose benchmarks could not be listed, or not all of them.
+/// A target that could not list all of its benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFailure {
     /// Name of the package.
@@ -54,7 +54,7 @@ pub struct DiscoveredBenches {
     pub failures: Vec<TargetFailure>,
 }
 
-/// What was discovered in the candidate. The discovery of a reference reads it, so that a failure of both builds is reported once.
+/// The results for the candidate, as input for the discovery of a reference. A failure of both builds is then reported only once.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceContext<'a> {
     /// The outcome for the candidate.
@@ -160,7 +160,7 @@ impl DiscoveredBenches {
     }
 }
 
-/// The answer of an executable.
+/// The result of listing an executable's benchmarks.
 struct TargetListing {
     target: DiscoveredTarget,
     /// The reasons why some benchmarks were refused.
@@ -170,7 +170,7 @@ struct TargetListing {
 }
 
 impl TargetListing {
-    /// Creates the answer of an executable that listed all its benchmarks.
+    /// Creates the result for an executable that listed all its benchmarks.
     fn complete(target: DiscoveredTarget) -> Self {
         Self {
             target,
@@ -250,8 +250,8 @@ fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListi
     }
 }
 
-/// Lists a bench again that ended with `error` while it skipped its benchmarks, now by running each of them for a moment. If that fails too, keeps
-/// the benchmarks that were `announced` before.
+/// Lists the benchmarks again after the bench ended with `error` while it skipped them, this time by running each for a moment. If that fails too,
+/// keeps the benchmarks that were `announced` before.
 fn list_by_running(
     target: &BenchTarget,
     context: ProcessContext<'_>,
@@ -272,7 +272,7 @@ fn list_by_running(
             let last = announced.target.benchmarks.last();
             let last = last.map_or("", |last| last.key.id.as_str());
             announced.broken.push(format!(
-                "its benchmarks after `{last}` are unknown: {error}\n  help: the code around the benchmarks must work when all of them are skipped, as in `cargo bench --bench {} -- nothing`; it also failed when all of them ran",
+                "its benchmarks after `{last}` are unknown: {error}\n  help: the code around the benchmarks must work when all of them are skipped, as in `cargo bench --bench {} -- nothing`; running all of them failed too",
                 target.target
             ));
             Ok(announced)
@@ -407,7 +407,7 @@ fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchm
     }
 }
 
-/// `FILTER...` and `--exact`, as in `cargo bench`: selects a benchmark if its id contains (or is) one of the words.
+/// The user's `FILTER...` and `--exact`, as in `cargo bench`. It selects a benchmark if its id contains (or is) one of the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The words. If there are none, every benchmark is selected.

@@ -23,7 +23,8 @@ use perfcheck_analysis::model::{
     BenchmarkInProcess, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side, Throughput,
 };
 
-/// Number of times that a benchmark must fail next to the other side and succeed without it before the two sides run one after the other.
+/// Number of times that a benchmark must fail while both sides are alive, and then succeed with one side at a time, before the two sides always run
+/// one after the other.
 const TRIALS: u32 = 2;
 
 /// How the processes of the two sides run. A single side has nothing to overlap with.
@@ -31,7 +32,7 @@ const TRIALS: u32 = 2;
 enum ProcessOverlap {
     /// Both are alive and sampled alternately.
     Together,
-    /// A benchmark failed next to the other side: it is tried without it.
+    /// A benchmark failed while both were alive, so it is tried with one side at a time.
     OnTrial,
     /// They cannot be alive at the same time, so they run one after the other.
     Apart,
@@ -41,7 +42,7 @@ enum ProcessOverlap {
 pub(super) struct OwnDriver {
     overlap: ProcessOverlap,
     benchmarks: PerBenchmark<OwnBenchmark>,
-    /// The cache of the machine, which the drivers of all targets share.
+    /// The processor cache of the machine. The drivers of all targets share this value.
     shared_cache: Rc<RefCell<SharedCache>>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct OwnDriver {
 struct OwnBenchmark {
     /// The layout of its samples. The first visit determines it.
     layout: Option<SampleLayout>,
-    /// Number of times in a row that it failed next to the other side and succeeded without it.
+    /// Number of times in a row that it failed while both sides were alive, and then succeeded with one side at a time.
     trials: u32,
 }
 
@@ -102,7 +103,7 @@ impl BenchDriver for OwnDriver {
                     }
                 }
             }
-            // Before this counts as a failure of the benchmark, try it without the other side.
+            // Before this counts as a failure of the benchmark, try one side at a time.
             ProcessOverlap::Together => self.overlap = ProcessOverlap::OnTrial,
             ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
                 if overlap == ProcessOverlap::OnTrial {
@@ -149,7 +150,7 @@ impl OwnDriver {
             round.processes.head(*side).conduct = process_usage(&watch, session);
         }
         for SideChild { side, mut session } in children {
-            // Two sides do not run to their end, because code after the benchmarks of one would run next to the other.
+            // Two sides do not run to their end, because the code after the benchmarks of one side would run at the same time as the other side.
             let ended = if round.processes.is_pair() {
                 Ok(())
             } else {
@@ -298,7 +299,7 @@ impl OwnDriver {
         let benchmark = &mut self.benchmarks[index];
         benchmark.trials += 1;
         if benchmark.trials < TRIALS {
-            // One failure next to the other side may be an accident, so nothing changes yet.
+            // One failure while both sides were alive may be an accident, so nothing changes yet.
             self.overlap = ProcessOverlap::Together;
             return Interleaving::Samples;
         }
@@ -390,7 +391,7 @@ impl OwnDriver {
 }
 
 /// Handles a visit that failed while all sides were alive. With one side the failure is recorded at once, and the child may go on. Returns `Err` if
-/// the child cannot be used any further, or if the benchmark is to be tried without the other side first.
+/// the child cannot be used any further, or if the benchmark is first to be tried with one side at a time.
 fn visit_failed(
     round: &mut TargetRound<'_, '_>,
     index: BenchmarkIndex,
@@ -427,7 +428,7 @@ fn start<'c>(round: &mut TargetRound<'_, 'c>, side: Side) -> Result<Session<'c>,
     }
 }
 
-/// Returns how a process ran that has answered its last request.
+/// Returns the resources used by a process that has answered its last request; `None` if the system does not report them.
 fn process_usage(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<ProcessUsage> {
     let usage = session.usage()?;
     Some(watch.process_usage(&usage, session.working_time()))

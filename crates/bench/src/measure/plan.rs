@@ -1,4 +1,4 @@
-//! The layout of rounds of two sides, whose samples alternate in quads (ABBA). Two quads belong together. (Pure.)
+//! Computes the layout of rounds of two sides, whose samples alternate in quads (ABBA or BAAB). Two successive quads are compared together.
 
 use crate::measure::FlatSchedule;
 use crate::measure::schedule::{SampleLayout, compute_ramp};
@@ -20,7 +20,7 @@ pub struct PairedPlan {
     pub rounds: u32,
     /// The layout of each round.
     pub round: RoundSettings,
-    /// No round begins that would end later than this after the start.
+    /// Time budget of the measurement. After the first round, no visit begins that is expected to end after the budget.
     pub time_budget: Option<Duration>,
     /// Time limit of one benchmark.
     pub time_per_benchmark: Option<TimeLimit>,
@@ -60,11 +60,11 @@ pub struct RoundSettings {
     pub short_time: Nanos,
     /// Target length of a sample.
     pub sample: Nanos,
-    /// Untimed iterations before each sample, as a share of its own: they warm the caches that the other side has used.
+    /// Iterations before each sample, as a share of those in the sample. Their time is discarded: they warm the caches that the other side has used.
     pub lead_in: f64,
     /// Warm-up time of each process.
     pub warm_up: Nanos,
-    /// Warm-up iterations, if they are counted instead of the time.
+    /// Warm-up iterations, if their number is set instead of a time.
     pub warm_up_iterations: Option<u32>,
 }
 
@@ -84,7 +84,7 @@ impl Default for RoundSettings {
 impl RoundSettings {
     /// Returns the time of a round's samples, in nanoseconds, if the benchmark has had this number of `rounds`.
     fn time_after(&self, rounds: usize) -> f64 {
-        // This number of rounds decides most benchmarks.
+        // The first `ROUNDS_OF_UNCHANGED` rounds decide most benchmarks.
         let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
             self.short_time
         } else {
@@ -93,7 +93,7 @@ impl RoundSettings {
         time.as_f64()
     }
 
-    /// Returns by how much later rounds are longer than the mean of the first `rounds`.
+    /// Returns the difference between the time of a later round and the mean of the first `rounds`.
     pub(super) fn growth_after(&self, rounds: u32) -> Duration {
         let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
         let short = rounds.min(Plan::ROUNDS_OF_UNCHANGED as u32);

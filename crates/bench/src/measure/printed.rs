@@ -66,7 +66,7 @@ impl PrintedDriver {
         Self { harnesses }
     }
 
-    /// Returns the facts known about the harness of a side. The resolution of its clock is not known; 0 lets every value count.
+    /// Returns the facts known about the harness of a side. The resolution of its clock is not known; with 0, no value is rejected as too short.
     fn harness(&self, side: Side) -> Harness {
         Harness {
             name: self.harnesses.get(side).printer().word().to_owned(),

@@ -136,7 +136,8 @@ impl ProcessObserver {
         self.processor = processor.or(self.processor);
     }
 
-    /// Returns how a process ran that has this `usage` and has worked on requests for `working_time`.
+    /// Combines what was observed around the process (stolen time, processor, control workload) with its resource `usage` and the time that it spent
+    /// on requests.
     pub(super) fn process_usage(
         &self,
         usage: &UsageSnapshot,
@@ -258,7 +259,7 @@ fn is_single_threaded(usage: &UsageSnapshot) -> bool {
     usage.threads == 1 && !usage.has_children
 }
 
-/// Reports whether the main thread did all the work. The CPU time of threads that have ended still counts, even on a busy machine.
+/// Reports whether the main thread did all the work. The CPU time of other threads counts even if they have ended.
 fn kept_to_one(before: &UsageSnapshot, after: &UsageSnapshot) -> bool {
     let cpu = after.cpu.saturating_sub(before.cpu);
     let main_thread = after.main_thread.saturating_sub(before.main_thread);
@@ -278,9 +279,9 @@ const LINE: usize = 64;
 
 /// The last cache before memory.
 ///
-/// When sampling begins, it must not favor the side whose data it holds. After setup, it holds the data of the side that was set up last. With large
-/// data that makes this side a tenth to a third faster for a whole round. So if the data of both sides do not fit into the cache together, memory of
-/// our own fills it after setup.
+/// When sampling begins, the cache must not favor a side. But after setup it holds the data of the side that was set up last. If the data are large,
+/// this makes that side a tenth to a third faster for a whole round. So if the data of both sides do not fit into the cache together, memory of our
+/// own fills it after setup.
 pub(super) struct SharedCache {
     /// Its size in bytes; `None` if the system does not report it.
     bytes: Option<u64>,

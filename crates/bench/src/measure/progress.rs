@@ -91,7 +91,7 @@ impl RemainingWork {
         }
     }
 
-    /// Returns how to read the time left. A benchmark that has never run has no upper bound.
+    /// Returns the kind of the estimate of the time left. A benchmark that has never run has no upper bound.
     pub(super) fn estimate_kind(&self, settings: &CampaignSettings<'_>) -> EstimateKind {
         match settings.plan {
             None if self.is_time_known => EstimateKind::About,
@@ -103,7 +103,8 @@ impl RemainingWork {
 }
 
 impl Target {
-    /// Warns that it had fewer than the planned `processes`. The number of rounds is only a maximum, so it is not reported with two sides.
+    /// Warns if the target ran fewer than the planned `processes`. With two sides there is no warning, because the number of rounds is only a
+    /// maximum.
     pub(super) fn report_lateness(&self, settings: &CampaignSettings<'_>, processes: u32) {
         if let (None, Some(had), Some(budget)) = (settings.plan, self.late, settings.time_budget) {
             let bench = &self.executables.candidate;

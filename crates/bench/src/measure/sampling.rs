@@ -1,5 +1,5 @@
-//! Samples the time of benchmarks by function, in separate processes: at regular intervals, notes where the process is, by the symbols of its
-//! executable or by the name of another file.
+//! Samples the time of benchmarks by function, in separate processes. At regular intervals, it records which symbol of the executable, or which other
+//! file, the running code belongs to.
 //!
 //! With our own harness, samples are taken only between the request for a measurement and its answer; with Criterion, after it reports that the
 //! benchmark has begun. Other harnesses do not report when they measure, so their whole processes are sampled, start and setup included.
@@ -35,7 +35,7 @@ const WARM_UP: Duration = Duration::from_millis(50);
 const REQUEST: Duration = Duration::from_millis(20);
 /// Maximum number of processes of a harness that decides by itself how long it runs.
 const MOST_PROCESSES: usize = 50;
-/// Factor by which other harnesses are told to run longer than they are sampled. They are stopped before they begin their analysis.
+/// Ratio of the measurement time requested from other harnesses to the sampling time. They are stopped before they begin their analysis.
 const LONGER: u32 = 2;
 
 /// The samples of a benchmark, or the reason why there are none.
@@ -60,7 +60,7 @@ impl PairedTarget {
     }
 }
 
-/// Samples some benchmarks of a target, each for about this time.
+/// Samples `benchmarks` of `target`, each for about `time`.
 pub fn sample_time(
     target: &BenchTarget,
     harness: &HarnessKind,
@@ -107,7 +107,7 @@ struct TimeSampling<'s> {
     spec: ProcessSpec,
     context: ProcessContext<'s>,
     names: &'s FunctionNames,
-    /// Time for which it must still be sampled.
+    /// Remaining sampling time of the benchmark.
     left: Duration,
     found: LocationCounts,
 }
@@ -230,7 +230,7 @@ impl<'n> ObservedProcess<'n> {
         self.process = Some(SampledProcess::attach(id, self.names));
     }
 
-    /// Starts to observe and sample the process with this id, unless it already is observed. Returns `None` if that is not possible.
+    /// Returns the observed process. The first call starts to observe and sample the process with this `id`; `None` if that fails.
     fn get_or_begin(&mut self, id: u32) -> Option<&mut SampledProcess<'n>> {
         if self.process.is_none() {
             self.begin(id);
@@ -605,7 +605,7 @@ mod tests {
         });
     }
 
-    /// Two functions of equal code, one of which takes three times as long, until the process is stopped.
+    /// Source of a program that runs two functions of equal code until it is stopped. One of them takes three times as long as the other.
     const SPINS: &str = r"
         #[inline(never)]
         fn thrice(turns: u64) -> u64 {

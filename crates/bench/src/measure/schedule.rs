@@ -1,5 +1,5 @@
-//! Iteration counts of a process, from the time of one iteration (pure), and all random choices of a run: the order of benchmarks and of sides, the
-//! processor, the size of the environment.
+//! Computes the iteration counts of a process from the time of one iteration, and makes all random choices of a run: the order of benchmarks and of
+//! sides, the processor, the size of the environment.
 //!
 //! Invariant: random choices depend only on the run's seed, their purpose, the target, and the number of the process or round.
 
@@ -20,7 +20,7 @@ const MOST_SAMPLES: f64 = *limits::SAMPLES.end() as f64;
 const CLASSIC_SAMPLES: u64 = 100;
 /// A pinned schedule is kept while the length of its samples is within this factor of the target length.
 const PIN_LENGTH_FACTOR: f64 = 4.0;
-/// Maximum time of a pinned schedule, in measurement times. Samples beyond it are omitted.
+/// Maximum time of a pinned schedule, as a multiple of the measurement time. Samples beyond it are omitted.
 pub(super) const PIN_TIME_FACTOR: f64 = 2.5;
 
 /// Maximum ratio of a process's time with setup and drops to that without.
@@ -35,11 +35,11 @@ pub struct FlatSchedule {
     pub samples: u64,
 }
 
-/// The schedule of a process after its warm-up: the same for all processes of a run. With two sides it is the same for both in each round.
+/// The schedule of a process after its warm-up. In a round with two sides, both have the same schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SampleLayout {
-    /// Time of an iteration that it was laid out for, in nanoseconds: that of the quicker side and that of the slower one. A single side has the same
-    /// value twice.
+    /// Times of an iteration that the schedule was computed for, in nanoseconds: first the quicker side's, then the slower side's. They are equal for
+    /// a single side.
     pub(super) iteration_ns: [f64; 2],
     /// Iterations of the linear phase: d, 2d, ..., Nd; may be empty.
     pub(super) linear: Vec<u64>,
@@ -73,8 +73,8 @@ impl SampleLayout {
     }
 }
 
-/// Returns the time of an iteration that a schedule is laid out for, in nanoseconds: that of the body. If setup and drops take much longer, the time
-/// is increased, so that the process runs fewer iterations and still ends in reasonable time.
+/// Returns the time of an iteration, in nanoseconds, for which a schedule is computed: normally `body_ns`. If setup and drops take much longer, the
+/// time is increased, so that the process runs fewer iterations and still ends in reasonable time.
 pub(super) fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
     body_ns.max(total_ns / TOTAL_TIME_FACTOR)
 }
@@ -88,8 +88,8 @@ pub(super) fn expected_duration(request: &[SampleSpec], iteration_ns: f64) -> Du
     Duration::try_from_secs_f64(iterations * iteration_ns / 1e9).unwrap_or(Duration::MAX)
 }
 
-/// Lays out a process. `iteration_ns` is the time of one iteration in the warm-up; `pinned` is the flat phase of the run to be compared with, which
-/// is followed as far as it still fits.
+/// Computes the schedule of a process. `iteration_ns` is the time of one iteration in the warm-up. `pinned` is the flat phase of the run to be
+/// compared with; it is followed as far as it still fits.
 pub(super) fn compute_layout(
     settings: &SamplingSettings,
     iteration_ns: f64,
@@ -144,7 +144,7 @@ pub(super) fn compute_ramp(iteration_ns: f64) -> Vec<u64> {
     (1..=steps).map(|step| step * first).collect()
 }
 
-/// Criterion's linear sampling: d = max(1, ceil(T / t / (N (N + 1) / 2))).
+/// Computes Criterion's linear sampling for N samples, measurement time T and iteration time t: d = max(1, ceil(T / t / (N (N + 1) / 2))).
 fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> SampleLayout {
     let total = samples as f64 * (samples + 1) as f64 / 2.0;
     let first = (time_ns / iteration_ns / total).ceil().max(1.0) as u64;
@@ -156,7 +156,7 @@ fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> SampleLayout 
     }
 }
 
-/// Criterion's flat sampling: max(1, ceil(T / N / t)) iterations in each sample.
+/// Computes Criterion's flat sampling for N samples, measurement time T and iteration time t: max(1, ceil(T / N / t)) iterations in each sample.
 fn flat_layout(
     samples: u64,
     time_ns: f64,
@@ -199,10 +199,10 @@ fn follow_pinned(
     }
 }
 
-/// The padding is smaller than this, in bytes. It is a page, so that every alignment of the stack within a page can occur.
+/// Exclusive upper bound of the padding, in bytes: one page, so that every alignment of the stack within a page can occur.
 const LARGEST_PADDING: u32 = 4096;
 
-/// Returns the random numbers for `purpose` in this block of a target.
+/// Returns the random numbers for `purpose`. Each block of a target (a process or round, by number) has its own.
 pub(super) fn stream(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
     let name = format!("{purpose}/{}/{}", target.package, target.target);
     Draws::new(Stream { seed, name: &name }, block)

@@ -13,7 +13,7 @@ use crate::child::ProcessContext;
 use perfcheck_analysis::model::Benchmark;
 use perfcheck_host::ControlProbe;
 
-/// The settings of a campaign, which no round changes.
+/// The settings of a campaign; they stay the same for all its rounds.
 pub(super) struct CampaignSettings<'c> {
     pub(super) seed: u64,
     /// The plan of the rounds of two sides; `None` with one side, where each benchmark has its own number of processes.

@@ -64,7 +64,7 @@ impl<T> CampaignSides<T> {
         }
     }
 
-    /// Returns the value of `side` for changes, or the candidate's if there is no base.
+    /// Returns a mutable reference to the value of `side`, or to the candidate's if there is no base.
     pub(super) fn get_mut(&mut self, side: Side) -> &mut T {
         match (side, &mut self.base) {
             (Side::Base, Some(base)) => base,

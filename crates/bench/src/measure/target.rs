@@ -1,5 +1,5 @@
-//! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have. It chooses the benchmarks of a round,
-//! and evaluates them after it.
+//! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have. The target chooses the benchmarks of
+//! each round and evaluates them after the round.
 
 #![expect(
     clippy::disallowed_methods,
@@ -51,7 +51,7 @@ impl PairedTarget {
     }
 }
 
-/// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds.
+/// Judges from a benchmark's noise threshold and rounds whether the benchmark needs more rounds.
 pub(super) type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
 
 /// The benchmarks that a round visits.
@@ -72,7 +72,7 @@ pub(super) struct Target {
     pub(super) layouts: Option<CodeLayouts>,
     /// The round for which the executables were linked; `None` if they have the layout of their build.
     pub(super) layout: Option<u32>,
-    /// Duration of the last links.
+    /// Time that linking took for the current layout.
     pub(super) link_time: Duration,
     pub(super) benchmarks: PerBenchmark<CampaignBenchmark>,
     /// Whether later rounds sample for longer than the first ones.
@@ -118,7 +118,8 @@ impl Target {
         benchmarks.filter(|benchmark| benchmark.is_open())
     }
 
-    /// Returns the benchmarks that this round visits, shuffled; they are taken from the end. The round does not count for the other open benchmarks.
+    /// Returns the benchmarks that this round visits, in random order; they are visited from the end of the list. The other open benchmarks wait: the
+    /// round does not count for them.
     pub(super) fn choose_benchmarks(
         &mut self,
         settings: &CampaignSettings<'_>,
@@ -144,7 +145,8 @@ impl Target {
         chosen
     }
 
-    /// Keeps the `chosen` benchmarks whose visits will end before the time is up. With one side, a process is for all of them or for none.
+    /// Keeps the `chosen` benchmarks whose visits will end before the time is up. With one side, keeps all or none, because one process measures all
+    /// of them.
     fn retain_in_time(
         &mut self,
         settings: &CampaignSettings<'_>,
@@ -166,7 +168,8 @@ impl Target {
         }
     }
 
-    /// Keeps the last of `chosen` whose visits fit into `left` together. Gives up each benchmark that would not fit even without the others.
+    /// Goes through `chosen` from the end and keeps the benchmarks whose visits together fit into `left`. Gives up each benchmark that would not fit
+    /// even without the others.
     fn retain_fitting(&mut self, left: Duration, chosen: &mut Vec<BenchmarkIndex>) {
         let mut free = left;
         let mut fitting = Vec::new();

@@ -26,15 +26,16 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_stats::Draws;
 
-/// Number of samples by which the first round finds the time of an iteration.
+/// Number of calibration samples, from which the first round determines the time of an iteration.
 const CALIBRATION_SAMPLES: u64 = 20;
-/// Factor by which these samples are shorter than those of the rounds.
+/// Factor by which calibration samples are shorter than the samples of the rounds.
 const CALIBRATION_SHARE: f64 = 5.0;
-/// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. Samples laid out by it would be too short.
+/// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. A layout based on it would make samples too
+/// short.
 const HIT_WARM_UP: f64 = 2.0;
 /// The first round was disturbed if the layout assumes iterations this many times as long as the quickest sample.
 const HIT_ROUND: f64 = 1.5;
-/// Number of rounds that may reveal such a disturbance, which may last longer than one round.
+/// Number of rounds within which the layout is corrected after such a disturbance, which may last longer than one round.
 const ROUNDS_LAID_OUT_AGAIN: usize = 10;
 /// Number of rounds in which allocations are counted: enough for a test over processes, without losing time in the others.
 const COUNTED_ROUNDS: usize = 5;
@@ -53,7 +54,7 @@ pub(super) struct VisitResult {
 pub(super) enum VisitOutcome {
     Measured(Vec<SideResult<VisitResult>>),
     Skipped(String),
-    /// This side goes through its benchmarks by itself and does not announce this one any more.
+    /// The child of this side goes through its benchmarks by itself and has already passed this one or no longer announces it.
     Absent(Side),
 }
 
@@ -82,9 +83,9 @@ pub(super) struct RoundSampling {
     pub(super) settings: RoundSettings,
     /// This benchmark's share of the time for starting processes.
     pub(super) start_time: Duration,
-    /// Number of rounds that it has had.
+    /// Number of earlier rounds of the benchmark.
     pub(super) had: usize,
-    /// Decides which side goes first, in the round and in every two quads.
+    /// Draws the side that goes first: once for the visit, then once for every two quads, of which the second begins with the other side.
     pub(super) coin: Draws,
 }
 
@@ -132,7 +133,7 @@ pub(super) fn visit(
         }
     }
     if let Some(reason) = skipped {
-        // A side that does not skip it must finish it, so that it accepts the next request.
+        // A side that has started the benchmark must finish it before it accepts the next request.
         for child in children {
             if ready.iter().any(|started| started.side == child.side) {
                 let finished = child.session.finish(request.id);
@@ -221,7 +222,8 @@ fn request_each<T>(
         .collect()
 }
 
-/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has passed it.
+/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has already passed
+/// this one or no longer announces it.
 pub(super) fn start_or_advance(
     session: &mut Session<'_>,
     id: &str,
@@ -325,8 +327,8 @@ impl RoundSampling {
         Ok(laid_out.clone())
     }
 
-    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, by a draw for every two quads; one side takes as many, one after the
-    /// other.
+    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, by a draw for every two quads; a single side takes the same number of
+    /// samples in a row.
     fn sample(
         &mut self,
         children: &mut [SideChild<Session<'_>>],
@@ -388,15 +390,15 @@ pub(super) fn lay_out_again(
     again.filter(|again| again != layout)
 }
 
-/// Returns the value of each side. A single value, or the only known one, stands for both.
+/// Returns a value for each side. If only one value is given, or only one is finite, both sides get it.
 fn per_side(of_sides: &[f64]) -> [f64; 2] {
     let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
     let known = first.min(last);
     [first, last].map(|ns| if ns.is_finite() { ns } else { known })
 }
 
-/// Returns the quickest time of an iteration in a few short samples. If only the warm-up decided, a disturbance of it would make all samples of the
-/// run too short.
+/// Returns the quickest time of an iteration in the warm-up and a few short samples. The warm-up alone does not decide: if it was disturbed, all
+/// samples of the run would be too short.
 fn calibrate(
     session: &mut Session<'_>,
     settings: &RoundSettings,
@@ -460,7 +462,7 @@ fn check_suspension(before: Duration, after: Duration) -> Result<(), ChildError>
     Ok(())
 }
 
-/// Number of iterations in a process whose allocations are counted.
+/// Number of iterations for which a process counts allocations.
 const COUNTED: u64 = 16;
 /// Time after which a child stops counting. The current iteration is still completed.
 const COUNTING: Duration = Duration::from_millis(10);
@@ -472,7 +474,7 @@ const RESERVOIR: u64 = 10_000;
 pub(super) enum UntimedScope {
     /// Everything the benchmark offers.
     InFull,
-    /// As in the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
+    /// The measurements for the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
     InRounds { count: bool },
 }
 

@@ -142,7 +142,7 @@ impl BuildOrder<'_> {
         Ok(output)
     }
 
-    /// Lists the targets of this build that have `#[bench]` functions, which stable compilers refuse.
+    /// Lists the targets of this build that have `#[bench]` functions which the compiler refuses; none if it allows unstable features.
     fn unstable_targets(&self, selection: Option<&TargetSelection>) -> Vec<String> {
         if self.toolchain.allows_unstable_features() {
             return Vec::new();

@@ -17,7 +17,7 @@ pub enum CargoError {
         source: io::Error,
     },
     /// `cargo metadata` failed; the message is cargo's own.
-    #[error("cargo could not read the workspace\n{said}{help}", said = .0, help = outside_help(.0))]
+    #[error("cargo could not read the workspace\n{message}{help}", message = .0, help = outside_help(.0))]
     Metadata(String),
     /// The user named a package that the workspace does not have.
     #[error(
@@ -71,16 +71,16 @@ pub enum CargoError {
     Interrupted,
 }
 
-/// Returns help for a user who is outside any package: every run belongs to a workspace.
-fn outside_help(said: &str) -> &'static str {
-    if said.contains("could not find `Cargo.toml`") {
+/// Returns help for a user who is outside any package; empty for other errors.
+fn outside_help(message: &str) -> &'static str {
+    if message.contains("could not find `Cargo.toml`") {
         "\n  help: run the command in a package, or name one with `--manifest-path`"
     } else {
         ""
     }
 }
 
-/// Returns help on building `#[bench]` functions, which stable compilers refuse.
+/// Returns help on building the `#[bench]` functions of `targets`, which stable compilers refuse; empty without targets.
 fn nightly_help(targets: &[String]) -> String {
     if targets.is_empty() {
         return String::new();

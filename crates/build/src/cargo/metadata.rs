@@ -47,7 +47,7 @@ impl BenchPackage {
     }
 }
 
-/// A workspace, as cargo described it.
+/// A workspace, as cargo describes it.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     metadata: Metadata,
@@ -82,8 +82,8 @@ impl Workspace {
             .output(&mut command.cargo_command())
             .map_err(|error| CargoError::not_run(cargo, error))?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(CargoError::Metadata(said.trim_end().to_owned()));
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(CargoError::Metadata(message.trim_end().to_owned()));
         }
         Self::parse(&output.stdout).map_err(|what| CargoError::Answer {
             program: "cargo metadata".to_owned(),
@@ -94,7 +94,7 @@ impl Workspace {
     /// Parses the output of `cargo metadata`.
     pub(super) fn parse(written: &[u8]) -> Result<Self, String> {
         let text = str::from_utf8(written).map_err(|error| error.to_string())?;
-        // A wrapper of cargo may print lines of its own.
+        // A wrapper around cargo may print additional lines.
         let line = text.lines().find(|line| line.starts_with('{'));
         let metadata = MetadataCommand::parse(line.unwrap_or_default());
         let metadata = metadata.map_err(|error| error.to_string())?;
@@ -131,9 +131,10 @@ impl Workspace {
         selected.map(|package| package.name.to_string()).collect()
     }
 
-    /// Reports whether any package that `options` select has a target that may hold benchmarks.
+    /// Reports whether there may be something to build: always if `options` name targets, otherwise if a selected package has a target that may hold
+    /// benchmarks.
     ///
-    /// Cargo refuses a pattern that matches no target. Here that is not a failed build: there is only nothing to measure.
+    /// If not, callers report that there is nothing to measure, instead of a failed build.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
         !options.selects_all_benches()
             || self.selected(options).into_iter().any(|package| {
@@ -272,8 +273,8 @@ impl Workspace {
     }
 }
 
-/// Reports whether the sources of a target contain `#[bench]` functions. Reads its main file; for a library, or for a binary in a package without
-/// one, all files in its directory.
+/// Reports whether the sources of a target contain `#[bench]` functions. Reads only the target's main file, with one exception: for a library, and
+/// for a binary in a package that has no library, it reads all files below the main file's directory, unless that is the directory of `Cargo.toml`.
 pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     let is_alone = is_library(target)
         || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));
@@ -282,7 +283,7 @@ pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
 }
 
-/// Reports whether these packages have a bench target of this name. Accepts every pattern, as cargo itself checks those.
+/// Reports whether these packages have a bench target of this name. Accepts every pattern, because cargo itself checks patterns.
 fn may_have_bench(packages: &[&Package], name: &str) -> bool {
     is_glob(name) || bench_names(packages).iter().any(|known| known == name)
 }
@@ -362,8 +363,8 @@ mod tests {
         let whole = Workspace::parse(METADATA).expect("it is whole");
         let targets = look_at(&whole);
         assert!(targets.iter().any(|(_, target, _)| target == "costs"));
-        perfcheck_mutations::attack("cargo's metadata", &[METADATA.to_vec()], |said| {
-            drop(Workspace::parse(said).map(|workspace| look_at(&workspace)));
+        perfcheck_mutations::attack("cargo's metadata", &[METADATA.to_vec()], |bytes| {
+            drop(Workspace::parse(bytes).map(|workspace| look_at(&workspace)));
         });
     }
 }

@@ -337,7 +337,7 @@ pub(super) struct Binary {
 
 /// Returns the variables for an executable of `package` in a `deps` directory.
 ///
-/// `None` removes a variable. If cargo started our own parent, we have inherited variables of another package.
+/// `None` removes a variable: if cargo started our parent process, we have inherited the variables of another package.
 pub(super) fn bench_variables(
     surroundings: &BenchEnvironment<'_>,
     package: &Package,
@@ -447,8 +447,8 @@ fn library_directories(surroundings: &BenchEnvironment<'_>, executable: &Path) -
     prepend_paths(directories, env::split_paths(&before).collect())
 }
 
-/// Appends `before` to `ours`, duplicates included. Returns only `before` if it already begins with `ours`, because then a cargo process has started
-/// this one.
+/// Appends `before` to `ours`, duplicates included. If `before` already begins with `ours`, a cargo process has started this one, and `before` is
+/// returned unchanged.
 fn prepend_paths(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
     if before.starts_with(&ours) {
         return before;

@@ -345,8 +345,8 @@ mod tests {
             .rustc()
             .clone();
         let question = ["--print", "target-libdir", "--target", target];
-        let told = query_rustc(&rustc, &question, &supervisor).expect("an answer");
-        assert_eq!(found.target_libraries, Path::new(told.trim_end()));
+        let answer = query_rustc(&rustc, &question, &supervisor).expect("an answer");
+        assert_eq!(found.target_libraries, Path::new(answer.trim_end()));
     }
 
     #[test]
@@ -366,8 +366,11 @@ mod tests {
         let libraries = libraries.canonicalize().expect("there");
         assert_eq!(beside(rustc.clone(), &[]), Some(libraries.clone()));
         // A wrapper gets the compiler's path as an argument.
-        let told = rustc.display().to_string();
-        assert_eq!(beside(PathBuf::from("wrapper"), &[&told]), Some(libraries));
+        let argument = rustc.display().to_string();
+        assert_eq!(
+            beside(PathBuf::from("wrapper"), &[&argument]),
+            Some(libraries)
+        );
         // The compiler is looked up in `PATH`.
         assert_eq!(beside(rustc.clone(), &["rustc"]), None);
         assert_eq!(beside(PathBuf::from("rustc"), &[]), None);

@@ -2,7 +2,7 @@
 //!
 //! `env!("CARGO_MANIFEST_DIR")` and `env!("CARGO_BIN_EXE_name")` become text in the executable. Both sides are built at the same path, so both would
 //! read the files and start the programs of the last build. In the kept copy, a path of the same length replaces this text; nothing else changes.
-//! Invariant: whether two sides are identical is decided before that.
+//! Invariant: whether two sides are identical is decided before paths are replaced.
 
 use memchr::memmem;
 use object::{Architecture, Endianness, Object, ObjectSymbol, SymbolKind};
@@ -82,7 +82,7 @@ pub(crate) struct PathRewrite {
 }
 
 impl PathRewrite {
-    /// Returns `None` if the lengths differ, or if `from` is empty.
+    /// Creates a rewrite of `from` to `to`. Returns `None` if the lengths differ, or if `from` is empty.
     pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         let lead = Self {
@@ -110,7 +110,7 @@ impl PathRewrite {
     }
 }
 
-/// Applies all rewrites to a file.
+/// Applies all rewrites to the executable at `path`.
 pub(crate) fn apply_all(leads: &[PathRewrite], path: &Path) -> io::Result<()> {
     // On other systems executables are signed, and a changed one would not start.
     if !cfg!(target_os = "linux") {

@@ -187,10 +187,10 @@ impl KeptLink {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         Err(LinkError::Linker {
             program: self.record.linker.clone(),
-            said: said
+            message: message
                 .trim()
                 .lines()
                 .next_back()
@@ -257,19 +257,20 @@ pub fn bundled_linker(target_libraries: &Path) -> Option<PathBuf> {
     linker.is_file().then_some(linker)
 }
 
-/// Names the folder of kept links. The stand-in is inside this folder, so that no other process is mistaken for it.
+/// Environment variable with the path of the folder of kept links. The stand-in for the linker is inside this folder, so a process started from
+/// another path is not taken for the stand-in.
 const FOLDER_VARIABLE: &str = "PERFCHECK_LINKS";
-/// Names the real linker.
+/// Environment variable with the path of the real linker.
 const LINKER_VARIABLE: &str = "PERFCHECK_LINKER";
-/// Name of the directory of stand-ins in that folder.
+/// Name of the directory of stand-ins in the folder of kept links.
 const STAND_INS: &str = "linkers";
 /// Maximum number of kept links of executables in the target directory.
 const MOST_LINKS: usize = 64;
 
-/// Links in place of the real linker and returns its exit status. Returns `None` if this process was not started for that.
+/// Links in place of the real linker and returns its exit status. Returns `None` if this process was not started as a stand-in for the linker.
 ///
-/// Rustc removes the object files of a crate right after the link, so they must be copied while the linker runs. The stand-in is this program,
-/// started by rustc under the name of the real linker, because rustc derives from the name which arguments a linker takes.
+/// Rustc removes the object files of a crate right after the link, so they must be copied while the linker runs. The stand-in is this program. Rustc
+/// starts it under the name of the real linker, because rustc infers from the name how to pass arguments.
 pub fn run_as_linker(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
     let (own, rest) = arguments.split_first()?;
     let folder = PathBuf::from(std::env::var_os(FOLDER_VARIABLE)?);
@@ -289,7 +290,7 @@ pub fn run_as_linker(arguments: &[OsString]) -> Option<Result<ExitCode, LinkErro
     Some(Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)))
 }
 
-/// The installed stand-in of the linker, and what it needs to know.
+/// The installed stand-in for the linker, and the values for its environment variables.
 pub(crate) struct LinkRecorder {
     folder: PathBuf,
     linker: PathBuf,
@@ -315,7 +316,7 @@ impl LinkRecorder {
         })
     }
 
-    /// Removes the oldest links beyond the newest [`MOST_LINKS`].
+    /// Removes all links except the newest [`MOST_LINKS`].
     pub(crate) fn prune(&self) {
         let entries = std::fs::read_dir(&self.folder);
         let mut by_age: Vec<_> = entries
@@ -323,8 +324,8 @@ impl LinkRecorder {
             .flatten()
             .filter_map(|entry| {
                 let path = entry.ok()?.path();
-                let made = std::fs::metadata(&path).ok()?.modified().ok()?;
-                (!path.ends_with(STAND_INS)).then_some((made, path))
+                let time = std::fs::metadata(&path).ok()?.modified().ok()?;
+                (!path.ends_with(STAND_INS)).then_some((time, path))
             })
             .collect();
         by_age.sort();
@@ -362,14 +363,14 @@ pub enum LinkError {
         source: io::Error,
     },
     /// The linker failed.
-    #[error("the linker `{}` failed: {said}", program.display())]
+    #[error("the linker `{}` failed: {message}", program.display())]
     Linker {
         /// Path of the linker.
         program: PathBuf,
         /// Last line of its output.
-        said: String,
+        message: String,
     },
-    /// The link gives a different executable each time, or its inputs were not kept.
+    /// Repeating the link gives a different executable, or the inputs of the link were not kept.
     #[error("linking it again does not give the same executable")]
     Unrepeatable,
     /// The functions of the executable cannot be determined.

@@ -1,6 +1,6 @@
 //! Links the executables of both sides with one code layout after another.
 //!
-//! Each layout is a random map of functions to positions, which the order of the link and an object file of fillers bring about. Invariant: a
+//! A layout is a random map of functions to positions. The order in which functions are linked and an object file of fillers produce it. Invariant: a
 //! function that both sides have gets the same position in its page on both.
 
 use object::write::{Object, Symbol, SymbolSection};
@@ -24,7 +24,7 @@ use perfcheck_stats::{Draws, Stream};
 pub struct Relinkable {
     /// Its kept link.
     pub(crate) link: KeptLink,
-    /// The rewrites of paths in it, which make it find the files of its side.
+    /// The rewrites of paths in the executable, so that it finds the files of its own side.
     pub(crate) leads: Vec<PathRewrite>,
     /// Starts the linker.
     pub(crate) supervisor: Supervisor,
@@ -171,7 +171,7 @@ const STEP: u64 = 16;
 /// Number of possible gaps before a function: 0 to 3 steps. A cache line has four steps.
 const GAPS: u32 = 4;
 
-/// The room before a function that has to be filled.
+/// A filler, which takes up unused room before a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FillerSpec {
     pub(super) size: u64,
@@ -231,7 +231,7 @@ pub(super) fn draw_map(
     }
 }
 
-/// Functions that get the same position: one of each side that has a function of their name.
+/// A pair of functions that get the same position; `None` for a side that has no such function.
 type Slot<'f> = BySide<Option<&'f Function>>;
 
 fn pair_functions<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
@@ -370,7 +370,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names, without hashes, that belong to one function only, with the functions' addresses in the page.
+    /// Returns the position in its page of each function whose name without hash is unique.
     fn places(executable: &Path) -> BTreeMap<String, u64> {
         let bytes = fs::read(executable).expect("readable");
         let found = parse_functions(&bytes).expect("names").functions;
@@ -600,11 +600,13 @@ mod tests {
         let map = draw_map(both(&sides), 3, 1);
         let mut larger = sides.base.clone();
         larger.get_mut("f7").expect("it is there")[0].size += 64;
-        let (told, real) = (
+        let (expected, real) = (
             places_in_page(&map.base, &sides.base),
             places_in_page(&map.base, &larger),
         );
-        let moved = told.iter().filter(|(name, place)| real[*name] != **place);
+        let moved = expected
+            .iter()
+            .filter(|(name, place)| real[*name] != **place);
         assert!(moved.count() < 11);
     }
 }

@@ -1,8 +1,8 @@
 //! Links bench executables again, with their functions in other places: the address of a function changes its speed by ten percent and more.
 //!
-//! `kept.rs` records links as cargo's linker and repeats them, `layouts.rs` draws one map for both sides and links with it, `executable.rs` reads
-//! functions from executables and rewrites paths in them. Must not decide when to link an executable again. Invariant: functions are moved only if
-//! repeating the original link gave the same bytes.
+//! `kept.rs` stands in for cargo's linker to record links, and repeats them; `layouts.rs` draws one map for both sides and links with it;
+//! `executable.rs` reads functions from executables and rewrites paths in them. Must not decide when to link an executable again. Invariant:
+//! functions are moved only if repeating the original link gave the same bytes.
 
 mod executable;
 mod kept;

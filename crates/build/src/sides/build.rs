@@ -224,7 +224,7 @@ impl BuildCache<'_> {
                     target.directory = ground.directory.join(inside);
                 }
                 let known = record
-                    .made
+                    .results
                     .benches
                     .get(&bench_name(&bench.package, &bench.target))?;
                 Some(SideTarget {
@@ -232,7 +232,7 @@ impl BuildCache<'_> {
                     executable: bench.executable,
                     folders: [ground.root.clone(), place.directory.clone()],
                     executable_hash: known.executable_hash.clone(),
-                    companions_hash: record.made.companions_hash.clone(),
+                    companions_hash: record.results.companions_hash.clone(),
                     relinkable: known.link.as_ref().and_then(|link| {
                         Some(Relinkable {
                             link: KeptLink::read(&place.directory.join(link))?,
@@ -253,7 +253,7 @@ impl BuildCache<'_> {
             checkout_time,
             build_time: record.build_time,
             skipped: output.skipped,
-            locked: record.made.locked,
+            locked: record.results.locked,
             _in_use: [place.in_use, tree_in_use],
         })
     }
@@ -287,14 +287,16 @@ impl SideBuilder<'_, '_> {
         })
     }
 
-    /// Adds to an error of cargo the revision or the directory that caused it.
+    /// Wraps an error of cargo with the revision or the directory that caused it.
     fn add_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
-            (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
-                path: path.clone(),
-                top: self.present.top.clone(),
-                said,
-            },
+            (SidesError::Cargo(CargoError::Metadata(message)), _, Some(path)) => {
+                SidesError::Above {
+                    path: path.clone(),
+                    top: self.present.top.clone(),
+                    message,
+                }
+            }
             (SidesError::Cargo(source), Some(revision), _)
                 if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
             {
@@ -336,11 +338,11 @@ impl SideBuilder<'_, '_> {
         let contents = self.contents_key(&copies.collect(), state)?;
         let output = self.call_cargo(state)?;
         let build_time = began.elapsed();
-        let mut made = self.describe_results(&output)?;
+        let mut results = self.describe_results(&output)?;
         // Without a commit, the key is a hash of the results.
         let key = key.filter(|_| state.commit.is_some());
         let key =
-            key.unwrap_or_else(|| Key::compute(&(to_text(&state.ground.root), &output, &made)));
+            key.unwrap_or_else(|| Key::compute(&(to_text(&state.ground.root), &output, &results)));
         if state.commit.is_none()
             && let Some((place, record)) = self.shelves.read_record(&key)?
         {
@@ -363,13 +365,13 @@ impl SideBuilder<'_, '_> {
             root: &state.ground.root,
         };
         let (copied, leads) = copying.copy_out(&output)?;
-        self.keep_links(&output, &mut made, &unfinished)?;
+        self.keep_links(&output, &mut results, &unfinished)?;
         let record = BuildRecord {
             output: copied,
             contents: contents.as_str().to_owned(),
             source,
             ground: state.ground.clone(),
-            made,
+            results,
             leads,
             build_time,
         };
@@ -383,8 +385,8 @@ impl SideBuilder<'_, '_> {
     }
 
     /// Finds a build of equal files. A changed work tree, which has no `key`, may only use builds that run in the same place. A commit may also use a
-    /// build that runs elsewhere, such as one of the work tree at that commit: a copy of it is kept under `key`. Otherwise cargo would compile
-    /// everything that differs between the two states now, and again for the next build of the other state.
+    /// build that runs elsewhere, such as one of the work tree at that commit: a copy of that build is kept under `key`. A new build would take
+    /// longer: cargo would compile the differences between the two states now, and compile them again for the next build of the other state.
     fn find_build_of_equal_files(
         &self,
         key: Option<&Key>,
@@ -546,13 +548,13 @@ impl SideBuilder<'_, '_> {
     fn keep_links(
         &self,
         output: &BuildOutput,
-        made: &mut BuildResults,
+        results: &mut BuildResults,
         unfinished: &Path,
     ) -> Result<(), SidesError> {
         let links = self.shelves.folder.links();
         for (nth, bench) in output.executables().into_iter().enumerate() {
             self.check_interrupt()?;
-            let Some(known) = made
+            let Some(known) = results
                 .benches
                 .get_mut(&bench_name(&bench.package, &bench.target))
             else {
@@ -576,7 +578,7 @@ impl SideBuilder<'_, '_> {
         Ok(recipe.key())
     }
 
-    /// Returns the recipe for building `files` as `state`.
+    /// Returns the recipe for building `state`, with the hashes of `files` and of cargo's configuration files.
     fn recipe<'r>(
         &'r self,
         state: &'r State,

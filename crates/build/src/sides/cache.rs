@@ -18,9 +18,9 @@ use super::request::{SidesError, file_error};
 use perfcheck_host::Checkout;
 use perfcheck_host::process::Interrupt;
 
-/// Name of the directory of the sources; as long as `trees/KEY`.
+/// Name of the directory of the sources. It has the same length as `trees/KEY`.
 const SOURCES: &str = "sources-of-either-state-in-use";
-/// Name of cargo's target directory; as long as `kept/KEY`.
+/// Name of cargo's target directory. It has the same length as `kept/KEY`.
 const TARGET: &str = "cargo-target-for-either-state";
 /// Last component of the path of the sources and of every tree. Compilers may split a path, so the last bytes of these paths must not differ.
 const TOP: &str = "top-of-the-repository";
@@ -55,8 +55,8 @@ pub(super) struct WorkspaceFolder {
 }
 
 impl WorkspaceFolder {
-    /// Locks the folder of the checkout's workspace, or of `workspace` without a checkout. If another process holds the lock, calls `waiting` and
-    /// waits.
+    /// Locks the folder of the checkout's workspace or, without a checkout, that of `workspace`. If another process holds the lock, calls `waiting`
+    /// and waits.
     pub(super) fn lock(
         cache: &Path,
         checkout: Option<&Checkout>,
@@ -88,7 +88,7 @@ impl WorkspaceFolder {
         self.root.join(SOURCES).join(TOP)
     }
 
-    /// Returns the corresponding directory in a tree.
+    /// Returns the directory of the sources in a tree.
     pub(super) fn sources_in_tree(tree: &Path) -> PathBuf {
         tree.join(TOP)
     }
@@ -131,7 +131,7 @@ pub(super) fn lock_file(
         .write(true)
         .open(path)
         .map_err(file_error("cannot open", path))?;
-    let mut said = false;
+    let mut is_announced = false;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
@@ -143,9 +143,9 @@ pub(super) fn lock_file(
         if interrupt.is_requested() {
             return Err(SidesError::Interrupted);
         }
-        if !said {
+        if !is_announced {
             waiting();
-            said = true;
+            is_announced = true;
         }
         thread::sleep(LOOK_AGAIN_AFTER);
     }
@@ -190,7 +190,7 @@ fn folder_name(repository: &Path, prefix: &Path) -> String {
     format!("{recognised}-{}", &hash[..12])
 }
 
-/// Name of the one folder that is not complete.
+/// Name of the folder that is still being filled.
 const UNFINISHED: &str = ".unfinished";
 const IN_USE: &str = "in-use";
 /// Name of a file that protects its folder from removal.
@@ -383,12 +383,13 @@ pub(super) fn remove_directory(directory: &Path) -> Result<(), SidesError> {
 /// Name of the lock file in the cache. The process that measures holds it and writes its process id into it.
 const LOCK: &str = "measuring.lock";
 
-/// Keeps other processes from measuring with this cache while the value lives. A process must not take a second one: it would wait for itself.
+/// A lock that keeps other processes from measuring with this cache while the value lives. A process must not acquire a second lock, because it would
+/// wait for itself.
 ///
 /// Two measurements that use the same cache would disturb each other.
 #[derive(Debug)]
 pub struct MeasuringLock {
-    /// Closing the file releases the lock, even if the process is killed. `None` if locking failed, which is no reason not to measure.
+    /// Closing the file releases the lock, even if the process is killed. `None` if locking failed: the process measures without a lock.
     _lock: Option<File>,
 }
 

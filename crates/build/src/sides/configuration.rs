@@ -251,10 +251,10 @@ source = "registry+https://example.invalid"
 
     #[test]
     fn a_lock_file_is_completed_by_what_it_does_not_know() {
-        let made = complete_lock_file(NEW, OLD).expect("both are lock files");
-        let versions = parse_locked_versions(&made);
+        let lock_file = complete_lock_file(NEW, OLD).expect("both are lock files");
+        let versions = parse_locked_versions(&lock_file);
         assert_eq!(versions["twice"], ["1.0.0", "2.0.1"]);
         assert_eq!(versions["gone"], ["3.0.0 (0123456789)"]);
-        assert_eq!(made.matches("name = \"own\"").count(), 1);
+        assert_eq!(lock_file.matches("name = \"own\"").count(), 1);
     }
 }

@@ -26,7 +26,7 @@ const LARGEST_OUTPUT: u64 = 64 << 20;
 /// The record of a kept build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BuildRecord {
-    /// Cargo's messages. Executables have the paths where they are kept, sources those where they were built.
+    /// Cargo's messages. The paths of executables are those of the kept copies; the paths of sources are those of the build.
     pub(super) output: BuildOutput,
     /// The key of everything that affects the build, except the place where it runs.
     pub(super) contents: String,
@@ -35,7 +35,8 @@ pub(super) struct BuildRecord {
     /// The directories in which it runs.
     pub(super) ground: RunDirectories,
     /// The hashes and versions that describe its results.
-    pub(super) made: BuildResults,
+    #[serde(rename = "made")]
+    pub(super) results: BuildResults,
     /// The rewrites of paths in its executables, which make them find the files of the side.
     pub(super) leads: Vec<PathRewrite>,
     /// Duration of the build.
@@ -47,7 +48,7 @@ pub(super) struct BuildRecord {
 pub(super) struct RunDirectories {
     /// The folder of the state's tree.
     pub(super) tree: PathBuf,
-    /// The repository's top as executables find it. In a tree, this path is as long as in every other tree.
+    /// The repository's top as executables find it. This path has the same length in all trees.
     pub(super) root: PathBuf,
     /// The repository's top as a working directory.
     pub(super) directory: PathBuf,
@@ -158,7 +159,7 @@ pub(super) struct BuildCopy<'a> {
     pub(super) unfinished: &'a Path,
     /// The final path of that folder.
     pub(super) place: &'a Path,
-    /// The directory of the sources during the build; `root` is the one in which it runs.
+    /// The directory of the sources during the build. The executables run in `root`.
     pub(super) source: &'a Path,
     pub(super) root: &'a Path,
 }

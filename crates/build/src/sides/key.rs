@@ -1,6 +1,6 @@
 //! The recipe of a build: everything that affects it. A kept build with an equal recipe is used instead of a new one.
 //!
-//! Paths become text in keys and notes; a file name need not be UTF-8.
+//! Keys and notes contain paths as text, even paths that are not UTF-8.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub(super) struct Recipe<'a> {
     pub(super) commit: &'a str,
     #[serde(serialize_with = "single::serialize")]
     pub(super) manifest: &'a Path,
-    /// The directory in which it is built; `root` is the one in which it runs.
+    /// The directory of the sources during the build. The executables run in `root`.
     #[serde(serialize_with = "single::serialize")]
     pub(super) source: PathBuf,
     #[serde(serialize_with = "single::serialize")]

@@ -242,7 +242,7 @@ impl Mirror {
         self.notes.with_extension("built")
     }
 
-    /// Returns the time of the last build. A file must be written after it for cargo to notice.
+    /// Returns the time of the last build. Cargo notices a change of a file only if the file has a later time.
     fn last_build_time(&self) -> Result<SystemTime, SidesError> {
         let path = self.build_time_file();
         match fs::metadata(&path).and_then(|metadata| metadata.modified()) {

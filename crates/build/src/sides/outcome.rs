@@ -152,7 +152,7 @@ impl SideTarget {
         self.companions_hash == other.companions_hash
     }
 
-    /// Returns the executable with the paths compiled into it replaced by those of the other's side.
+    /// Returns the bytes of this executable, with the paths of its side replaced by those of the side of `other`.
     pub fn with_paths_of(&self, other: &Self) -> io::Result<Vec<u8>> {
         let mut bytes = fs::read(&self.executable)?;
         for (from, to) in self.folders.iter().zip(&other.folders) {

@@ -177,7 +177,8 @@ impl Overlay<'_> {
         Ok(missing)
     }
 
-    /// Returns the directories that hold bench targets of a package, relative to the top; the file itself if its directory holds all sources.
+    /// Returns the directories of a package that hold its bench targets, relative to the top of the repository. For a target in `src` or directly in
+    /// the package's directory, returns only its source file.
     fn bench_places(&self, package: &BenchPackage) -> BTreeSet<PathBuf> {
         let manifest = self.relative_to_top(&package.manifest).unwrap_or_default();
         let directory = manifest.parent().unwrap_or(Path::new(""));
@@ -238,7 +239,7 @@ fn read_manifest(path: &Path) -> Result<DocumentMut, SidesError> {
 /// them.
 pub(super) struct DependencyInliner<'a> {
     pub(super) shared: Option<&'a dyn TableLike>,
-    /// Directory of the workspace; like the next two, relative to the top of the repository.
+    /// Directory of the workspace. This path, `package` and `old_package` are relative to the top of the repository.
     pub(super) workspace: &'a Path,
     pub(super) package: &'a Path,
     pub(super) old_package: &'a Path,
@@ -310,12 +311,16 @@ impl DependencyInliner<'_> {
             .and_then(Item::as_bool)
             .unwrap_or_default();
         let shared = self.shared.and_then(|shared| shared.get(name));
-        let (mut made, relative_to) = match (inherits, shared) {
+        let (mut dependency, relative_to) = match (inherits, shared) {
             (true, Some(shared)) => (with_member_settings(shared, item), self.workspace),
             _ => (item.clone(), self.package),
         };
-        let Some(path) = made.get("path").and_then(Item::as_str).map(PathBuf::from) else {
-            return made;
+        let Some(path) = dependency
+            .get("path")
+            .and_then(Item::as_str)
+            .map(PathBuf::from)
+        else {
+            return dependency;
         };
         if path.is_relative() {
             let seen_from_top = normalize_lexically(&Path::new("/").join(relative_to).join(&path));
@@ -326,25 +331,25 @@ impl DependencyInliner<'_> {
             }
             if relative_to != self.old_package && !climbs {
                 let rebased = relative_path(self.old_package, seen_from_top);
-                if let Some(table) = made.as_table_like_mut() {
+                if let Some(table) = dependency.as_table_like_mut() {
                     table.insert("path", value(rebased.display().to_string()));
                 }
             } else if relative_to != self.old_package {
                 // The path leads out of the repository: go up to its top, then follow the original path from there.
                 let up = relative_path(self.old_package, Path::new(""));
                 let from_top = relative_to.join(&path);
-                if let Some(table) = made.as_table_like_mut() {
+                if let Some(table) = dependency.as_table_like_mut() {
                     table.insert("path", value(up.join(from_top).display().to_string()));
                 }
             }
         }
-        made
+        dependency
     }
 }
 
 /// Returns a dependency of the workspace with the settings that a member adds to it.
 fn with_member_settings(shared: &Item, member: &Item) -> Item {
-    let mut made = match shared.as_str() {
+    let mut dependency = match shared.as_str() {
         Some(version) => {
             let mut table = toml_edit::InlineTable::new();
             table.insert("version", version.into());
@@ -352,8 +357,8 @@ fn with_member_settings(shared: &Item, member: &Item) -> Item {
         }
         None => shared.clone(),
     };
-    let Some(table) = made.as_table_like_mut() else {
-        return made;
+    let Some(table) = dependency.as_table_like_mut() else {
+        return dependency;
     };
     if let Some(features) = member.get("features").and_then(Item::as_array) {
         let mut all = features.clone();
@@ -369,7 +374,7 @@ fn with_member_settings(shared: &Item, member: &Item) -> Item {
             table.insert(name, setting.clone());
         }
     }
-    made
+    dependency
 }
 
 /// Reports whether `path`, relative to a directory in the repository, leads out of the repository.
@@ -429,14 +434,14 @@ mod tests {
 
     #[test]
     fn what_dev_dependencies_inherit_is_written_out() {
-        let (made, named) = changed(
+        let (manifest, named) = changed(
             "[dependencies]\na = \"1\"\n\n[dev-dependencies]\nold = \"1\"\n",
             "[dev-dependencies]\nversioned.workspace = true\nnear = { workspace = true, features = [\"x\"] }\nown = \"3\"\n",
             "[workspace.dependencies]\nversioned = \"2\"\nnear = { path = \"tools/near\", features = [\"y\"] }\n",
             "crates/made",
         );
         assert_eq!(
-            made,
+            manifest,
             "[dependencies]\na = \"1\"\n\n[dev-dependencies]\nversioned = { version = \"2\" }\n\
              near = { path = \"../../tools/near\", features = [\"x\",\"y\"] }\nown = \"3\"\n"
         );
@@ -445,28 +450,28 @@ mod tests {
 
     #[test]
     fn dependencies_of_single_platforms_are_replaced_too() {
-        let (made, _) = changed(
+        let (manifest, _) = changed(
             "[target.'cfg(unix)'.dependencies]\na = \"1\"\n\n[target.'cfg(unix)'.dev-dependencies]\nold = \"1\"\n",
             "[target.'cfg(windows)'.dev-dependencies]\nnew = \"2\"\n",
             "",
             "",
         );
         assert_eq!(
-            made,
+            manifest,
             "[target.'cfg(unix)'.dependencies]\na = \"1\"\n\n[target.\"cfg(windows)\".dev-dependencies]\nnew = \"2\"\n"
         );
     }
 
     #[test]
     fn paths_out_of_the_repository_keep_their_way() {
-        let (made, named) = changed(
+        let (manifest, named) = changed(
             "",
             "[dev-dependencies]\nfar.workspace = true\n",
             "[workspace.dependencies]\nfar = { path = \"../far\" }\n",
             "crates/made",
         );
         assert_eq!(
-            made,
+            manifest,
             "[dev-dependencies]\nfar = { path = \"../../../far\" }\n"
         );
         assert!(named.is_empty());

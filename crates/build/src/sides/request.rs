@@ -36,7 +36,7 @@ pub struct SidesRequest<'a> {
 }
 
 impl SidesRequest<'_> {
-    /// Returns the checkout, or an error: without a repository there are no revisions.
+    /// Returns the checkout. Fails if the workspace is in no repository and so has no revisions.
     pub(super) fn require_checkout(&self) -> Result<&Checkout, SidesError> {
         self.checkout.ok_or(SidesError::NoRepository)
     }
@@ -75,7 +75,7 @@ pub enum BuildEvent<'a> {
     CheckingOut(&'a Revision),
     /// A kept build of this revision, or of the work tree (`None`), is used: there is nothing to build.
     Found(Option<&'a Revision>),
-    /// Builds that had not been used for a long time were removed.
+    /// The least recently used builds were removed, because all builds together exceeded the maximum size.
     Removed {
         /// Number of builds.
         builds: usize,
@@ -128,9 +128,9 @@ pub enum SidesError {
         /// The repository's top.
         top: PathBuf,
     },
-    /// A manifest names a dependency whose directory contains the repository.
+    /// Cargo cannot read the copy, and a manifest names a directory that contains the repository, for example with `path` or `workspace`.
     #[error(
-        "cargo cannot read a copy of the repository `{}`: one of its manifests refers to `{}`, which is outside the copy\n{said}\n  help: put both in one repository, or use a `git` or version dependency",
+        "cargo cannot read a copy of the repository `{}`: one of its manifests refers to `{}`, which is outside the copy\n{message}\n  help: put both in one repository, or use a `git` or version dependency",
         top.display(),
         path.display()
     )]
@@ -140,7 +140,7 @@ pub enum SidesError {
         /// The repository's top.
         top: PathBuf,
         /// Cargo's message.
-        said: String,
+        message: String,
     },
     /// The old state has none of the packages whose current benchmarks were to be added to it.
     #[error("revision {revision} has none of the packages with benchmarks: {}", packages.join(", "))]

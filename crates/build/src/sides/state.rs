@@ -40,13 +40,13 @@ pub(super) struct State {
     pub(super) is_work_tree: bool,
     /// Its files, with the paths of the originals.
     pub(super) wanted: WantedFiles,
-    /// The directories in which it runs.
+    /// The directories in which its executables run.
     pub(super) ground: RunDirectories,
     /// Files that are not part of the commit, with hashes.
     pub(super) added: Vec<HashedPath>,
     /// Whether the lock file belongs to another state.
     pub(super) lock_file_is_foreign: bool,
-    /// Time spent on preparing it.
+    /// Time spent on preparing the state.
     pub(super) time: Duration,
     pub(super) in_use: UseLock,
 }
@@ -85,7 +85,7 @@ impl State {
 }
 
 impl CurrentCheckout {
-    /// Returns the state of the work tree, whose top the user spells `directory`. Its tree is a link.
+    /// Returns the state of the work tree. `directory` is the top of the work tree as the user spells it. The tree of this state is a link.
     pub(super) fn prepare_work_tree(
         &self,
         directory: PathBuf,
@@ -297,7 +297,7 @@ fn package_name(manifest: &Path) -> Option<String> {
     Some(document.get("package")?.get("name")?.as_str()?.to_owned())
 }
 
-/// Returns the names of the files for which `which` holds, with hashes of their content.
+/// Returns the paths of the files that `which` selects, with hashes of their content.
 pub(super) fn hash_files(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
@@ -321,11 +321,11 @@ pub(super) fn hash_files(
 /// The paths outside the repository that manifests and symbolic links name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OutsidePaths {
-    /// The paths named relatively, which need a link.
+    /// The paths that are named relatively. Each needs a link in the layout.
     pub(super) relative: BTreeSet<PathBuf>,
     /// The paths named absolutely.
     pub(super) absolute: BTreeSet<PathBuf>,
-    /// A named directory that contains the repository, for which no link can be made.
+    /// A named directory that contains the repository. It cannot be linked.
     pub(super) above: Option<PathBuf>,
 }
 
@@ -578,18 +578,18 @@ mod tests {
 
     #[test]
     fn every_path_gets_a_link_where_it_leaves_the_way_to_the_repository() {
-        let made = layout(
+        let result = layout(
             "/home/me/group/made",
             &["/home/me/group/near/a", "/home/me/far"],
         );
         assert_eq!(
-            made.top_in(Path::new("/cache")),
+            result.top_in(Path::new("/cache")),
             Path::new("/cache/group/made")
         );
         let expected = BTreeMap::from([
             ("far".into(), "/home/me/far".into()),
             ("group/near".into(), "/home/me/group/near".into()),
         ]);
-        assert_eq!(made.links, expected);
+        assert_eq!(result.links, expected);
     }
 }

@@ -1,5 +1,5 @@
-//! The locked folder of a workspace with its trees and kept builds (`BuildCache`), and what the builds of both sides share besides: the user's
-//! checkout and the places of the sources (`SideBuilder`).
+//! The locked folder of a workspace with its trees and kept builds (`BuildCache`), and everything that the builds of both sides share in addition:
+//! the user's checkout and the places of the sources (`SideBuilder`).
 
 #![expect(
     clippy::disallowed_methods,
@@ -40,7 +40,7 @@ pub(super) struct SideBuilder<'a, 'e> {
     /// The manifest that the user's flags select, relative to the top.
     pub(super) manifest: PathBuf,
     pub(super) layout: DirectoryLayout,
-    /// A directory that a manifest names although it contains the repository.
+    /// A directory that contains the repository and that a manifest names.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
     /// Keeps the link inputs; `None` if executables cannot be linked again.
@@ -146,7 +146,7 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
         Ok(bench)
     }
 
-    /// Reports the files of the work tree that were not copied and for which `which` holds.
+    /// Reports the uncopied files of the work tree that `which` selects.
     pub(super) fn report_uncopied(&mut self, which: impl Fn(&UncopiedFile) -> bool) {
         let left_out = self.present.sources.left_out.iter();
         let named: Vec<UncopiedFile> = left_out.filter(|one| which(one)).cloned().collect();
@@ -273,7 +273,8 @@ fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     root.canonicalize().map_err(file_error("cannot find", root))
 }
 
-/// Prepares for keeping the link inputs of a build. Returns `None` if the toolchain's linker cannot repeat a link for this target.
+/// Installs the stand-in for the linker, which keeps the link inputs of a build. Returns `None` without a stand-in, for a target other than Linux, or
+/// if the installation fails.
 fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkRecorder> {
     let program = request.stand_in?;
     let toolchain = request.toolchain;

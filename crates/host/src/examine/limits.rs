@@ -24,7 +24,7 @@ pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> SystemEnvironme
     }
 }
 
-/// Returns how often the control group had to wait for the next period of its quota.
+/// Returns how often the control group used up its quota and had to wait for the next period.
 pub(super) fn quota_waits(files: &dyn SystemFiles) -> Option<u64> {
     ControlGroups::read(files).quota_waits()
 }
@@ -108,7 +108,8 @@ impl<'f> ControlGroups<'f> {
         groups
     }
 
-    /// Reports whether any of the groups has files about processor time. The root group has no limits of its own.
+    /// Reports whether the system shows the files of any of the groups. The root group has no files about limits, so `cgroup.controllers` counts,
+    /// too.
     fn are_readable(&self) -> bool {
         const OF_TWO: [&str; 3] = ["cpu.max", "cpu.stat", "cgroup.controllers"];
         let has = |group: &str, name: &str| self.files.text(&format!("{group}/{name}")).is_some();
@@ -153,7 +154,7 @@ impl<'f> ControlGroups<'f> {
             .min()
     }
 
-    /// Returns the largest count of all groups. Each group counts only the effects of its own quota.
+    /// Returns the largest number of waits among all groups. Each group counts only the effects of its own quota.
     fn quota_waits(&self) -> Option<u64> {
         let groups = self.unified.iter().chain(&self.processor);
         let counts = groups.filter_map(|group| {
@@ -167,8 +168,8 @@ impl<'f> ControlGroups<'f> {
     }
 }
 
-/// Returns `root` joined with `path` and all its parents. In a container the path may be that of the host, of which
-/// the last components are not visible here.
+/// Returns `root` joined with `path` and with all its parents. In a container, `path` may be that of the host, so some of the returned directories
+/// may not exist.
 fn with_ancestors(root: &str, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = path.trim_end_matches('/');

@@ -52,7 +52,7 @@ pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorSt
     }
 }
 
-/// Returns the size in bytes of the largest cache of the first processor, which is the last one before memory.
+/// Returns the size in bytes of the last cache before memory: the largest cache of the first processor.
 pub fn last_level_cache(files: &dyn SystemFiles) -> Option<u64> {
     let caches = format!("{CPU}/cpu0/cache");
     let sizes = files.names(&caches).into_iter().filter_map(|name| {
@@ -130,13 +130,13 @@ fn boost(files: &dyn SystemFiles) -> (Option<bool>, Option<&'static str>) {
 }
 
 const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
-/// Number of differences of which the smallest is the step.
+/// Number of differences between readings. The smallest one is the step.
 const DIFFERENCES: usize = 32;
 /// Number of readings after which the search for differences ends.
 const MOST_READINGS: usize = 1_000_000;
 /// Number of readings in a batch.
 const BATCH: u32 = 2_000;
-/// Number of batches, of which the fastest counts.
+/// Number of batches. The fastest one counts.
 const BATCHES: usize = 10;
 
 /// Reads the names of clock sources, and runs two short measurements.

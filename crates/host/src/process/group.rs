@@ -1,4 +1,5 @@
-//! Starts programs in process groups of their own, and ends these. Runs programs for their output: git, rustc, `cargo metadata`, a linker.
+//! Starts programs in process groups of their own, and ends these groups. Also runs programs for their output: git, rustc, `cargo metadata`, a
+//! linker.
 
 #![expect(
     clippy::disallowed_methods,
@@ -38,10 +39,9 @@ pub enum LeftoverPolicy {
     Leave,
 }
 
-/// Starts process groups and ensures that they end, even if this process dies.
+/// A supervisor, which starts process groups and ensures that they end, even if this process dies.
 ///
-/// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
-/// thread that started it ends.
+/// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the thread that started it ends.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     shared: Arc<Mutex<GroupState>>,
@@ -169,7 +169,7 @@ impl ProcessGroup {
         if started.is_ok() { receiver } else { never() }
     }
 
-    /// Interrupts the whole group as Ctrl-C does. Kills the rest once the leader has ended or the time is over.
+    /// Interrupts the whole group as Ctrl-C does. Kills the rest once the leader has ended or `INTERRUPT_GRACE` is over.
     pub fn stop(&mut self) {
         if self.status.is_some() {
             return;
@@ -196,7 +196,7 @@ impl ProcessGroup {
         if self.leftovers == LeftoverPolicy::Kill {
             reaper::kill_all_but(&lock_known());
         }
-        // Not earlier: if this process dies before, the reaper must kill the rest.
+        // Tell the reaper only now: if this process dies before, the reaper must kill the rest.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
@@ -335,7 +335,7 @@ impl LeaderOutput {
         self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
     }
 
-    /// Waits for a moment, reads from both pipes, and reports whether there was anything.
+    /// Waits up to `LOOK` for output, reads from both pipes, and reports whether there was any output.
     fn read(&mut self) -> io::Result<bool> {
         let limit = Timespec::try_from(LOOK).map_err(io::Error::other)?;
         let waited = [self.stdout.poll_fd(), self.stderr.poll_fd()];
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn what_a_program_writes_last_is_read_however_long_it_was_silent() {
         let supervisor = Supervisor::default();
-        // Times close to the interval of waiting.
+        // Times close to the interval `LOOK`.
         for wait in 0..40 {
             let script = format!("sleep 0.0{:02}; echo at last", 10 + wait / 2);
             let output = supervisor.output(&mut shell(&script)).expect("it runs");
@@ -434,7 +434,7 @@ mod tests {
             number.display()
         );
         let other = interrupt.clone();
-        let asked = thread::spawn({
+        let requester = thread::spawn({
             let number = number.clone();
             move || {
                 while !number.exists() {
@@ -445,7 +445,7 @@ mod tests {
         });
         let stopped = supervisor.output(&mut shell(&script));
         assert!(matches!(stopped, Err(RunError::Interrupted)), "{stopped:?}");
-        asked.join().expect("it asked");
+        requester.join().expect("it asked");
         let started = std::fs::read_to_string(&number).expect("there");
         let alive = format!("/proc/{}/stat", started.trim());
         // The new parent of a killed process needs some time to reap it.

@@ -38,8 +38,8 @@ struct SignalState {
 impl Interrupt {
     /// Installs the signal handler. Must be called once per process, before other threads exist.
     ///
-    /// The first signal is a request that the work notices at its next wait; the second one ends the process. During
-    /// a computation the first signal ends it too, after `tell` has reported the unfinished work to the user.
+    /// The first signal is a request that the work notices at its next wait; the second one ends the process. During a computation, the first signal
+    /// also ends the process, after `tell` has reported the unfinished work to the user.
     pub fn install(tell: impl Fn(&str) + Send + 'static) -> Result<Self, ctrlc::Error> {
         // With SIGXFSZ blocked, a write beyond the file size limit (`ulimit -f`) returns an error instead of killing the
         // process silently. Children do not inherit the mask, because the standard library resets it.
@@ -52,9 +52,9 @@ impl Interrupt {
             computing: None,
             tell: Box::new(tell),
         }));
-        let asked = state.clone();
+        let shared_state = state.clone();
         ctrlc::set_handler(move || {
-            let mut state = lock_state(&asked);
+            let mut state = lock_state(&shared_state);
             let is_second = state.not_asked.take().is_none();
             if is_second || state.computing.is_some() {
                 state.end();

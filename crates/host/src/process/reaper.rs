@@ -143,8 +143,7 @@ mod tests {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
 
-/// The variable. Its value always has the same length, because the size of the environment shifts the stack of a
-/// bench.
+/// Name of the environment variable. Its value always has the same length, because the size of the environment shifts the stack of a bench.
 const VARIABLE: &str = "PERFCHECK_MARK";
 
 impl Mark {

@@ -9,8 +9,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::thread::{self, Scope};
 
-/// Keeps the thread that created it and the main threads of some processes on one processor until it is dropped.
-/// Threads and processes that these start meanwhile keep the binding for good.
+/// A binding of the thread that created it, and of the main threads of some processes, to one processor, until the value is dropped. Threads and
+/// processes that they start meanwhile keep the binding for good.
 #[derive(Debug)]
 pub struct ThreadPinning {
     processor: u32,
@@ -24,7 +24,7 @@ pub struct ThreadPinning {
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct FormerBinding {
-    /// The process whose main thread it is; `None` for the thread that bound it.
+    /// The process whose main thread was bound; `None` for the thread that created the binding.
     process: Option<rustix::process::Pid>,
     processors: rustix::thread::CpuSet,
 }
@@ -136,7 +136,7 @@ pub fn without_core_dumps<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Starts a thread that ends by itself.
+/// Starts a thread that the caller does not wait for.
 pub fn start_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }

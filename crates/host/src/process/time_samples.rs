@@ -1,4 +1,4 @@
-//! Samples the program counter of a process in regular intervals of CPU time. Supported on Linux only.
+//! Samples the program counter of a process at regular intervals of CPU time. Supported on Linux only.
 //!
 //! `perf_event_open(2)` with a software clock needs no hardware counters, so it works in virtual machines, too. Kernel code is not sampled, therefore
 //! no privileges are needed. Threads and processes that the sampled one starts later are included. The kernel gives them a shared buffer only if an
@@ -15,10 +15,10 @@ pub enum TimeSamplingError {
     /// The kernel was built without `perf_event_open`.
     #[error("this kernel has no `perf_event_open`")]
     Missing,
-    /// The setting `kernel.perf_event_paranoid`, whose value this is, forbids it.
+    /// The setting `kernel.perf_event_paranoid` forbids sampling; the field is its value.
     #[error("`kernel.perf_event_paranoid` is {0}, so only root may use `perf_event_open`")]
     Paranoid(i64),
-    /// It is forbidden in another way, for example by a container.
+    /// Sampling is forbidden in another way, for example by a container.
     #[error("`perf_event_open` is not permitted (many containers block it)")]
     Refused,
     /// Another error.
@@ -139,7 +139,7 @@ mod linux {
     const HEAD: usize = 1024;
     const TAIL: usize = 1032;
 
-    /// Samples a process between `start` and `stop`. Dropping it ends sampling.
+    /// A sampler of a process, active between `start` and `stop`. Dropping it ends sampling.
     #[derive(Debug)]
     pub struct TimeSampler {
         /// One event for each processor that the process may use.
@@ -253,8 +253,8 @@ mod linux {
         /// Sends a request to the event. On failure there are no samples, which the caller notices.
         fn send_request<const WHAT: Opcode>(&self) {
             // SAFETY: both requests take no argument and access no memory of this process.
-            let told = unsafe { ioctl(&self.event, NoArg::<WHAT>::new()) };
-            debug_assert!(told.is_ok(), "{told:?} of {}", self.event.as_raw_fd());
+            let result = unsafe { ioctl(&self.event, NoArg::<WHAT>::new()) };
+            debug_assert!(result.is_ok(), "{result:?} of {}", self.event.as_raw_fd());
         }
     }
 
@@ -293,7 +293,7 @@ mod linux {
             unsafe { AtomicU64::from_ptr(self.start.as_ptr().byte_add(at).cast()) }
         }
 
-        /// Returns the word of the ring at the position `at`, which counts on beyond the ring's size.
+        /// Returns the word of the ring at the position `at`. Positions keep increasing beyond the ring's size.
         fn word(&self, at: u64) -> u64 {
             let place = self.page + (at as usize & (self.ring - 1));
             // SAFETY: the place is within the ring and a multiple of 8, because all records have such lengths. The

@@ -53,13 +53,13 @@ mod linux {
         }
     }
 
-    /// Returns the CPU time by the CPU-time clock of the process, which counts nanoseconds.
+    /// Returns the CPU time of the process, from its CPU-time clock, which counts nanoseconds.
     fn own_time(pid: u32) -> Option<Duration> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?);
         Some(clock_getcpuclockid(pid).ok()?.now().ok()?.into())
     }
 
-    /// Reads the scheduler's statistics, whose first number is the CPU time in nanoseconds.
+    /// Returns the CPU time of the main thread: the first number in the scheduler's statistics, in nanoseconds.
     fn main_thread_time(pid: u32) -> Option<Duration> {
         let statistics = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
         let nanoseconds = statistics.split_whitespace().next()?.parse().ok()?;

@@ -37,7 +37,7 @@ impl TeamAddress {
     }
 
     fn parse_with(text: &str, variables: &ServerVariables) -> Result<Self, StoreError> {
-        let (plain, said) = split_encryption_parameters(text);
+        let (plain, own) = split_encryption_parameters(text);
         let mut config =
             Config::from_str(&plain).map_err(|error| bad_address(error.to_string()))?;
         fill_in(&mut config, variables).map_err(bad_address)?;
@@ -49,18 +49,18 @@ impl TeamAddress {
         // `allow` and `prefer` in the environment are ignored, because the default below is stricter.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
-        let said_roots = said.roots.is_some();
-        let asked = EncryptionParameters {
-            mode: said.mode.or(mode),
-            roots: said.roots.or_else(|| variables.ssl_roots.clone()),
+        let has_own_roots = own.roots.is_some();
+        let parameters = EncryptionParameters {
+            mode: own.mode.or(mode),
+            roots: own.roots.or_else(|| variables.ssl_roots.clone()),
         };
-        let is_encrypted = match asked.mode.as_deref() {
+        let is_encrypted = match parameters.mode.as_deref() {
             Some("disable") => false,
             // A socket of the file system cannot be intercepted.
             Some("require" | "verify-ca" | "verify-full") if is_socket(&config) => false,
             // Every mode that requires encryption also verifies the server, because encryption does not protect against an impostor of the server.
             Some("require" | "verify-ca" | "verify-full") => true,
-            None => said_roots || !is_local(&config),
+            None => has_own_roots || !is_local(&config),
             Some(other) => {
                 return Err(bad_address(format!(
                     "`sslmode={other}` is not supported; use `verify-full` or `disable`"
@@ -72,7 +72,7 @@ impl TeamAddress {
         } else {
             SslMode::Disable
         });
-        let encryption = is_encrypted.then(|| encryption(asked.roots.as_deref()));
+        let encryption = is_encrypted.then(|| encryption(parameters.roots.as_deref()));
         Ok(Self {
             config,
             encryption: encryption.transpose()?,
@@ -93,21 +93,24 @@ struct EncryptionParameters {
 
 /// Splits the parameters about encryption from the address.
 fn split_encryption_parameters(text: &str) -> (String, EncryptionParameters) {
-    let mut asked = EncryptionParameters::default();
+    let mut requested = EncryptionParameters::default();
     let Some((before, parameters)) = text.split_once('?') else {
-        return (text.to_owned(), asked);
+        return (text.to_owned(), requested);
     };
     let mut others = Vec::new();
     for parameter in parameters.split('&') {
         let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
         match parameter.split_once('=') {
-            Some(("sslmode", mode)) => asked.mode = Some(decoded(mode)),
-            Some(("sslrootcert", path)) => asked.roots = Some(decoded(path).into()),
+            Some(("sslmode", mode)) => requested.mode = Some(decoded(mode)),
+            Some(("sslrootcert", path)) => requested.roots = Some(decoded(path).into()),
             _ => others.push(parameter),
         }
     }
     let separator = if others.is_empty() { "" } else { "?" };
-    (format!("{before}{separator}{}", others.join("&")), asked)
+    (
+        format!("{before}{separator}{}", others.join("&")),
+        requested,
+    )
 }
 
 /// Reports whether all hosts are sockets of the file system.
@@ -134,16 +137,15 @@ fn is_local(config: &Config) -> bool {
     })
 }
 
-/// Creates the encryption. The server's certificate must be signed by one in `roots`, or by an authority that this
-/// system trusts.
+/// Creates the encryption. The server's certificate must be signed by a certificate in `roots`, or by an authority that this system trusts.
 fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let Some(path) = roots else {
-        let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
+        let (connector, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
             bad_address(
                 "this system trusts no certificate authority; name a certificate with `sslrootcert=PATH`".into(),
             )
         })?;
-        return Ok(made);
+        return Ok(connector);
     };
     let unreadable =
         |detail: String| bad_address(format!("`sslrootcert={}`: {detail}", path.display()));
@@ -457,10 +459,10 @@ mod tests {
         assert_eq!(config.get_dbname(), Some("perf"));
         assert_eq!(config.get_password(), Some(&b"secret"[..]));
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
-        let said = "postgres://me:mine@other:1/own?connect_timeout=2";
+        let address = "postgres://me:mine@other:1/own?connect_timeout=2";
         assert_eq!(
-            filled(said, &variables()),
-            Config::from_str(said).expect("well formed")
+            filled(address, &variables()),
+            Config::from_str(address).expect("well formed")
         );
         for (name, wrong) in [
             (

@@ -66,15 +66,17 @@ impl TransferRows {
             shared.environments.intern(&json(&run.head.environment)?);
             for process in &run.processes {
                 shared.processes += 1;
-                for launched in &process.benchmarks {
-                    let conditions = Conditions::from_launched(&process.target_facts, launched);
+                for in_process in &process.benchmarks {
+                    let conditions = Conditions::from_launched(&process.target_facts, in_process);
                     let conditions = shared.conditions.intern(&conditions.facts()?);
-                    let benchmark = shared.benchmarks.intern(&launched.benchmark.key);
+                    let benchmark = shared.benchmarks.intern(&in_process.benchmark.key);
                     let at = shared.run_benchmarks.intern(&(place, benchmark));
                     match shared.measured_under.get_mut(at) {
                         None => shared.measured_under.push(conditions),
                         // The last process that measured the benchmark determines the conditions, as in a store that is a file.
-                        Some(under) if matches!(launched.outcome, ProcessOutcome::Measured(_)) => {
+                        Some(under)
+                            if matches!(in_process.outcome, ProcessOutcome::Measured(_)) =>
+                        {
                             *under = conditions;
                         }
                         Some(_) => {}
@@ -162,7 +164,7 @@ impl TeamSession {
         &self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Attempt<Vec<(RunId, Timestamp)>> {
         let mut shared = TransferRows::from_runs(runs)?;
         let numbers = self.begin_transfer(workspace, &mut shared, runs)?;
@@ -170,7 +172,7 @@ impl TeamSession {
         let ends: Vec<RunEnd> = runs.iter().map(|run| (run.end)(&ids)).collect();
         self.insert_heads(workspace, runs, &shared, &numbers, (&ids, &ends))?;
         VerdictRows::from_ends(&ends, &shared).insert(self, &shared, &numbers)?;
-        self.insert_processes(runs, &shared, &numbers, told)?;
+        self.insert_processes(runs, &shared, &numbers, progress)?;
         let finished = ends.iter().map(|end| end.finished);
         Ok(ids.into_iter().zip(finished).collect())
     }
@@ -264,7 +266,7 @@ impl TeamSession {
                 .ok()
                 .and_then(|kind| numbers.get_mut(kind));
             of_kind
-                .ok_or_else(|| Fault::Content("it returned a number of an unknown kind".into()))?
+                .ok_or_else(|| Fault::Content("it returned an id of an unknown kind".into()))?
                 .push(number);
         }
         let expected = [
@@ -278,7 +280,7 @@ impl TeamSession {
             .any(|(found, wanted)| found.len() != wanted)
         {
             return Err(Fault::Content(
-                "it did not return every requested number".into(),
+                "it did not return every requested id".into(),
             ));
         }
         let mut given = std::mem::take(&mut numbers[3]).into_iter().map(RunId);
@@ -360,7 +362,7 @@ impl TeamSession {
         runs: &[TransferredRun],
         shared: &TransferRows,
         numbers: &AssignedIds,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Attempt<()> {
         let mut heads = Columns::default();
         let processes = || runs.iter().flat_map(|run| &run.processes);
@@ -392,7 +394,7 @@ impl TeamSession {
             "id, run, package, target, ordinal, attempt, started, padding_bytes, layout, harness, harness_version, quantum_ns, \
              failure, conduct",
         )?;
-        self.insert_outcomes(runs, shared, numbers, told)
+        self.insert_outcomes(runs, shared, numbers, progress)
     }
 
     fn insert_outcomes(
@@ -400,7 +402,7 @@ impl TeamSession {
         runs: &[TransferredRun],
         shared: &TransferRows,
         numbers: &AssignedIds,
-        told: &ProgressReporter<'_>,
+        progress: &ProgressReporter<'_>,
     ) -> Attempt<()> {
         let mut measured = [Vec::new(), Vec::new(), Vec::new()];
         let (mut samples, mut led) = (Vec::new(), Vec::new());
@@ -413,23 +415,23 @@ impl TeamSession {
         let mut done = 0;
         for (at, run) in runs.iter().enumerate() {
             for process in &run.processes {
-                for (position, launched) in (0_i64..).zip(&process.benchmarks) {
-                    told.report(done, all);
+                for (position, in_process) in (0_i64..).zip(&process.benchmarks) {
+                    progress.report(done, all);
                     done += 1;
-                    let benchmark = shared.benchmarks.0[&launched.benchmark.key];
+                    let benchmark = shared.benchmarks.0[&in_process.benchmark.key];
                     let place = [
                         numbers.run_benchmark(shared.run_benchmarks.0[&(at, benchmark)]),
                         numbers.process(process_at),
                         position,
                     ];
-                    match &launched.outcome {
+                    match &in_process.outcome {
                         ProcessOutcome::Measured(series) => {
                             push_row(&mut measured, place);
                             samples.push(Some(encoding::encode(series)));
-                            led.push(text(&FlagColumn(&launched.extras.led))?);
+                            led.push(text(&FlagColumn(&in_process.extras.led))?);
                             allocations
-                                .push(blob(&AllocationsColumn(&launched.extras.allocations))?);
-                            let found = LatenciesColumn(launched.extras.latencies.as_ref());
+                                .push(blob(&AllocationsColumn(&in_process.extras.allocations))?);
+                            let found = LatenciesColumn(in_process.extras.latencies.as_ref());
                             latencies.push(blob(&found)?);
                         }
                         ProcessOutcome::Failed { side, message } => {
@@ -526,7 +528,7 @@ impl VerdictRows {
         Self(all.collect())
     }
 
-    /// Inserts the benchmarks that the runs measured, and those for which they only have a verdict.
+    /// Inserts a row for each benchmark that a run measured, and one for each benchmark that only has a verdict.
     fn insert(
         self,
         session: &TeamSession,

@@ -27,8 +27,8 @@ use super::values::SqlValue;
 use crate::StoreError;
 use crate::error::{Attempt, Fault, message_with_causes};
 
-/// The beginning of a transaction. The lock keeps the schema unchanged until the end, because an upgrade waits for
-/// it. The version is read under the lock.
+/// Statements that begin a transaction. Their lock keeps the schema unchanged until the transaction ends, because an upgrade waits for the lock. The
+/// version is read under the lock.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 const WRITE: &str = "BEGIN; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 
@@ -45,7 +45,7 @@ const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A connection and the name of its server.
 pub(crate) struct TeamSession {
-    // Declared before the runtime that drives its connection, so that it is dropped first.
+    // Declared before the runtime that drives the client's connection, so that the client is dropped first.
     client: Arc<Client>,
     runtime: Runtime,
     place: PathBuf,
@@ -155,7 +155,7 @@ impl TeamSession {
         }
     }
 
-    /// Returns the version of a store that exists.
+    /// Returns the version of an existing store.
     fn read_version(&self) -> Attempt<Option<u32>> {
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {

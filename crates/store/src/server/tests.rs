@@ -59,32 +59,32 @@ fn a_store_is_brought_up_to_date_once_and_an_older_program_is_told_so() {
     reads
         .expect("ends")
         .expect("who was at work came to the end");
-    let told = older.read(|session| session.query("SELECT count(*) FROM workspaces", &[]));
-    let told = told.expect_err("the schema is newer");
+    let error = older.read(|session| session.query("SELECT count(*) FROM workspaces", &[]));
+    let error = error.expect_err("the schema is newer");
     assert!(
         matches!(
-            told,
+            error,
             StoreError::Newer {
                 found: 2,
                 supported: 1,
                 ..
             }
         ),
-        "{told}"
+        "{error}"
     );
     assert!(
-        told.to_string().contains("update cargo-perfcheck"),
-        "{told}"
+        error.to_string().contains("update cargo-perfcheck"),
+        "{error}"
     );
     let opened = TeamSession::open(&address).map(drop);
     assert!(
         matches!(opened, Err(StoreError::Newer { found: 2, .. })),
         "{opened:?}"
     );
-    let made = upgrade(&address, &SCRIPTS);
+    let result = upgrade(&address, &SCRIPTS);
     assert!(
-        matches!(made, Err(StoreError::Newer { found: 2, .. })),
-        "{made:?}"
+        matches!(result, Err(StoreError::Newer { found: 2, .. })),
+        "{result:?}"
     );
 }
 
@@ -107,19 +107,19 @@ fn an_upgrade_happens_whole_or_not_at_all_and_a_newer_program_asks_for_it() {
     server
         .sql(database, "UPDATE perfcheck.made_by SET version = 0")
         .expect("made older");
-    let told = TeamSession::open(&address).map(drop).expect_err("older");
+    let error = TeamSession::open(&address).map(drop).expect_err("older");
     assert!(
         matches!(
-            told,
+            error,
             StoreError::Older {
                 found: 0,
                 supported: 1,
                 ..
             }
         ),
-        "{told}"
+        "{error}"
     );
-    assert!(told.to_string().contains("store init"), "{told}");
+    assert!(error.to_string().contains("store init"), "{error}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_server_that_falls_silent_is_given_up() {
     let address = server.fresh_database();
     let mut session = TeamSession::open(&address).expect("opens");
     session.patience = Duration::from_millis(200);
-    let told = session.read(|session| session.query("SELECT pg_sleep(20)", &[]));
-    let told = told.expect_err("silent");
-    assert!(matches!(told, StoreError::Unreachable { .. }), "{told}");
-    assert!(told.to_string().contains("no answer within"), "{told}");
+    let error = session.read(|session| session.query("SELECT pg_sleep(20)", &[]));
+    let error = error.expect_err("silent");
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains("no answer within"), "{error}");
 }

@@ -12,12 +12,12 @@ pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
 const ROLES: &str = include_str!("roles.sql");
 
-/// Takes the lock for creating or upgrading the store of a database.
+/// The statement that takes the lock for creating or upgrading the store of a database.
 const TAKE_TURNS: &str = "SELECT pg_advisory_xact_lock(hashtext('perfcheck.made_by'))";
 
 impl TeamSession {
-    /// Creates a store in the database at this address, or upgrades the existing one, and creates roles if requested.
-    /// Returns the state found.
+    /// Creates a store in the database at this address, or upgrades the existing one, and creates roles if requested. Returns what the database
+    /// contained before.
     pub(crate) fn create(address: &str, with_roles: bool) -> Result<ExistingStore, StoreError> {
         let mut session = Self::connect(address, SETTINGS)?;
         session.upgrade(&SCRIPTS, with_roles)

@@ -1,4 +1,4 @@
-//! Converts values between SQLite's five types, for which the store's columns are written, and PostgreSQL's types.
+//! Converts values between SQLite's five types, which the rest of the store uses, and PostgreSQL's types.
 
 use std::error::Error;
 

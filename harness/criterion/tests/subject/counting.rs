@@ -22,9 +22,9 @@ fn boxes(c: &mut Criterion) {
         b.to_async(FuturesExecutor).iter_batched(
             || vec![0; 1000],
             |input| async move {
-                let made = Box::new([0_u8; 64]);
+                let bytes = Box::new([0_u8; 64]);
                 drop(input);
-                made
+                bytes
             },
             BatchSize::SmallInput,
         );

@@ -1,7 +1,7 @@
 //! The decision about a family of questions by one of the published tests.
 //!
-//! Several runs of one benchmark can be compared at once. Then the Kruskal-Wallis test of all of them is a gate: only if it is significant do the
-//! comparisons of the single runs, by the Mann-Whitney test, count.
+//! Several runs of one benchmark can be compared at once. The Kruskal-Wallis test of all of them comes first. The comparisons of the single runs, by
+//! the Mann-Whitney test, count only if it is significant.
 
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(super) struct TestedBenchmark {
     notes: Vec<Note>,
 }
 
-/// Decides all `questions` as one family, by the test of the rules; the answers come in the same order.
+/// Decides all `questions` as one family, with the test that `rules` selects. The answers are in the order of the questions.
 ///
 /// A question that cannot be tested stays in the family, with p = 1.
 pub(in crate::compare) fn compare(
@@ -55,7 +55,7 @@ pub(in crate::compare) fn compare(
         .collect()
 }
 
-/// Returns the p of each question, corrected for all of them; 1 for questions that cannot be tested.
+/// Returns the p-value of each question, adjusted for the family. A question without a p-value counts with p = 1.
 pub(super) fn adjust_p_values(family: &[TestedBenchmark], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
@@ -152,8 +152,8 @@ pub(super) fn build_comparison(
     ));
     comparison.p_value = adjusted;
     comparison.set_change(found.centre, found.change);
-    // The smallest callable change follows from the width of the interval. An interval that lies beyond the threshold says nothing about it: the
-    // change was called, or something other than the width prevented that.
+    // The smallest callable change follows from the width of the interval. It is left out if the interval lies beyond the threshold: then the change
+    // was called, or something other than the width prevented that.
     comparison.smallest_callable = found
         .change
         .filter(|change| !is_beyond(change, threshold))
@@ -175,9 +175,9 @@ pub(super) fn build_comparison(
     comparison
 }
 
-/// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold; a
-/// rank test with a threshold of 0 needs no interval. A benchmark is unchanged if the whole interval lies within the threshold. A ratio that has
-/// bounds of its own is judged only by these.
+/// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold. A
+/// benchmark is unchanged if the whole interval lies within the threshold. There are two exceptions: a rank test with a threshold of 0 needs no
+/// interval, and the ratio test is judged only by its own bounds.
 fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
@@ -190,7 +190,8 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
         return Verdict::Inconclusive;
     }
     let significant = significance == Significance::Significant;
-    // With a threshold of 0 only p decides, in the direction of the ranks: the interval of another statistic must not contradict it.
+    // With a threshold of 0, significance alone decides a rank test, in the direction of the ranks. The interval may be of another statistic, so it
+    // is ignored.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -207,7 +208,7 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
     }
 }
 
-/// Reports whether the whole interval is slower or faster than noise.
+/// Reports whether the whole interval lies beyond the noise threshold.
 fn is_beyond(change: &Estimate, threshold: f64) -> bool {
     let verdict = ChangeBounds::from(change).judge(threshold);
     matches!(verdict, Verdict::Regressed | Verdict::Improved)
@@ -257,21 +258,21 @@ pub struct GateGroup {
     pub h: f64,
     /// The p-value of H.
     pub p_value: f64,
-    /// Whether the p-value is below the level, so that single differences count.
+    /// Whether the p-value is below the level. Only then do the comparisons of the single runs count.
     pub open: bool,
 }
 
-/// The results for several runs of a benchmark: the gate and the single comparisons behind it.
+/// The results for several runs of a benchmark: the test of all runs together, and the comparison of each run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcrossRuns {
     /// The test of all runs together.
     pub gate: GateGroup,
-    /// Comparisons of the candidates, in order, by the Mann-Whitney test. p is corrected over the candidates; it is 1 if the gate is closed.
+    /// The Mann-Whitney comparison of each candidate, in order. p is adjusted for the number of candidates; it is 1 if the gate is closed.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Compares the candidates of `questions`, which share a benchmark and its reference. `None` unless the reference and at least two candidates have as
-/// many observations as a rank test needs.
+/// Compares the candidates of `questions`, all of one benchmark and with one reference. `None` unless the reference and at least two candidates have
+/// as many observations as a rank test needs.
 pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
@@ -337,7 +338,7 @@ mod tests {
     use super::*;
     use crate::model::BySide;
 
-    /// Creates the finding of a test of five and five values, with these bounds of the change.
+    /// Creates the finding of a test with five values on each side, with these bounds of the change.
     fn finding(p: f64, bounds: Option<(f64, f64)>, delta: Option<f64>) -> TestFinding {
         TestFinding {
             decided: TestDecision::ByP(Some(p)),

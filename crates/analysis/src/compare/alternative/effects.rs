@@ -27,13 +27,14 @@ pub struct Effects {
     /// Cliff's delta as a word.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub label: Option<EffectSize>,
-    /// The difference of the means in pooled deviations, corrected for few observations; `None` if both sides are constant.
+    /// Hedges' g: the difference of the means divided by the pooled standard deviation, corrected for few observations; `None` if both sides are
+    /// constant.
     pub hedges_g: Option<f64>,
     /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds are infinite if there are too few
     /// observations for them.
     pub shift_ns: Option<Estimate>,
-    /// The mean change over processes that are paired by their number, a fraction with Student's interval at the confidence level; only for two runs
-    /// whose observations are processes.
+    /// The geometric mean of the changes over pairs of processes, as a fraction with Student's interval at the confidence level. The first processes
+    /// of both sides form a pair, then the second ones, and so on. `None` unless the observations are processes and the reference is a single run.
     pub paired_change: Option<Estimate>,
 }
 
@@ -86,8 +87,8 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
     })
 }
 
-/// Computes the shift with its interval. With ties, as from a coarse clock, the plain median difference and its bounds would be rounded to a step of
-/// the clock, so it uses values between ties.
+/// Computes the shift with its interval. A coarse clock causes ties, which would round the plain median difference and its bounds to a step of the
+/// clock. So with ties, values between them are computed from the mid-distribution.
 fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     let shift = HodgesLehmann::from_groups(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
@@ -95,7 +96,7 @@ fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimat
     } else {
         HodgesLehmannRanks::Normal
     };
-    // Groups that are too small for an interval of ranks are too small with ties, too.
+    // Ties do not change how many observations an interval needs, so there is no interval with ties if there is no plain one.
     let interval = shift.interval(level, ranks);
     let (estimate, interval) = if MannWhitney::from_groups(candidate, base)?.is_without_ties() {
         (shift.estimate()?, interval)
@@ -109,13 +110,13 @@ fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimat
     })
 }
 
-/// A center of both sides.
+/// The centers of both sides, and the change between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Centers {
     /// The statistic.
     pub center: Statistic,
-    /// The outlier policy that was applied before.
+    /// The outlier policy that was applied before the centers were computed.
     pub outliers: Outliers,
     /// The center of the candidate.
     pub candidate: SideCenter,
@@ -125,7 +126,7 @@ pub struct Centers {
     pub change: Option<f64>,
 }
 
-/// A center of one side: raw = skipped + removed + used.
+/// The center of one side, with the numbers of its samples: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCenter {
@@ -133,7 +134,7 @@ pub struct SideCenter {
     pub value_ns: f64,
     /// Samples measured.
     pub raw: usize,
-    /// First samples of processes that were left out.
+    /// Samples left out because they were the first of their process.
     pub skipped: usize,
     /// Outliers left out.
     pub removed: usize,
@@ -141,7 +142,7 @@ pub struct SideCenter {
     pub used: usize,
 }
 
-/// Computes the summary of one question if one was requested and both sides have it.
+/// Computes the centers of both sides; `None` unless a summary was requested and both sides have a center.
 pub(in crate::compare) fn compute_centers(
     question: &Question<'_>,
     rules: &TestPolicy,

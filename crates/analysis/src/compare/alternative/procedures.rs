@@ -40,11 +40,11 @@ pub struct PublishedDecision {
     pub statistic: Option<f64>,
     /// Degrees of freedom if the statistic is Student's t.
     pub degrees_of_freedom: Option<f64>,
-    /// Two-sided p before adjustment for the family; null if the rule has none.
+    /// Two-sided p before adjustment for the family; null if the test has none.
     pub p_value: Option<f64>,
     /// p adjusted for all benchmarks.
     pub adjusted_p_value: Option<f64>,
-    /// The significance by p and the practical bounds together.
+    /// The significance of the difference. For a rank test, the effect size must also be large enough.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub significance: Significance,
     /// The two-sided level of the test. The confidence level of the interval is one minus this.
@@ -54,9 +54,9 @@ pub struct PublishedDecision {
 /// How the result of a test decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TestDecision {
-    /// By its p, which is adjusted for the family.
+    /// By this p-value, which is still to be adjusted for the family.
     ByP(Option<f64>),
-    /// By a rule without p. True means that the rule found a difference.
+    /// By a rule without p. True means that it found a difference.
     Difference(bool),
     /// By bounds of a ratio, independent of the noise threshold.
     Bounds(RatioVerdict),
@@ -93,7 +93,7 @@ pub(super) struct PublishedTest<'a> {
 }
 
 impl<'a> PublishedTest<'a> {
-    /// Takes the test of `decision` with its level and thresholds.
+    /// Creates the test that `decision` selects, with its level and thresholds.
     pub fn from_decision(decision: &'a DecisionSettings) -> Self {
         Self {
             decision,
@@ -253,7 +253,7 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Compares rates by their harmonic means. Like every change, this one is a change of the time per unit.
+    /// Compares rates by their harmonic means. The reported change is that of the time per unit, as for all metrics.
     fn test_welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
         let (candidate, base) = (rates(candidate), rates(base));
@@ -360,7 +360,8 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Judges the ratio of the 95th percentiles: those of the processes, averaged, or those of all samples.
+    /// Judges the ratio of the 95th percentiles of all samples. If the observations are processes, the percentile of a side is the mean of its
+    /// processes' percentiles.
     fn judge_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
         let quantile = self.analysis.quantile_in_force();
         let percentile = |side: &SideSamples| match self.analysis.observations {
@@ -446,7 +447,7 @@ impl<'a> PublishedTest<'a> {
 }
 
 impl TestFinding {
-    /// Sets the change to a difference and its interval, as fractions of `centre`; there is none unless `centre` is positive.
+    /// Sets the change to `difference` and `interval` as fractions of `centre`, or to `None` unless `centre` is positive.
     fn set_change(&mut self, difference: f64, interval: Interval, centre: f64) {
         self.centre = centre;
         self.change = (centre > 0.0).then(|| Estimate {
@@ -461,7 +462,8 @@ fn is_constant(values: &[f64]) -> bool {
     values.iter().all(|value| *value == values[0])
 }
 
-/// Sets the change of two constant sides. The difference is exact and needs no statistics; below one step of the clock it counts as none.
+/// Sets the change of two constant sides. The difference is exact and needs no statistics; a difference of less than a step of the clock counts as
+/// none.
 fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
     let change = candidate / base - 1.0;
     if !change.is_finite() {
@@ -481,7 +483,7 @@ fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut T
     };
 }
 
-/// Returns the significance of p at the level, or that of the rule if it has no p.
+/// Returns the significance of the finding: by the adjusted p and, for a rank test, the effect size, or by the test's own rule if it has no p.
 pub(super) fn judge_significance(
     found: &TestFinding,
     adjusted: Option<f64>,

@@ -1,4 +1,4 @@
-//! The metrics of `--metric`: numbers besides the time that a comparison or a run holds.
+//! Looks up the metrics that `--metric` can name besides the time, in a comparison or in a run.
 
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
@@ -7,7 +7,7 @@ use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
-    /// Returns the counts that `subject` names.
+    /// Returns the change of the counts that `subject` names.
     pub fn count(&self, subject: Statistic) -> Option<CountChange> {
         let allocations = self.allocations.as_ref();
         match subject {
@@ -19,15 +19,15 @@ impl Comparison {
         }
     }
 
-    /// Returns the percentile of single operations that `subject` names.
+    /// Returns the change of the latency percentile that `subject` names.
     pub fn percentile(&self, subject: Statistic) -> Option<&PercentileChange> {
         self.latencies.as_ref()?.percentile(quantile(subject)?)
     }
 }
 
 impl CountChange {
-    /// Returns the relative change. It has its own value as bounds if the counts are exact or the test shows a change, else no bounds. `None` if the
-    /// reference is 0 and the run is not: that has no ratio.
+    /// Returns the relative change. Both bounds equal the change if the counts are exact or the test shows a change; otherwise there are no bounds.
+    /// `None` if only the reference is 0, because then there is no ratio.
     pub fn change(&self) -> Option<Estimate> {
         let relative = self.relative();
         if !relative.is_finite() {
@@ -45,7 +45,7 @@ impl CountChange {
     }
 }
 
-/// Returns the quantile of single operations that `subject` names.
+/// Returns the quantile of latencies that `subject` names.
 fn quantile(subject: Statistic) -> Option<f64> {
     match subject {
         Statistic::Latency(thousandths) => Some(f64::from(thousandths) / 1000.0),
@@ -54,7 +54,7 @@ fn quantile(subject: Statistic) -> Option<f64> {
 }
 
 /// Returns the value of `subject` in `measurement`, with Student's interval over processes. With a single process, or if all processes agree, the
-/// interval is the value itself. `None` if `subject` is not such a metric.
+/// interval is the value itself. `None` if `subject` is another kind of statistic, or if the measurement does not have it.
 pub fn estimate_metric(
     measurement: &Measurement,
     subject: Statistic,

@@ -8,8 +8,8 @@ use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::normal;
 
-/// The probability that a level is found to begin somewhere in a history without changes. It is the same for change points. Trends and disagreements
-/// of machines use it, too.
+/// The probability that a level is found to begin somewhere in a history without changes. Trends and disagreements of machines are tested at the same
+/// level, as are change points.
 pub(super) const LEVEL_P: f64 = 0.001;
 /// Largest number of levels of a component. More would mean that the stated errors are far too small.
 const MOST_LEVELS: usize = 100;
@@ -21,7 +21,7 @@ const BETTER: f64 = 1e-6;
 /// The levels of a component, with the fit of their values.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
-    /// Whether a level begins at each place.
+    /// For each place, whether a level begins there.
     pub begins: Vec<bool>,
     pub groups: NodeGroups,
     pub fit: Fit,
@@ -114,7 +114,7 @@ impl<'c> Search<'c> {
         Some((groups, fit))
     }
 
-    /// Returns the candidates among the places of `range` for the beginning of another level.
+    /// Returns the candidates in `range`: the places at which another level could begin.
     pub(super) fn candidates(
         &self,
         groups: &NodeGroups,
@@ -132,7 +132,8 @@ impl<'c> Search<'c> {
         found
     }
 
-    /// Returns the candidates within one level. Nodes move to the new level from the last to the second, and the sums are updated with each.
+    /// Adds the candidates within one level to `found`. One node after another moves to the new level, from the last to the second, and each updates
+    /// the sums.
     fn sweep_level(
         &self,
         groups: &NodeGroups,
@@ -201,8 +202,8 @@ impl<'c> Search<'c> {
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    /// Moves each of `places` to where it lowers the weighted squares most between its neighbors, except those that stay. Reports whether any moved;
-    /// `None` if a fit cannot be computed.
+    /// Moves each of `places`, except those marked in `stays`, to the position between its neighbors where it lowers the weighted squares most.
+    /// Reports whether any place moved; `None` if a fit cannot be computed.
     fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
         let mut has_moved = false;
         for place in places.iter().copied() {
@@ -329,12 +330,12 @@ fn neighboring_starts(begins: &[bool], place: usize) -> Vec<usize> {
     [before, Some(place), next].into_iter().flatten().collect()
 }
 
-/// Returns the candidate that explains most.
+/// Returns the candidate with the largest gain.
 fn best_candidate<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
     candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
-/// Returns the largest decrease of the weighted squares that the best of `parameters` parameters gives by chance, at [`LEVEL_P`] for all together
+/// Returns the decrease of the weighted squares that the best of `parameters` further parameters exceeds by chance with probability [`LEVEL_P`]
 /// (Bonferroni).
 fn squares_by_chance(parameters: usize) -> f64 {
     let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
@@ -355,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Creates the component of edges between five places, each with its step.
+    /// Creates a component of five places from its edges, each given by two places and the step between them.
     fn component(edges: &[(usize, usize, f64)]) -> Component {
         let edges: Vec<Edge> = (edges.iter())
             .map(|(from, to, log_ratio)| Edge {
@@ -416,7 +417,8 @@ mod tests {
 
     #[test]
     fn a_step_beyond_the_noise_threshold_stays_only_if_it_is_beyond_chance() {
-        // Its weighted square is 4 with an error of .01, and 16 with half of that; chance gives up to z^2 = 3.48^2 = 12.1 at one of four places.
+        // The weighted square of the step is 4 with an error of .01, and 16 with half that error. Chance gives up to z^2 = 3.48^2 = 12.1 at one of
+        // four places.
         let stays = |standard_error: f64| {
             let mut component = component(&[(0, 1, 0.02), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.0)]);
             component.edges[0].weight = standard_error.powi(-2);
@@ -430,8 +432,8 @@ mod tests {
 
     #[test]
     fn what_hardly_any_edge_determines_is_neither_a_step_nor_a_trend() {
-        // Places 0 and 1 are one level, and both were measured against place 2. How far place 1 is from place 0 has the error of both edges
-        // together. If that of one is some 100,000 times the other's, rounding leaves nothing of it.
+        // Places 0 and 1 are one level, and both were measured against place 2. The distance between them has the errors of both edges. If one error
+        // is some 100,000 times the other, rounding leaves nothing of the smaller one.
         let found = |standard_error: f64| {
             let mut component = component(&[(0, 2, 0.1), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.0)]);
             component.edges[0].weight = 1.0;
@@ -455,8 +457,8 @@ mod tests {
 
     #[test]
     fn a_trend_must_be_beyond_what_chance_gives_with_the_errors_that_there_are() {
-        // Four equal steps are a trend that lowers the squares by (4 * 2.7 % / 2 %)^2 = 29.2. By chance that is 3.29^2 = 10.8, and four times as
-        // much if the errors are twice as large as claimed.
+        // Four equal steps are a trend that lowers the squares by (4 * 2.7 % / 2 %)^2 = 29.2. Chance lowers them by up to 3.29^2 = 10.8, and by up to
+        // four times as much if the errors are twice as large as claimed.
         let with_step = |step: f64| component(&[0, 1, 2, 3].map(|at| (at, at + 1, step)));
         let has_trend = |component: &Component, scale: f64| {
             let solved = Search::new(component, &RULES).with_trends(vec![false; 5], scale);
@@ -485,8 +487,8 @@ mod tests {
 
     #[test]
     fn a_step_must_be_beyond_what_chance_gives_with_the_errors_that_there_are() {
-        // Its weighted square is (5.48 % / 1 %)^2 = 30.0. At one of four places chance gives up to 3.48^2 = 12.1, and four times as much if the
-        // errors are twice as large as claimed.
+        // The weighted square of the step is (5.48 % / 1 %)^2 = 30.0. At one of four places chance gives up to 3.48^2 = 12.1, and four times as much
+        // if the errors are twice as large as claimed.
         let component = component(&[(0, 1, 0.0), (1, 2, 0.0548), (2, 3, 0.0), (3, 4, 0.0)]);
         let search = Search::new(&component, &RULES);
         let begins = |scale| search.levels(scale).unwrap().begins;
@@ -504,7 +506,7 @@ mod tests {
         let (gain, trend) = search.score_trend(&groups, &fit, 0).unwrap();
         assert!((gain - 8.0).abs() < 1e-9, "{gain}");
         assert!((trend - 0.04).abs() < 1e-12, "{trend}");
-        // The next level has none.
+        // The next level has no trend.
         let (gain, trend) = search.score_trend(&groups, &fit, 1).unwrap();
         assert!(gain.abs() < 1e-9 && trend.abs() < 1e-12, "{gain} {trend}");
     }

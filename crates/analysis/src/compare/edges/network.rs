@@ -22,8 +22,8 @@ pub struct Edge {
 
 /// All side-by-side measurements of a benchmark.
 ///
-/// Nodes without a place in the history (a tag that runs were measured against, commits of other branches) have values of their own. Those with few
-/// neighbors are eliminated first: the edges to such a node are replaced with edges between its neighbors, which have the same sum of squares.
+/// Nodes without a place in the history (such as a tag that runs were measured against, or commits of other branches) have values of their own. Those
+/// with few neighbors are eliminated first: edges between their neighbors, with the same sum of squares, replace the edges to them.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
     /// Number of nodes that are places of the history; they come first, oldest first.
@@ -67,12 +67,12 @@ pub(super) struct CalledChange {
     pub is_slower: bool,
 }
 
-/// Standard error of an edge between two states that run the same code. It is not measured, and does not count in the estimate of the measurement
-/// errors.
+/// Standard error of an edge between two states that run the same code. Such an edge is not measured and does not count in the estimate of the
+/// measurement errors.
 pub(super) const EXACT: f64 = 1e-5;
-/// Nodes without a place stay if they have more neighbors than this.
+/// Nodes without a place are kept if they have more neighbors than this.
 const MOST_NEIGHBOURS: usize = 8;
-/// If more nodes than this would stay, they are eliminated, too.
+/// If more nodes than this would be kept, those with the fewest neighbors are eliminated, too.
 const MOST_OTHERS: usize = 64;
 
 impl Edge {
@@ -185,7 +185,7 @@ impl Reduced {
         reduced
     }
 
-    /// Adds an edge. It is merged with a parallel one to their weighted mean.
+    /// Adds an edge, or merges it with a parallel edge into their weighted mean.
     fn add(&mut self, from: usize, to: usize, difference: f64, weight: f64) {
         let (mean, sum) = match self.neighbours[from].get(&to) {
             None => (difference, weight),
@@ -295,7 +295,7 @@ pub(super) struct NodeGroups {
 ///
 /// All nodes of a group have one value, or an even trend. The values x minimize the sum of `w (y - (x_b - x_a))^2` over all edges, each from a to b
 /// with difference y and weight w. The first group has the value 0 (the adjustment of a leveling network: Gauss 1823; for ratios of several
-/// treatments Lu and Ades 2004). Its covariance is the inverse of the normal matrix, the weighted Laplacian of the groups.
+/// treatments Lu and Ades 2004). The covariance of the values is the inverse of the normal matrix, the weighted Laplacian of the groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
     /// Logarithms relative to the first group, which is 0.
@@ -340,7 +340,7 @@ impl NodeGroups {
         self.count + self.with_trend.len()
     }
 
-    /// Returns the factors that give the value of a node from the parameters.
+    /// Returns the parameters on which the value of a node depends, each with its factor.
     pub fn row(&self, node: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let group = self.of_node[node];
         let trend = self
@@ -351,7 +351,7 @@ impl NodeGroups {
         std::iter::once((group, 1.0)).chain(trend)
     }
 
-    /// Returns the factors that give the difference of two nodes from the parameters.
+    /// Returns the parameters on which the difference of two nodes depends, each with its factor.
     pub fn difference(&self, a: usize, b: usize) -> Vec<(usize, f64)> {
         let minus = self.row(a).map(|(parameter, factor)| (parameter, -factor));
         let mut sums: Vec<(usize, f64)> = Vec::with_capacity(4);
@@ -487,7 +487,7 @@ fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::invert_without_first;
 
-    /// A matrix whose first row and column do not count, with these four numbers beside them.
+    /// Inverts a matrix that has these four numbers in the part that counts; its first row and column do not count.
     fn inverted([a, b, c, d]: [f64; 4]) -> Option<Vec<Vec<f64>>> {
         invert_without_first(vec![vec![9.0; 3], vec![9.0, a, b], vec![9.0, c, d]])
     }

@@ -1,8 +1,9 @@
 //! The values of the places of a history: the levels of every component, and the change between any two connected places. Also tests whether classes
 //! of machines agree, because the true effect of a change differs between processors.
 //!
-//! The test is Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). The difference between the weighted
-//! squares with one value of each level for all classes and those with separate values for each class is chi-square distributed if the classes agree.
+//! The test is Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). Levels are fitted twice: with one
+//! value for all classes, and with separate values for each class. If the classes agree, the difference between the two weighted sums of squares is
+//! chi-square distributed.
 
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -135,7 +136,7 @@ impl LevelEstimate {
 pub struct Disagreement {
     /// p of the test under the hypothesis that the classes agree.
     pub p_value: f64,
-    /// The first place of the level that they disagree about most; `None` if no step was measured by more than one class.
+    /// The place of the step that the classes disagree about most; `None` if no step was measured by more than one class.
     pub place: Option<usize>,
     /// The change of each class at that step.
     pub changes: Vec<ClassChange>,

@@ -1,7 +1,7 @@
 //! Allocations, instructions and sampled time of two sides, and the costs of functions that differ.
 //!
 //! Numbers that do not vary are compared exactly, others are tested over processes. The noise threshold applies to all numbers except allocations
-//! that do not vary. It applies to instructions that do not vary, because another compiler or library shifts a few of them.
+//! that do not vary. Instructions need it even if they do not vary, because another compiler or library shifts a few of them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct AllocationComparison {
     pub peak_bytes: CountChange,
 }
 
-/// One number per iteration on both sides, each the mean of the means of the processes.
+/// A number per iteration on both sides. Each is the mean over processes of the mean of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
@@ -40,7 +40,7 @@ pub struct CountChange {
     pub verdict: Verdict,
 }
 
-/// Computes the p of a test of two sides: candidate, base.
+/// A function that computes the p-value of a two-sided test of the candidate and the base, in this order.
 pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
@@ -69,7 +69,7 @@ impl AllocationComparison {
         })
     }
 
-    /// Returns its numbers with their names, the most significant first.
+    /// Returns the three changes with their names, the most important first.
     pub fn with_names(&self) -> [(&'static str, CountChange); 3] {
         [
             ("allocations", self.count),
@@ -200,7 +200,7 @@ fn is_constant_count(processes: &[&[Allocations]], pick: fn(&Allocations) -> u64
     values.all(|value| Some(value) == first)
 }
 
-/// Reports whether no process of one side differs from any of the other by more than the threshold.
+/// Reports whether every process of the candidate is within the threshold of every process of the base.
 fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
     let ends = |values: &[f64]| {
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -219,7 +219,8 @@ pub struct InstructionComparison {
     /// The change of all instructions together.
     #[serde(flatten)]
     pub change: CountChange,
-    /// The functions in which they differ most, sorted by the size of the difference. If code moved between functions, one gains what another loses.
+    /// The functions whose instructions differ most, sorted by the size of the difference. If code moved between functions, one gains what another
+    /// loses.
     pub functions: Vec<FunctionCost>,
 }
 
@@ -229,14 +230,14 @@ pub struct InstructionComparison {
 pub struct InstructionSummary {
     /// Instructions of an iteration, the mean over processes.
     pub per_iteration: f64,
-    /// Whether several processes counted, and all the same number.
+    /// Whether several processes counted and all counted the same number.
     pub exact: bool,
     /// Processes that counted.
     pub processes: usize,
 }
 
 impl InstructionSummary {
-    /// Returns `None` if nothing was counted.
+    /// Summarizes the counted instructions of `measurement`; `None` if nothing was counted.
     pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let counts = per_iteration(measurement);
         Some(Self {

@@ -26,20 +26,20 @@ pub struct AllocationSummary {
     pub bytes: f64,
     /// The most bytes alive at once.
     pub peak_bytes: f64,
-    /// Allocations of other threads in the meantime.
+    /// Allocations of other threads while the iteration ran.
     pub other_count: f64,
     /// Bytes of the other threads' allocations.
     pub other_bytes: f64,
     /// Whether all iterations of all processes allocated the same.
     pub exact: bool,
-    /// Iterations counted, in all processes.
+    /// Number of iterations counted, in all processes.
     pub iterations: usize,
-    /// Processes that counted.
+    /// Number of processes that counted.
     pub processes: usize,
 }
 
 impl AllocationSummary {
-    /// Returns `None` if nothing was counted.
+    /// Summarizes the counted allocations of `measurement`; `None` if nothing was counted.
     pub fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let processes = super::counts::allocation_counts(measurement);
         let of =
@@ -70,8 +70,8 @@ pub struct OverProcesses {
     pub sd: Option<f64>,
     /// The coefficient of variation (standard deviation divided by mean); null for one process.
     pub cv: Option<f64>,
-    /// The mean with its interval, which is Student's unless the member that contains it names another one; null if there is none, such as Student's
-    /// for one process.
+    /// The mean with its interval: Student's, unless the enclosing member names another one; null without an interval, for example Student's for one
+    /// process.
     pub interval: Option<Estimate>,
 }
 
@@ -128,7 +128,8 @@ pub struct LatencyOverTime {
     pub windows: Vec<WindowSummary>,
     /// The change of the median from the first to the last whole second, a fraction with Student's interval; null for fewer than two whole seconds.
     pub drift: Option<Estimate>,
-    /// The times within which 1, 2, ... 100 % of the operations ended, in nanoseconds, from randomly drawn single times; null without these.
+    /// The times within which 1, 2, ... 100 % of the operations ended, in nanoseconds. They are estimated from randomly drawn operations; null
+    /// without these.
     #[serde(rename = "distribution_ns", serialize_with = "in_percents")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<f64>>"))]
     pub distribution: Option<WeightedEcdf>,
@@ -186,7 +187,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Returns `None` if no operation succeeded. The intervals have `confidence_level`.
+    /// Summarizes the latencies of `measurement`, with intervals at `confidence_level`; `None` if no operation succeeded.
     pub fn from_measurement(measurement: &Measurement, confidence_level: f64) -> Option<Self> {
         let noted: Vec<&Latencies> = recorded_latencies(measurement).collect();
         let histograms: Vec<HdrHistogram> = noted

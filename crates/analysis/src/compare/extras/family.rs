@@ -19,8 +19,8 @@ use crate::model::{BySide, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::Correction;
 
 impl Comparison {
-    /// Replaces the verdicts of one comparison by those about `subject`. A benchmark that could not be measured stays failed; one that does not have
-    /// the subject becomes inconclusive, with a note.
+    /// Replaces the verdicts of a comparison with verdicts about the metric `subject`. A benchmark that could not be measured stays failed; a
+    /// benchmark without this metric becomes inconclusive, with a note.
     pub fn judge_by_metric(
         comparisons: &mut [Self],
         subject: Statistic,

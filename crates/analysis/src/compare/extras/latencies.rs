@@ -1,4 +1,4 @@
-//! Latencies of two sides. To compare a percentile, it is computed for each process, and the values of the processes are compared.
+//! Latencies of two sides. A percentile is computed for each process, and the values of the processes are compared.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct LatencyComparison {
 /// One percentile on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PercentileChange {
-    /// The percentile as a fraction: 0.99, and 1 for the longest operation.
+    /// The percentile as a fraction, such as 0.99; 1 is the longest operation.
     pub quantile: f64,
     /// The mean over the processes of the reference, in nanoseconds.
     pub base_ns: f64,
@@ -44,7 +44,7 @@ impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
 
-    /// Returns the relative rounding error of the histograms.
+    /// Returns the largest relative rounding error of the histograms.
     pub fn rounding(&self) -> f64 {
         let each = self.percentiles.iter().map(|found| found.rounding);
         each.fold(0.0, f64::max)
@@ -127,7 +127,7 @@ impl PercentileChange {
     }
 }
 
-/// Returns the histogram of a process that has operations.
+/// Returns the histogram of a process; `None` without operations.
 fn histogram(process: &ProcessSeries) -> Option<HdrHistogram> {
     let latencies = process.extras.latencies.as_ref()?;
     latencies.histogram().filter(|found| found.total() > 0)
@@ -195,7 +195,7 @@ impl ProcessPercentiles {
         }
     }
 
-    /// Returns the change of the mean of the processes' percentiles.
+    /// Returns the change of the mean of the processes' percentiles, with its interval; `None` if the interval cannot be computed.
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasPolicy) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
@@ -219,7 +219,7 @@ impl ProcessPercentiles {
             level,
             resampling,
             smoothness: Smoothness::Smooth,
-            // BenchForge, too, resamples so few processes.
+            // Resample already from this number of processes on, as BenchForge does.
             thresholds: &Thresholds {
                 bootstrap_min_processes: FEWEST_FOR_BOOTSTRAP as f64,
                 ..Thresholds::default()

@@ -1,4 +1,5 @@
-//! Statistics over the processes of a run as `BenchForge` defines them: mean, deviation and a percentile bootstrap interval, by its rule of indices.
+//! Statistics over the processes of a run as `BenchForge` defines them: mean, deviation, and a percentile bootstrap interval with its rule for the
+//! indices of the bounds.
 //!
 //! Operations of different processes are never pooled: the numbers of the processes are resampled. Describes and decides nothing. Few processes have
 //! few distinct resamples, so these intervals cover too rarely.
@@ -26,7 +27,7 @@ pub struct ProcessStatistics {
     pub processes: usize,
     /// How many resamples there are, B.
     pub resamples: usize,
-    /// Whether there is one process: all intervals are points then.
+    /// Whether there is only one process, so that all intervals are points.
     pub ci_degenerate: bool,
     /// The number of observations of a process.
     pub count: OverProcesses,
@@ -93,7 +94,8 @@ impl ProcessStatistics {
     /// Number of resamples; those with the indices 250 and 9749 bound a 95 % interval.
     const RESAMPLES: usize = 10_000;
 
-    /// Returns `None` if nothing was measured. The intervals have `confidence_level`; the same seed gives the same intervals.
+    /// Computes the statistics of `measurement`, with intervals at `confidence_level`; `None` if nothing was measured. The same seed gives the same
+    /// intervals.
     pub fn from_measurement(
         measurement: &Measurement,
         confidence_level: f64,

@@ -1,5 +1,5 @@
-//! The rules for comparing extras, which follow from those of the comparison of times, and the level of a verdict about another metric than the time:
-//! that of its interval, or that of all tests of counts together.
+//! The rules for comparing extras, and the level of a verdict about another metric than the time. The rules follow from those for comparing times.
+//! The level is that of one interval, or that of all tests of counts together.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,13 +10,13 @@ use crate::compare::process_values::Location;
 use crate::model::{Round, Sample, Side, Verdict};
 use perfcheck_stats::{Description, derived_seed, mean, median, sample_variance};
 
-/// Rounds that the diagnostics need.
+/// The fewest rounds from which diagnostics are computed.
 const FEWEST_ROUNDS: usize = 10;
 
-/// The halves of the rounds drift if they differ by more than this many standard errors of their difference.
+/// The change drifts if it differs between the two halves of the rounds by more than this many standard errors of the difference.
 const DRIFT: f64 = 3.5;
 
-/// An effect of positions must exceed this many of its standard errors.
+/// An effect of the position in a pair counts if it exceeds this many of its standard errors.
 const POSITION: f64 = 4.0;
 
 /// A gap between rounds (a difference of logarithms) must exceed this to separate two modes.
@@ -25,7 +25,7 @@ const MODE_GAP: f64 = 0.03;
 /// An iteration longer than this is long: a round of 20 ms has at most ten samples per side.
 const LONG_ITERATION_NS: f64 = 1e6;
 
-/// Rounds that are needed to say why rounds differ.
+/// The fewest rounds from which the reason for their differences is determined.
 const FEWEST_TELLING_ROUNDS: usize = 5;
 
 /// A mode has at least this share of the rounds.
@@ -41,7 +41,7 @@ pub(super) fn describe_change(
         let timed = samples.iter().filter(|sample| sample.iterations > 0);
         timed.map(|sample| sample.per_iteration()).collect()
     };
-    // Use samples without a neighbor, too; they do not decide.
+    // Use samples without a neighbor, too: this is only a description.
     let rounds = series.rounds.iter().take(look.rounds);
     let (candidate, base): (Vec<Vec<f64>>, Vec<Vec<f64>>) = rounds
         .map(|round| (times(&round.candidate), times(&round.base)))
@@ -119,7 +119,8 @@ fn note_drift(
     drifts.then_some(Note::ChangeDrifts)
 }
 
-/// Returns how much slower samples are as the second of their pair, if beyond the threshold. The pairs of ABBA are AB and BA.
+/// Returns a note if samples are slower or faster as the second of their pair, by more than the threshold and chance. The pairs of the quad ABBA are
+/// AB and BA.
 fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
     if of_rounds.len() < FEWEST_ROUNDS {
@@ -163,8 +164,9 @@ fn note_long_iterations(rounds: &[Round]) -> Option<Note> {
     (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
 }
 
-/// Tells whether processes or neighboring samples make the rounds differ, if by more than the threshold. The median of n differences has about pi /
-/// (2 n) times their variance; the rest of the variance of the rounds is due to the processes. Rounds with a single difference are left out.
+/// Returns a note that processes, or else neighboring samples, make the rounds differ, if they do so by more than the threshold. The median of n
+/// differences has about pi / (2 n) times the variance of a difference; the rest of the variance of the rounds is due to the processes. Rounds with a
+/// single difference are left out.
 fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();
@@ -248,7 +250,7 @@ mod tests {
     use super::*;
     use crate::model::Nanos;
 
-    /// Creates a round whose samples take the root of 2^`power` times as long as the second of their pair as they do as the first.
+    /// Creates a round in which a sample takes the root of 2^`power` times as long as the second of its pair as it does as the first.
     fn round(power: i32, led: bool) -> Round {
         let sample = |power: i32| Sample {
             iterations: 1 << (-power).max(0),
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn an_effect_of_positions_of_four_standard_errors_is_not_named() {
         // The deviations from 2 have squares of 60 in all, and a mean of 0. So the variance of 16 rounds is 4, and the error of their mean a quarter
-        // of 2, for any factor: the mean has four errors. Sought is a factor for which that is so to the last digit.
+        // of 2, for any factor: the mean has four errors. Find a factor for which rounding does not change this.
         let deviations = [4, -4, 2, 2, 2, -2, -2, -2, 1, 1, -1, -1, 0, 0, 0, 0];
         let with = |deviations: [i32; 16], factor: i32| {
             deviations.map(|deviation| round(factor * (2 + deviation), deviation > 0))

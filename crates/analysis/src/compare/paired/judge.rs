@@ -1,8 +1,8 @@
 //! Turns the rounds of all benchmarks into verdicts.
 //!
 //! Each benchmark contributes the p-value of the look that decided it, divided by that look's share of the level. Holm's procedure runs over these
-//! values, for each test and each direction. A benchmark that stopped early with a change was rejected at the first step of that procedure and stays
-//! rejected.
+//! values, for each test and each direction. A change that stopped a benchmark early was significant at the first step of this procedure, and stays
+//! significant.
 
 use crate::compare::LookStatus;
 use crate::compare::bounds::ChangeBounds;
@@ -292,7 +292,7 @@ impl BenchmarkJudge<'_> {
         Verdict::Unchanged
     }
 
-    /// Returns the side that takes a slow path, unless a plain change of speed explains the finding: that makes neighbors differ, too.
+    /// Returns the side that takes a slow path; `None` if a plain change of speed explains the finding, because it makes neighbors differ, too.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()

@@ -9,7 +9,7 @@ use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;
 
-/// No benchmark is given up before this share of the rounds: a later round may still reach the floor.
+/// A benchmark is given up only after this share of the rounds: a later round may still reach the floor (the time of the fastest samples).
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
 
 /// If controls have raised the noise threshold by more than this factor, nothing is called unchanged.
@@ -34,7 +34,7 @@ pub(super) struct Look {
     pub rounds: usize,
     /// The share of the level that this look may spend.
     pub share: f64,
-    /// Whether no look follows this one.
+    /// Whether this is the last look.
     pub is_last: bool,
     /// The reason why nothing can be tested; `None` if the tests are possible.
     pub refused: Option<Note>,
@@ -47,7 +47,7 @@ pub(super) struct Look {
     pub noise: Option<HostNoise>,
     /// Whether the threshold was raised so far that nothing is called unchanged.
     pub is_too_noisy: bool,
-    /// The note about the side whose fastest processes disagree most.
+    /// The note about the side whose fastest processes disagree most; `None` if the fastest processes of both sides agree.
     pub disturbed: Option<Note>,
 }
 
@@ -131,7 +131,7 @@ impl Look {
         })
     }
 
-    /// Reports whether the benchmark is settled at the levels that a single benchmark of the family has.
+    /// Reports whether the benchmark is settled, at the level that each benchmark of the family has by itself (Bonferroni).
     pub(super) fn status(&self, plan: &Plan) -> LookStatus {
         let Some(speed) = &self.speed else {
             return LookStatus::Open;
@@ -166,12 +166,13 @@ impl Look {
         }
     }
 
-    /// Judges the bounds of the change. If the fastest processes of a side disagree, a change must exceed the threshold by more than that.
+    /// Judges the bounds of the change. If the fastest processes of a side lie far apart (see `Note::withheld_change`), a change is called only if it
+    /// exceeds the threshold by more than their gap; the range that counts as unchanged stays the same.
     pub(super) fn judge(&self, bounds: ChangeBounds) -> Verdict {
         bounds.judge_with_resolution(self.threshold, self.callable())
     }
 
-    /// Returns the change beyond which the bounds must lie to call it, a logarithm.
+    /// Returns the size that both bounds must exceed for a change to be called, a logarithm.
     pub(super) fn callable(&self) -> f64 {
         let withheld = self.disturbed.as_ref().map_or(0.0, Note::withheld_change);
         self.threshold + withheld
@@ -186,9 +187,8 @@ impl Look {
         })
     }
 
-    /// Reports whether more rounds are unlikely to show a change or its absence. It assumes that the standard error falls with the square root of the
-    /// number of rounds and that further rounds resemble the present ones. Then the estimate has a chance below 5 % to end beyond the threshold by
-    /// more than half the interval, and below 5 % to end within it by as much.
+    /// Reports whether more rounds are unlikely to show a change or its absence: each has a chance below 5 %. This assumes that the standard error
+    /// falls with the square root of the number of rounds, and that further rounds resemble the present ones.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
@@ -197,7 +197,8 @@ impl Look {
         // The last look has a larger share of the level, so this margin is conservative.
         let level = plan.floor_level() * self.share / plan.family_size(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
-        // The variance between the present and the final estimate, without the part that they have in common.
+        // How far the final estimate may lie from the present one, at 95 %. They share rounds, so their difference has only 1 - `done` times the
+        // present variance.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
         let no_change = size + reach < self.callable() + margin;
@@ -205,7 +206,7 @@ impl Look {
         no_change && not_the_same
     }
 
-    /// Returns how many rounds in all would settle the benchmark if the standard error falls with their square root.
+    /// Returns how many rounds in all would settle the benchmark if the standard error falls with the square root of their number.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
         let size = speed.difference.abs();

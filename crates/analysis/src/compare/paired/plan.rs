@@ -1,4 +1,4 @@
-//! The numbers of rounds after which a benchmark is looked at, and the share of the level that each look may spend.
+//! The numbers of rounds after which a benchmark is tested (its looks), and the share of the level that each look may spend.
 
 use std::collections::BTreeMap;
 
@@ -78,13 +78,13 @@ pub struct PairedMethod {
     pub inflation: f64,
     /// Largest number of degrees of freedom of the null distribution.
     pub most_df: f64,
-    /// Claims for which more rounds must reach the lower floor than an accident of processes explains.
+    /// The claims of the floor test that need more rounds with the lower floor than an accident of processes explains.
     pub guard: FloorGuard,
     /// Exponent of the function that spends the level over the looks.
     pub spending: f64,
 }
 
-/// The claims that need enough rounds with the lower floor.
+/// The claims of the floor test that need more rounds with the lower floor than an accident of processes explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloorGuard {
     /// No claim: the floor test uses only Student's t.
@@ -117,7 +117,7 @@ impl Plan {
     /// Fewer rounds decide nothing. The tails of the floor test were simulated from this number on.
     pub const FEWEST_ROUNDS: u32 = 5;
 
-    /// With fewer rounds a benchmark is called unchanged only if the measurement ends: they would not show a slow path.
+    /// With fewer rounds, a benchmark is called unchanged only if the measurement ends, because a slow path would not show.
     pub const ROUNDS_OF_UNCHANGED: usize = 30;
 
     /// Number of quads that are compared together: ABBA and BAAB. In both together each side comes first, and follows itself, equally often.

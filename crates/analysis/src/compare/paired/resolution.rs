@@ -17,14 +17,14 @@ const CAUTION: f64 = 1.2816;
 /// The precision of comparisons on a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostResolution {
-    /// Rounds that it was estimated from.
+    /// Number of rounds that the precision was estimated from.
     pub rounds: usize,
     /// The difference between the two sides, with its interval.
     pub difference: Estimate,
-    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of floors; the standard error is this divided by the
-    /// square root of the number of rounds.
+    /// Upper limit (at 90 %) of the standard deviation that one round contributes to the difference of floors. Divided by the square root of the
+    /// number of rounds, it gives the standard error.
     floor: f64,
-    /// Upper limit (at 90 %) of the standard deviation that a round adds to the difference of ranks.
+    /// Upper limit (at 90 %) of the standard deviation that one round contributes to the difference of ranks.
     ranks: f64,
     /// Differences below this cannot be distinguished, however many rounds there are.
     least_error: f64,
@@ -46,7 +46,7 @@ pub struct PowerTarget {
 pub struct RoundsNeeded {
     /// Rounds after which it is found.
     pub rounds: u32,
-    /// The largest number of rounds of the plan, over whose looks the level is spent.
+    /// The largest number of rounds of the plan. The level is spent over its looks.
     pub at_most: u32,
 }
 
@@ -93,7 +93,7 @@ impl HostResolution {
         })
     }
 
-    /// Returns the smallest slowdown that a measurement of at most `rounds` rounds finds.
+    /// Returns the smallest slowdown that a measurement of at most `rounds` rounds finds with the required power.
     pub fn smallest_change(&self, rounds: u32, demand: &PowerTarget) -> Option<f64> {
         let looks = levels_of_looks(rounds, demand.significance_level);
         let reach = looks

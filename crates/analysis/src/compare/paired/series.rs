@@ -56,7 +56,7 @@ pub(super) struct UsableRounds {
     pub rounds: Vec<PairedSamples>,
     /// Rounds left out because the samples of a side are too short.
     pub left_out: usize,
-    /// The side whose samples were too short in one of the rounds left out.
+    /// A side whose samples were too short in a round left out.
     pub too_short: Option<Side>,
 }
 

@@ -6,7 +6,8 @@
 use super::series::UsableRounds;
 use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail};
 
-/// Excesses from which a neighbor counts as slower. Each is tested at half of the level: on a busy host small ones are hidden by noise.
+/// Excesses (fractions) from which a sample counts as slower than its neighbor. Each is tested at half of the level. There are two because noise
+/// hides the smaller one on a busy host.
 const EXCESSES: [f64; 2] = [0.2, 0.1];
 
 /// The value of a balance of 1 on the integer grid of the exact test.
@@ -45,7 +46,7 @@ fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
 
 /// Returns p at one excess. The balance of a round is (up - down) / (1 + up + down). `up` counts the pairs whose new sample is slower by more than
 /// the threshold and the excess. `down` counts the pairs whose base sample, slowed down by the threshold, is slower than the new one by more than the
-/// excess. Undisturbed rounds count most.
+/// excess. Disturbances raise both numbers, so a disturbed round has a small balance.
 fn p_at_excess(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
     let balances: Vec<i64> = usable
         .rounds

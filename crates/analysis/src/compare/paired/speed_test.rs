@@ -19,7 +19,7 @@ pub(super) struct SpeedTest {
     floor_share: f64,
     floor: FloorTest,
     ranks: RankTest,
-    /// Whether their intervals at the level of the look are disjoint.
+    /// Whether the intervals of the two tests at the level of the look are disjoint.
     contradiction: bool,
     /// The estimate of the test with the narrower interval, a logarithm.
     pub difference: f64,
@@ -66,7 +66,7 @@ impl SpeedTest {
             standard_error,
             threshold,
         };
-        // The narrower interval may have been cut by the other one.
+        // The bounds combine both tests, so the estimate of one may lie outside of them.
         let (lower, upper) = (test.lower(level), test.upper(level));
         if lower <= upper {
             test.difference = difference.clamp(lower, upper);
@@ -202,7 +202,7 @@ fn choose_location(samples: usize, method: &PairedMethod) -> (Location, f64, usi
 /// The floors of both sides, as logarithms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FloorEstimate {
-    /// The statistic that was taken of the samples of each side.
+    /// The statistic that was computed from the samples of each side.
     pub location: Location,
     pub base: f64,
     /// The floor of the candidate minus that of the base.
@@ -226,7 +226,7 @@ pub(super) fn estimate_floors(
 }
 
 impl FloorTest {
-    /// Returns `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
+    /// Runs the floor test; `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
     pub(super) fn test(
         usable: &UsableRounds,
         threshold: f64,
@@ -310,8 +310,8 @@ impl FloorTest {
         student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns p of the guard against an accident of processes. `shift` is first subtracted from the `slow` side. For each cut, Fisher's exact test
-    /// asks whether more rounds of the `fast` side than of the `slow` side lie below it. The smallest p of all cuts is returned.
+    /// Returns p of the guard against an accident of processes. `shift` is first subtracted from the `slow` side. At each value of the `fast` side,
+    /// Fisher's exact test asks whether more rounds of the `fast` side than of the `slow` side lie at or below it. The smallest p is returned.
     ///
     /// A process can have a memory layout that makes it faster for its whole life. If few processes have it, they may all be on one side, and
     /// resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
@@ -326,7 +326,8 @@ impl FloorTest {
             .fold(1.0, f64::min)
     }
 
-    /// Returns the bound by Student's t, moved back as far as the guard requires.
+    /// Returns the lower bound `by_t` of Student's t, lowered as far as the guard requires. For an upper bound, the caller exchanges the sides and
+    /// negates both the bound that it passes and the result.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
         let from = match self.guard {
             FloorGuard::Changes => self.threshold,
@@ -384,11 +385,11 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
 /// Number of samples that one side has in the quads that are compared together.
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
-/// The differences of all rounds.
+/// The rank test, prepared from the differences of all rounds.
 ///
 /// The rank test asks whether the rounds themselves are slower on one side. In each pair of quads, both sides meet the same state of the host: its
-/// frequency and its other load. So the fastest samples of both sides are compared, the median of these differences is the value of the round, and an
-/// exact test that assumes nothing about their distribution is applied to the rounds.
+/// frequency and its other load. So the fastest samples of both sides are compared there, and the median of these differences is the value of the
+/// round. An exact signed-rank test is applied to the values of the rounds.
 #[derive(Debug, Clone)]
 pub(super) struct RankTest {
     differences: SignedRank,
@@ -396,7 +397,7 @@ pub(super) struct RankTest {
     resolution: f64,
 }
 
-/// Returns, for each two quads of a round, the fastest new sample minus the fastest base sample.
+/// Returns, for each pair of quads in a round, the fastest new sample minus the fastest base sample.
 pub(super) fn differences_of_round(round: &PairedSamples) -> Vec<f64> {
     let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
     round
@@ -408,7 +409,7 @@ pub(super) fn differences_of_round(round: &PairedSamples) -> Vec<f64> {
 }
 
 impl RankTest {
-    /// Returns `None` without rounds.
+    /// Runs the rank test; `None` without rounds. Bounds become wider by `resolution`.
     pub(super) fn test(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
         let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Number of instructions by function, without those of the functions that it calls. If counts are separated by stack, a function has an entry for
-/// each chain of callers.
+/// Number of instructions of each function, without those of the functions that it calls. If counts are separated by stack, a function has an entry
+/// for each chain of callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     functions: BTreeMap<String, u64>,

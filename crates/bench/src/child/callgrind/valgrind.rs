@@ -122,12 +122,12 @@ pub struct Recording {
     next: u32,
     /// Parts of a window that is not complete yet.
     open: Vec<ProfilePart>,
-    /// Who reads the clock in Criterion's methods. The first window decides it; `None` before that window, and for other harnesses.
+    /// The code that reads the clock in Criterion's methods, as found in the first window; `None` before that window, and for other harnesses.
     readings: Option<ClockReadings>,
     is_damaged: bool,
 }
 
-/// Callgrind prints this line in every process; it is no complaint.
+/// A line that callgrind logs in every process. It does not report a problem.
 const POSITIONS: &str = "Using source line as position.";
 
 impl Recording {

@@ -37,9 +37,7 @@ pub enum TimedWindowsError {
     #[error("its executable cannot be read: {0}")]
     Unreadable(String),
     /// The functions have no symbols, or were optimized away.
-    #[error(
-        "its executable has no symbols of the timing functions (`strip = true` removes symbols)"
-    )]
+    #[error("its executable has no symbols for the timing functions (`strip = true` removes them)")]
     NoNames,
 }
 
@@ -204,8 +202,8 @@ fn timed_by_criterion(
 
 /// Removes the first complete sample from `parts` and returns its timed code; `None` if no sample is complete.
 ///
-/// All threads enter the first synchronization before any leaves it, and the same holds for the second. The timed code of all threads is therefore
-/// between the first exit from the first one and the last entry into the second one.
+/// The threads synchronize before and after the timed code, and no thread leaves a synchronization before all have entered it. The timed code of all
+/// threads is therefore between the first exit from the first synchronization and the last entry into the second.
 fn take_divan_sample(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
     let is_at = |part: &ProfilePart, when: &str| {
         bounding_function(part, when).is_some_and(|name| meetings.contains(name))
@@ -236,8 +234,7 @@ fn is_divan_sync(readable: &str) -> bool {
         && readable.ends_with("::sync_impl")
 }
 
-/// Returns the function that caused the part to be written, when it was entered (`when` is "before") or left ("after"); `None` if the cause was
-/// another.
+/// Returns the function whose entry (`when` is "before") or exit ("after") caused the part to be written; `None` if something else did.
 fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')

@@ -17,7 +17,7 @@ pub const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
 pub const FEWEST_SAMPLES: u32 = 10;
 /// Tolerance for comparing times: Criterion passes seconds through a float.
 const SAME_TIME: Duration = Duration::from_micros(1);
-/// Criterion's default noise threshold. It is never set on the command line.
+/// Criterion's default noise threshold. Our command line never sets another one.
 const USUAL_NOISE_THRESHOLD: f64 = 0.01;
 
 /// The settings with which a benchmark was sampled.
@@ -34,8 +34,8 @@ pub struct CriterionConfig {
 /// The sampling settings passed on the command line. They apply unless the bench sets them in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CriterionSettings {
-    /// Warm-up of each benchmark. `None` leaves it to the author, whose settings for the whole bench the command line
-    /// would override.
+    /// Warm-up of each benchmark. `None` leaves it to the author: a time on the command line would override the author's settings for the whole
+    /// bench.
     pub warm_up: Option<Duration>,
     /// Measurement time of each benchmark. `None` leaves it to the author, as for `warm_up`.
     pub measurement: Option<Duration>,
@@ -130,7 +130,8 @@ impl CriterionSettings {
         }
     }
 
-    /// Returns the settings that the author fixed in code: those in force that differ from `self`.
+    /// Returns the settings that the author fixed in code: those in force that differ from `self` or, if `self` leaves them open, from Criterion's
+    /// defaults.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
         let other_time = |passed: Option<Duration>, usual, in_force: Duration| {
             let expected = passed.unwrap_or(usual);
@@ -155,7 +156,7 @@ impl CriterionSettings {
     }
 }
 
-/// Returns the full id of an id that ends with a count such as ` #2`.
+/// Strips a count such as ` #2` from the end of an id; `None` if there is no count.
 pub(super) fn strip_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count

@@ -259,7 +259,7 @@ fn processes_in_group(group: u32) -> impl Iterator<Item = u32> {
         .filter(move |process| process_group(*process) == Some(group))
 }
 
-/// Returns the process group of a process: the third word after its name, which may contain any character.
+/// Returns the process group of a process. In the file `stat`, it is the third word after the name, which may contain any character.
 fn process_group(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;

@@ -269,7 +269,7 @@ impl RawId {
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// If values are not whole, both values and iterations are multiplied by this number.
 const PARTS: f64 = 1000.0;
-/// Smallest stored fraction of a unit, as a negative power of ten.
+/// The smallest stored fraction of a unit is 10 to the power of minus this number.
 const SMALLEST_PART: u32 = 18;
 
 /// The factor from measured to stored units.

@@ -1,8 +1,8 @@
 //! Runs a Criterion benchmark without measuring it, to find out whether its process succeeds, and filters the output of Criterion benches.
 //!
-//! A measuring Criterion also analyzes and reports, in code that is unrelated to the benchmark. With `--test` it runs one iteration and ends. With
-//! `--profile-time` it runs many, for at least a second, and can be stopped earlier. The filter removes messages about settings and plots that come
-//! from our command line rather than from the author.
+//! When Criterion measures, it also analyzes and reports, in code that is unrelated to the benchmark. With `--test` it runs one iteration and ends.
+//! With `--profile-time` it runs many, for at least a second, and can be stopped earlier. The filter removes messages about settings and plots that
+//! come from our command line rather than from the author.
 
 #![expect(
     clippy::disallowed_methods,
@@ -42,7 +42,7 @@ pub enum RehearsalMode {
         /// Upper bound of the benchmark's set-up time.
         set_up: Duration,
     },
-    /// 1, 2, 4, ... iterations, as in Criterion's warm-up, until a second has passed or the caller stops it.
+    /// 1, 2, 4, ... iterations, as in Criterion's warm-up, until a second has passed or the caller stops the process.
     WarmUp,
 }
 
@@ -105,7 +105,7 @@ impl RehearsalOutput {
         own.flatten().copied().collect()
     }
 
-    /// Returns the last line, which has no line feed.
+    /// Returns the benchmark's last line, if it does not end with a line feed.
     fn finish(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.rest);
         if self.has_begun && !rest.starts_with(OF_CRITERION) {
@@ -126,8 +126,7 @@ pub struct Rehearsal<'a> {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Starts the executable for the benchmark `id`; `None` if the filter cannot tell the benchmark from others of
-    /// the same name.
+    /// Starts the executable for the benchmark `id`; `None` if no filter selects exactly this benchmark.
     pub fn start(
         spec: &ProcessSpec,
         id: &str,
@@ -174,8 +173,8 @@ impl<'a> Rehearsal<'a> {
         self.wait_for_success_or(&mut |_| false)
     }
 
-    /// Like [`Self::wait_for_success`], but also stops once `is_enough` returns true. It is called repeatedly, with
-    /// whether the benchmark has begun.
+    /// Like [`Self::wait_for_success`], but also stops once `is_enough` returns true. The callback is called repeatedly; its argument says whether
+    /// the benchmark has begun.
     pub fn wait_for_success_or(
         &mut self,
         is_enough: &mut dyn FnMut(bool) -> bool,
@@ -239,8 +238,8 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-/// Beginnings of the removed lines: the warning, after an empty line, that samples take longer than requested, and
-/// the choice of another plotting backend, although no plots are made.
+/// Beginnings of the removed lines. The first one, which follows an empty line, warns that samples take longer than requested. The second one names
+/// the plotting backend, although no plots are made.
 const LEFT_OUT: [&[u8]; 2] = [
     b"\nWarning: Unable to complete ",
     b"Gnuplot not found, using plotters backend",

@@ -31,7 +31,7 @@ pub struct CriterionReport {
     pub id: String,
     /// Amount that one iteration processes.
     pub throughput: Throughput,
-    /// Description of that amount, if it cannot be expressed as a number.
+    /// Description of the amount that one iteration processes, if it cannot be expressed as a number.
     pub throughput_words: Option<String>,
     /// Time from the permission to continue until the benchmark began: the set-up of the bench.
     pub set_up: Duration,
@@ -82,7 +82,7 @@ pub struct CriterionSession<'a> {
     greeted: bool,
     /// Time of the last permission to continue.
     leave: Instant,
-    /// Delay from that permission to the start of the current benchmark.
+    /// Time from the last permission to continue until the current benchmark began.
     set_up: Duration,
     /// Warm-up of the current benchmark.
     warm_up: Sample,
@@ -91,7 +91,7 @@ pub struct CriterionSession<'a> {
 }
 
 impl<'a> CriterionSession<'a> {
-    /// Starts the executable and waits until it connects to its runner; it then pauses.
+    /// Starts the executable and waits until it connects to its runner. The bench then waits for permission to continue.
     pub fn start(
         spec: &ProcessSpec,
         request: &CriterionRequest<'_>,
@@ -172,7 +172,7 @@ impl<'a> CriterionSession<'a> {
         self.running.id()
     }
 
-    /// Returns the total time that the bench was allowed to run.
+    /// Returns the total time for which the bench ran, without the time that it waited for permission to continue.
     pub fn working_time(&self) -> Duration {
         self.working_time
     }
@@ -274,8 +274,8 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    /// Returns the error for a second connection. Another thread reads the first connection, so the benchmark that
-    /// has begun may become known only after this event; wait for it.
+    /// Creates the error for a second connection. Another thread reads the first connection, so the message that a benchmark has begun may arrive
+    /// after this event. This function waits for that message.
     fn second_connection_error(&mut self) -> ChildError {
         while self.under_way.is_none() {
             let Ok(Some(incoming)) = self.next_event(MEASURE, STRAGGLERS) else {
@@ -296,11 +296,10 @@ impl<'a> CriterionSession<'a> {
         ChildError::protocol(TWICE)
     }
 
-    /// Lets the bench continue; the first time by the greeting.
+    /// Lets the bench continue: the first time by the greeting, later by an order.
     fn resume(&mut self) -> Result<(), ChildError> {
         self.waits = false;
-        // Earlier output belongs to the previous benchmark. The bench does not wait again before it begins the next
-        // one.
+        // Earlier output belongs to the previous benchmark. Forget it now, because the bench does not wait again before it begins the next benchmark.
         self.running.forget_output();
         self.leave = Instant::now();
         self.warm_up = Sample::UNTIMED;
@@ -342,8 +341,8 @@ impl<'a> CriterionSession<'a> {
             .saturating_add(duration_from_ns(expected_ns).saturating_mul(PATIENCE))
     }
 
-    /// Reports whether a duration is too long, provided that it was left to the author. A duration that the command line sets is never too long, even
-    /// if a group of the bench overrides it.
+    /// Reports whether a duration that was left to the author exceeds `longest`. A duration that the command line sets is never too long, even if a
+    /// group of the bench overrides it.
     fn exceeds_longest(
         &self,
         time: Duration,
@@ -455,7 +454,7 @@ impl<'a> CriterionSession<'a> {
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
-/// Time to wait for messages that were sent earlier.
+/// Time to wait for messages that were sent before the second connection.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 fn duration_from_ns(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)

@@ -6,7 +6,7 @@ use super::value::PrintedTime;
 const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 /// The separator of columns.
 const BETWEEN: &str = " │ ";
-/// Smallest number of steps of a time in microseconds or a longer unit, because divan prints four significant digits.
+/// Smallest number of steps (units of the last printed digit) in a time of a microsecond or more, because divan prints four significant digits.
 const DIGITS: f64 = 1000.0;
 /// Largest number of decimals of a time in nanoseconds.
 const DECIMALS: u32 = 3;
@@ -100,8 +100,7 @@ pub(super) struct DivanRow {
     pub(super) iterations: u64,
 }
 
-/// Parses the rows of benchmarks. Rows below them, about throughput and allocations, have no number of samples and
-/// are left out.
+/// Parses the rows of benchmarks. Further rows of a benchmark, about throughput and allocations, have no number of samples and are skipped.
 pub(super) fn parse_rows(table: &str) -> Vec<DivanRow> {
     let row = |line: &str| {
         // Split from the end, because names and lines that benchmarks print can contain anything.

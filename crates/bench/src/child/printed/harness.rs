@@ -13,7 +13,7 @@ use crate::child::spawn::{ProcessContext, ProcessSpec};
 use perfcheck_analysis::model::{Sample, worded};
 use perfcheck_host::process::UsageSnapshot;
 
-/// A printed time must have at least this many steps to be compared: a step is then at most 1 % of it.
+/// Smallest number of steps (units of the last printed digit) in a comparable time. A step is then at most 1 % of the time.
 const FEWEST_STEPS: f64 = 100.0;
 /// Multiple of the timeout that is allowed for a process whose duration is unknown.
 const UNKNOWN: u32 = 10;
@@ -33,7 +33,7 @@ worded! {
 pub(super) struct Address {
     /// Name known to the executable.
     name: String,
-    /// Number of threads; `None` unless the benchmark runs with several such numbers.
+    /// Number of threads; `None` unless the benchmark runs with several numbers of threads.
     threads: Option<usize>,
 }
 
@@ -271,7 +271,7 @@ impl PrintedHarness {
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
         let names = run_list(&terse, &[("NEXTEST", OsStr::new("1"))], spec, context).map_err(|error| match error {
             ChildError::Interrupted => error,
-            _ => ChildError::bench(format!("it cannot list its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
+            _ => ChildError::bench(format!("it cannot list its benchmarks ({error})\n  help: update the divan crate to 0.1.19 or later")),
         })?;
         let root = target.replace('-', "_");
         let owner = |name: &str| {
@@ -394,12 +394,12 @@ pub(super) fn single_divan_row(
         [row] => Ok(Some(row)),
         // Before 0.1.19, divan lists benchmarks without their arguments.
         _ => Err(ChildError::bench(
-            "it printed several results for one benchmark; if the benchmark has arguments, update the crate divan to 0.1.19 or later",
+            "it printed several results for one benchmark; if the benchmark has arguments, update the divan crate to 0.1.19 or later",
         )),
     }
 }
 
-/// The error for a process that printed no result.
+/// Creates the error for a process that printed no result.
 pub(super) fn no_result_error(printed: &ProcessOutput) -> ChildError {
     let mut lines = printed.stdout.lines().chain(printed.stderr.lines()).rev();
     let line = lines

@@ -150,8 +150,8 @@ pub(super) fn run_until(
     }))
 }
 
-/// The standard error of a process. Keeps its beginning, and passes it on line by line, except for divan's line
-/// about its clock, which occurs in every process.
+/// A filter of a process's standard error. It keeps the beginning for error messages and passes all lines on, except for divan's line about its
+/// clock, which occurs in every process.
 struct StderrFilter<'c> {
     kept: RefCell<Vec<u8>>,
     line: RefCell<Vec<u8>>,

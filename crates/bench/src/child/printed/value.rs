@@ -1,4 +1,4 @@
-//! A printed time, kept exactly. As a sample, it has so many iterations that its nanoseconds are a whole number.
+//! A printed time, kept exactly. When it becomes a sample, the number of iterations is chosen so that the nanoseconds are a whole number.
 
 use perfcheck_analysis::model::{Nanos, Sample};
 

@@ -72,7 +72,7 @@ pub fn history(
     Ok(ExitCode::Clean)
 }
 
-/// Sorts histories by the last step of their levels, by their present level, or by the deviation of the newest run.
+/// Sorts histories by name, by the last step of their levels, by their present level, or worst first (by how far the newest run is above its level).
 fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
     let step = |history: &BenchmarkHistory| {
         let step = history.present().and_then(|level| level.step);
@@ -202,9 +202,9 @@ impl Branch {
 const AFTER_HISTORY: &str = "\
 Without FILTER or flags that select runs, history lists every stored benchmark with its latest time and verdict.
 
-The value of a run is the 1st percentile of its fastest process, if it has enough samples. Later runs are compared with this value. A level is a series of \
-runs without a change point (E-divisive, p <= 0.001, at least four runs on each side) or an accepted change. Without a change, the newest run is in its \
-expected range with a probability of 99.8 %. The exit status does not depend on what history shows.
+The value of a run is the 1st percentile of its fastest process or, if a process has fewer than 100 samples, the mean of the process medians. A level is a \
+series of runs with neither a change point (E-divisive, p <= 0.001, at least four runs on each side) nor an accepted change between them. If nothing changed, \
+the newest run is within its expected range with 99.8 % probability. The exit status does not depend on what history shows.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times
@@ -339,7 +339,8 @@ pub(super) fn overview(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the values of the last runs on the newest run's branch, oldest first. They start anew at a change of version or metric.
+/// Returns the values of the complete runs on the newest complete run's branch, oldest first. Leaves out runs from before the last change of the
+/// benchmark's version or metric.
 fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
     let is_complete = |found: &&PastMeasurement| {

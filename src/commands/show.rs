@@ -64,8 +64,8 @@ pub fn show(
         .collect();
     // With `--stats`, absurd values appear among the statistics of their benchmark instead.
     if !options.stats {
-        for said in describe_absurdities(&name, &measurements, thresholds) {
-            write_warning(world.stderr, &said)?;
+        for warning in describe_absurdities(&name, &measurements, thresholds) {
+            write_warning(world.stderr, &warning)?;
         }
     }
     if let Some(wanted) = &options.picture {
@@ -112,7 +112,7 @@ fn mistaken_run_error(
     let history = shell_command("cargo perfcheck history", &[word], "");
     Ok((!found.is_empty()).then(|| {
         AppError::Usage(format!(
-            "no run is called `{word}`{}\n  help: `{show}` shows its latest measurement, `{history}` its history",
+            "no run is called `{word}`{}\n  help: `{show}` shows a benchmark's latest measurement, `{history}` its history",
             list_keys("these benchmarks match", &found)
         ))
     }))
@@ -144,7 +144,7 @@ fn resolve_benchmark<'k>(
     }
 }
 
-/// Writes the table of the run's measurements with their verdicts. `is_whole`: whether all benchmarks are shown; the outcome of the run then follows.
+/// Writes the table of the run's measurements with their verdicts. If it shows all benchmarks (`is_whole`), the outcome of the run follows.
 fn show_measurements(
     store: &Store,
     run: RunId,
@@ -155,8 +155,13 @@ fn show_measurements(
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
     let head = &summary.run;
-    let summaries = with_progress("Describing", measurements.len(), world, |told| {
-        summarize_all(measurements, &head.begun.decision, head.begun.seed, told)
+    let summaries = with_progress("Describing", measurements.len(), world, |progress| {
+        summarize_all(
+            measurements,
+            &head.begun.decision,
+            head.begun.seed,
+            progress,
+        )
     });
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
@@ -211,8 +216,8 @@ fn show_statistics(
 ) -> Result<ExitCode, AppError> {
     let run = head.id;
     let measured = store.measurements(run, None)?;
-    let findings = with_progress("Describing", measured.len(), world, |told| {
-        read_findings(context, store, head, &measured, told)
+    let findings = with_progress("Describing", measured.len(), world, |progress| {
+        read_findings(context, store, head, &measured, progress)
     })?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
         .verdicts(run)?
@@ -302,7 +307,7 @@ pub struct ShowOptions {
     pub(super) run: String,
     /// Show only this benchmark: its id, the name of a bench target with one benchmark, or part of the id
     pub(super) bench: Option<String>,
-    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, the verdict with its p-value
+    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, and the verdict with its p-value
     #[arg(long)]
     pub(super) stats: bool,
     /// Leave these outliers out of summaries [default: as in the run]
@@ -333,8 +338,10 @@ impl ShowOptions {
             .method
             .map(|method| method.decision_settings().analysis);
         let base = of_method.unwrap_or_default();
-        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
-        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
+        let requested = self
+            .outliers
+            .map(|filter| (filter.outliers, filter.drop_first));
+        let (outliers, drop_first) = requested.unwrap_or((base.outliers, base.drop_first));
         is_said.then(|| Analysis {
             outliers,
             drop_first,
@@ -354,7 +361,7 @@ fn picture(text: &str) -> Result<ReportRequest, String> {
     }
 }
 
-/// Draws the benchmark of `measurements`, which must be the only one, into `file`, or to stdout if it is `None`.
+/// Draws the benchmark of `measurements` into `file`, or to stdout if `file` is `None`. `measurements` must contain exactly one.
 pub(crate) fn draw(
     run: &Run,
     measurements: &[Measurement],

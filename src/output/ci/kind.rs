@@ -1,14 +1,14 @@
-//! The formats of reports for other programs and for readers elsewhere, and the input that all of them have in common.
+//! The kinds of reports for other programs and for readers elsewhere.
 
 use std::io::{self, Write};
-use std::path::Path;
 
+use super::context::ReportContext;
 use super::github::write_annotations;
 use super::gitlab::{write_code_quality, write_metrics};
 use super::junit::write_junit;
 use super::markdown::write_markdown;
 use perfcheck_analysis::findings::Findings;
-use perfcheck_analysis::model::{BenchmarkKey, Verdict, worded};
+use perfcheck_analysis::model::worded;
 
 worded! {
     /// A format in which the findings of a run are reported.
@@ -47,28 +47,4 @@ pub fn write_report(
         ReportKind::GitLabMetrics => write_metrics(writer, findings),
         ReportKind::JUnit => write_junit(writer, findings, context),
     }
-}
-
-/// The input of CI reports in addition to the findings.
-#[derive(Clone, Copy)]
-pub struct ReportContext<'a> {
-    /// Key that distinguishes this report from those of other jobs for the same commit.
-    pub key: &'a str,
-    /// Start of the run, RFC 3339.
-    pub started: &'a str,
-    /// Path of the store that the suggested commands read.
-    pub store: &'a Path,
-    /// Verdicts that make the command exit with status 1.
-    pub fail_on: &'a [Verdict],
-    /// Finds the line of the source that names a benchmark.
-    pub source_place: &'a dyn Fn(&BenchmarkKey) -> Option<SourcePlace>,
-}
-
-/// A line of a source file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourcePlace {
-    /// The file, relative to the top of the repository, with `/` as separator.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
 }

@@ -1,8 +1,8 @@
 //! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 //!
-//! Pruning keeps the references of future runs on existing branches: for each benchmark the runs at its present level, as many as a reference uses.
-//! For the compared value, a single run would suffice. But drift between runs can be estimated only from many runs, and without that estimate a
-//! stored comparison stays `inconclusive`.
+//! Pruning keeps the runs that future runs on existing branches are compared with: for each benchmark the runs at its present level, as many as a
+//! reference uses. A single run would suffice for the compared value. But only many runs allow an estimate of the drift between runs, without which a
+//! comparison of stored runs stays `inconclusive`.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +137,7 @@ pub fn remove_runs(
         && store.is_in_use_for_measuring()
     {
         return Err(AppError::Usage(format!(
-            "run {run} is incomplete, and a measurement into this store is in progress\n  help: wait until the measurement ends, or stop it with Ctrl-C; then run `cargo perfcheck store remove {run}`",
+            "run {run} is incomplete, and a measurement is still using this store\n  help: wait until the measurement ends, or stop it with Ctrl-C; then run `cargo perfcheck store remove {run}`",
             run = run.run
         )));
     }
@@ -240,8 +240,8 @@ fn execute_plan(
     let outcome = match goes {
         PruneScope::Runs => store.remove_runs(workspace, going)?,
         PruneScope::Samples => {
-            let removed = with_progress("Removing samples", going.len(), world, |told| {
-                store.remove_samples(workspace, going, told)
+            let removed = with_progress("Removing samples", going.len(), world, |progress| {
+                store.remove_samples(workspace, going, progress)
             })?;
             let gone: BTreeSet<RunId> = removed.iter().copied().collect();
             let skipped = going.iter().filter(|run| !gone.contains(run));
@@ -260,7 +260,7 @@ fn execute_plan(
     if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
-            "warning: the data is removed, but the file could not be shrunk ({}); later runs reuse the space",
+            "warning: the data was removed, but the store's file could not be shrunk ({}); later runs will reuse the space",
             first_line(&error)
         )?;
     }
@@ -273,7 +273,7 @@ fn execute_plan(
 /// The rules of pruning, with the data they depend on.
 struct PrunePolicy<'a> {
     options: &'a PruneOptions,
-    /// Earliest start of runs that are kept for their age.
+    /// Runs that started at this time or later are kept.
     limit: Option<Timestamp>,
     now: Timestamp,
     /// Existing branches; `None` if unknown.
@@ -368,7 +368,6 @@ fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, PruneDecision>)
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
 
 /// Number of benchmarks whose complete history is in memory at once.
@@ -394,7 +393,7 @@ pub(crate) fn later_references(
             found.extend(references_of_benchmark(past, &history));
         }
     }
-    // Add the runs whose builds the next run is measured with, and those that replace them if a build is lost.
+    // Add the runs whose builds are measured together with the next run, and the runs that replace them if a build is lost.
     let branches = store.accepted_branches(workspace)?;
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
     let resolver = ReferenceResolver {
@@ -435,7 +434,7 @@ fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<R
     found
 }
 
-/// Maps each run that skipped measuring benchmarks because both sides ran the same code to the runs whose measurements apply instead.
+/// Returns the runs that skipped benchmarks because both sides ran the same code, each with the runs whose measurements apply instead.
 pub(crate) fn runs_relied_on(
     store: &Store,
     workspace: WorkspaceId,
