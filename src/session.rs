@@ -123,20 +123,20 @@ impl Context {
         })
     }
 
-    /// Lets the store be opened for writing when it is first needed, even if only to read, because the command will write to it later.
+    /// Makes the first access to the store, even one that only reads, open it for writing, because the command will write to it later.
     pub(super) fn for_writing(self) -> Self {
         self.access.set(StoreAccess::Write);
         self
     }
 
-    /// Puts settings of the command line over those of Cargo.toml.
+    /// Adds the settings of the command line, which override those of Cargo.toml.
     pub(super) fn with_command_line(mut self, layer: Layer) -> Self {
         self.tables.layers.command_line = layer;
         self
     }
 
-    /// Returns the workspace's compiler and cargo's configuration of it. Queries them once: target, profile and configuration are the same for
-    /// everything a command builds.
+    /// Returns the workspace's compiler and its configuration in cargo. Queries them only once, because target, profile and configuration are the
+    /// same for everything that a command builds.
     pub(super) fn toolchain(
         &self,
         options: &CargoOptions,
@@ -185,7 +185,7 @@ impl Context {
             .ok_or_else(|| self.nothing_stored_error())
     }
 
-    /// Returns the store for writing and registers the workspace in it. Nothing else in this process may use the store while the caller has it.
+    /// Returns the store for writing and registers the workspace in it. No other code in this process may use the store while the caller has it.
     pub(super) fn open_store(&self) -> Result<(RefMut<'_, Store>, WorkspaceId), StoreError> {
         let mut opened = self.store.borrow_mut();
         if self.access.replace(StoreAccess::Write) == StoreAccess::Read {
@@ -220,7 +220,7 @@ impl Context {
         configured.or(environment.host.shared)
     }
 
-    /// The error for a workspace without stored runs; it advises a first run.
+    /// Returns the error for a workspace without stored runs. The error advises a first run.
     fn nothing_stored_error(&self) -> AppError {
         if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
             return AppError::NoStore(self.store_path.clone());
@@ -331,7 +331,7 @@ fn team_key(tables: &Tables) -> Result<String, AppError> {
 #[derive(Debug, Clone)]
 pub(super) struct NamedRun {
     pub(super) run: RunId,
-    /// The user's word for it: a baseline, a number or a commit.
+    /// The word by which the user named the run: a baseline, a number, `latest` or a commit.
     pub(super) name: String,
 }
 
@@ -343,7 +343,7 @@ impl NamedRun {
         }
     }
 
-    /// Like [`resolve_run`].
+    /// Resolves a word to a run as [`resolve_run`] does, and keeps the word.
     pub(super) fn resolve(
         store: &Store,
         workspace: WorkspaceId,
@@ -352,7 +352,7 @@ impl NamedRun {
         Ok(Self::new(resolve_run(store, workspace, word)?, word))
     }
 
-    /// Like [`resolve_reference`].
+    /// Resolves a word to a reference as [`resolve_reference`] does, and keeps the word.
     pub(super) fn resolve_reference(
         store: &Store,
         workspace: WorkspaceId,
@@ -391,7 +391,7 @@ pub(super) fn resolve_run(
     }
 }
 
-/// Like [`resolve_run`], for a run that is to serve as a reference.
+/// Resolves a word to a run as [`resolve_run`] does, but refuses a run of one shard, which cannot be a reference.
 pub(super) fn resolve_reference(
     store: &Store,
     workspace: WorkspaceId,

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Maximum number of workers, unless there are more processors: more threads than processors gain little.
+/// Maximum number of workers, or the number of processors if it is larger: more threads than processors gain little.
 const MOST: usize = 64;
 /// Threads left free for the rest of the command if the system refuses to start more.
 const SPARE: usize = 16;
@@ -28,7 +28,7 @@ pub fn start_workers(wanted: Option<usize>) {
         let given = waiting.sender.send(worker);
         given.map_err(|_| io::ErrorKind::BrokenPipe.into())
     };
-    // It fails only if a pool exists already, and that pool serves as well.
+    // This fails only if a pool exists already, and the existing pool serves as well.
     let _ = builder.spawn_handler(hand_over).build_global();
 }
 

@@ -409,7 +409,7 @@ mod executor_tests {
     impl Measure for TwoOfFour {
         fn measure_noting(
             &mut self,
-            sampler: &mut crate::timing::Sampler<'_>,
+            sampler: &mut crate::sampler::Sampler<'_>,
             _: Option<&RefCell<LatencyRecorder>>,
         ) {
             sampler(4);

@@ -10,8 +10,8 @@ use crate::async_bencher::{AsyncBencher, AsyncExecutor};
 use crate::counting::Window;
 use crate::driver::{Measure, SampleDriver};
 use crate::latencies::LatencyRecorder;
+use crate::sampler::Sampler;
 use crate::settings::Throughput;
-use crate::timing::Sampler;
 use crate::timing::{self, BatchSize, Batches};
 
 /// The state of a bencher: whether its closure has already measured or skipped.

@@ -10,16 +10,16 @@ use std::io;
 use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
-use crate::allocations::count_allocations;
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::clock::{self, Script, Slowdown, Stopwatch, saturating_nanos};
+use crate::count::count_allocations;
 use crate::driver::{SampleDriver, warm_up};
 use crate::latencies::{self, LatencyDigits, LatencyRecorder, Reservoir};
 use crate::output::fail_with;
 use crate::protocol::{ADDRESSABLE, Frames, HarnessIdentity, ParentRequest, Schedule};
+use crate::sampler::Sampler;
 use crate::settings::{AnnouncedBenchmark, Throughput};
 use crate::suite::Visitor;
-use crate::timing::Sampler;
 use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk_function};
 use crate::{counting, timing, walk};
 

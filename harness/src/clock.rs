@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::timing::Sampler;
+use crate::sampler::Sampler;
 
 /// Returns the smallest nonzero difference between two clock readings in 32 tries. This is the effective resolution: the larger of the counter's
 /// step and the cost of a reading.

@@ -3,7 +3,7 @@
 //! The warm-up makes passes of 1, 2, 4, ... iterations. It ends when the body has used up the time limit, or when body, set-up and drops together
 //! have used up a multiple of the limit. The second condition is needed for benchmarks that spend nearly all their time in set-up and drops.
 
-use crate::timing::Sampler;
+use crate::sampler::Sampler;
 use std::cell::RefCell;
 
 use crate::latencies::LatencyRecorder;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::clock::OperationClock;
-use crate::timing::Sampler;
+use crate::sampler::Sampler;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
 

@@ -149,6 +149,7 @@ mod async_bencher;
 mod bencher;
 mod child;
 mod clock;
+mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod driver;
@@ -157,6 +158,7 @@ mod latencies;
 mod output;
 mod protocol;
 mod run;
+mod sampler;
 #[doc(hidden)]
 pub mod sequence;
 mod settings;

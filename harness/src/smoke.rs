@@ -9,8 +9,8 @@ use crate::driver::SampleDriver;
 use crate::latencies::{self, LatencyRecorder};
 use crate::output::{print, print_note};
 use crate::protocol::escape;
+use crate::sampler::Sampler;
 use crate::settings::{Settings, Throughput};
-use crate::timing::Sampler;
 use crate::walk::{BenchFunction, BenchmarkRunner, DeclaredBenchmark, Ending, run_selected};
 
 /// Runs the body of each selected benchmark once.

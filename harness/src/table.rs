@@ -7,15 +7,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::allocations::Counts;
-use crate::allocations::count_allocations;
 use crate::args::PrintedDetail;
 use crate::clock::{Slowdown, Stopwatch, saturating_nanos};
+use crate::count::count_allocations;
 use crate::driver::{SampleDriver, warm_up};
 use crate::latencies::{self, LatencyRecorder};
 use crate::output::{fail_with, format_allocations, format_rate, format_time, print};
 use crate::protocol::escape;
+use crate::sampler::Sampler;
 use crate::settings::{SamplingMode, Settings, Throughput};
-use crate::timing::Sampler;
 use crate::walk::{BenchFunction, BenchmarkRunner, DeclaredBenchmark, Ending, run_selected};
 use crate::{counting, timing};
 

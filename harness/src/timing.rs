@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::counting::Window;
 use crate::latencies::LatencyRecorder;
-
-/// A function that takes one sample of the given number of iterations. Drivers know a routine only by its sampler.
-pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
+use crate::sampler::Sampler;
 
 /// Runs `routine` `iterations` times. Returns the time, including the drop of each output.
 #[inline(never)]

@@ -26,7 +26,7 @@ pub(super) enum TextRole {
     Verdict(Verdict),
 }
 
-/// Colors a text. An empty text stays empty, because blanks before a color code at the end of a line would not be removed.
+/// Colors a text. An empty text gets no color codes: with codes at the end of a line, the blanks before them would not be removed.
 pub(super) fn colorize(ink: TextRole, text: &str) -> String {
     match ink {
         _ if text.is_empty() => String::new(),
@@ -82,7 +82,7 @@ pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }
 
-/// Escapes text from elsewhere, so that nothing in it can control a terminal or hide text. Line ends are kept.
+/// Escapes foreign text, so that it can neither control a terminal nor hide other text. Keeps line ends.
 pub(super) fn escape_terminal_text(text: &str) -> String {
     sanitize::terminal_lines(text)
 }
@@ -217,7 +217,7 @@ const REPLACEMENTS: [(&str, char); 30] = [
     ("│┼┿┤├", '|'),
     // Steps of a history.
     ("└┘┌┐", '+'),
-    // Grounds: the noise threshold, the expected range, and beyond the scale.
+    // Backgrounds (noise band, expected range), and arrows for values beyond the scale.
     ("·", '.'),
     ("░", ':'),
     ("‹«", '<'),

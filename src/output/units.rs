@@ -6,7 +6,7 @@ use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
-/// Blank at which a cell is not broken into lines. The output has an ordinary blank in its place.
+/// Blank at which a line of a cell is never broken. The output contains an ordinary blank instead.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
 /// Maximum width of a name. Longer names are shortened in the middle, because their ends are more informative.
@@ -29,7 +29,7 @@ pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// Formats a whole id on one line, without characters that control a terminal. Ids of imported benchmarks are shown as in the imported cells.
+/// Formats a whole id on one line, without characters that control a terminal. Ids of imported benchmarks look as they did in the imported file.
 pub(super) fn escape_id(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()
 }
@@ -78,7 +78,7 @@ pub(super) fn escape_line(text: &str) -> String {
     sanitize::one_line(text)
 }
 
-/// Minimum credible width of a terminal, in columns. A terminal that reports fewer does not know its width.
+/// Minimum credible width of a terminal, in columns. A smaller width means that the terminal does not know its width.
 const NARROWEST: usize = 20;
 
 /// Returns the width of stdout in columns; `usize::MAX` for a file or a pipe.

@@ -1,4 +1,4 @@
-//! Both builds of a side-by-side measurement: the work tree with a revision or with an executable.
+//! Makes the two builds of a side-by-side measurement: the work tree, and a revision or an executable as its reference.
 
 use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revision};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub enum Against {
 /// Both builds, with the user's name for the reference.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// Which code of each target is known to be equal on both sides. Nothing is known of a target without an entry.
+    /// The code of each target that is known to be equal on both sides. For a target without an entry, no equality is known.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
     /// Names under which the builds are kept in the cache; `None` for a build that is not kept.
@@ -57,8 +57,8 @@ pub(crate) enum ExecutablesGuard {
 }
 
 impl BuildPair {
-    /// Combines two builds from the cache. `current_does_not_build`: whether the base has its own benchmarks because the current ones do not compile
-    /// there.
+    /// Combines two builds from the cache. `current_does_not_build`: whether the base uses its own benchmarks because the current ones do not compile
+    /// with the base.
     pub(crate) fn from_sides(
         built: PreparedSides,
         words: String,
@@ -248,7 +248,7 @@ pub(crate) fn pair_with_revision(
     BuildPair::from_sides(built, words, current_does_not_build, request, world)
 }
 
-/// Returns the canonical path of an executable; called before anything is built.
+/// Returns the canonical path of an executable. Called before the builds, so that a wrong path is reported at once.
 fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
     let found = path.canonicalize().map_err(|error| error.to_string());
     let found = found.and_then(|found| {
@@ -266,7 +266,7 @@ fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
     })
 }
 
-/// Finds the bench target of which `path` is an earlier build, and replaces its executable by `path`.
+/// Finds the bench target from which `path` was built earlier, and returns this target with `path` as its executable.
 fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // Cargo appends a hash to the target's name.

@@ -17,7 +17,7 @@ use perfcheck_build::sides::{
 };
 use perfcheck_host::Revision;
 
-/// Name of the candidate in messages, whatever its commit.
+/// Name of the candidate in messages.
 const WORK_TREE: &str = "the work tree";
 
 /// Default size limit of kept builds, in MiB.
@@ -106,7 +106,7 @@ impl CacheBuild<'_> {
         Ok(built)
     }
 
-    /// Calls `build` with the cache and the compiler of the workspace, and shows its events.
+    /// Calls `build` with the cache and the compiler of the workspace, and shows the events of the build.
     fn with_cache<T>(
         &self,
         world: &mut World<'_>,

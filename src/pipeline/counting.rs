@@ -30,7 +30,7 @@ use perfcheck_build::sides::StagedExecutables;
 use perfcheck_host::process::{start_scoped_work, try_time_samples};
 use perfcheck_store::Store;
 
-/// Maximum number of changed benchmarks to count. Those with the largest changes come first. Each takes seconds.
+/// Maximum number of changed benchmarks to count, because each takes seconds. Those with the largest changes come first.
 const MOST_CHANGED: usize = 10;
 
 /// Maximum time per process and benchmark if the user did not request counts and time can be sampled instead.
@@ -40,7 +40,7 @@ const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
-    /// Returns which benchmarks to count: all if a verdict or limit needs instructions, else those that the user chose.
+    /// Returns the benchmarks to count: all if a verdict or limit needs instructions, else the user's choice.
     pub(crate) fn counting(&self) -> CountingMode {
         let subject = self.paired_decision().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
@@ -323,7 +323,7 @@ struct CountedTarget<'t> {
 struct PreparedExecutable<'d> {
     target: BenchTarget,
     harness: &'d HarnessKind,
-    /// Directory for its files.
+    /// Directory for the files of the executable.
     directory: PathBuf,
 }
 
@@ -366,8 +366,8 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks on both sides, at the same time unless they `are_apart`. Benchmarks that fail while the other side runs may fail
-    /// because of it, so they are counted again by themselves.
+    /// Counts these benchmarks on both sides, at the same time unless they `are_apart`. If a benchmark fails while the other side runs, that side
+    /// may be the cause, so the benchmark is counted again alone.
     fn count_both(
         &mut self,
         pair: &PairedTarget,
@@ -408,7 +408,7 @@ impl<'c> InstructionCounter<'c> {
         let Ok(counted) = counted else {
             return Ok(());
         };
-        // If all fail again for a common reason, the individual reasons from before are more informative.
+        // If all benchmarks fail again for a common reason, keep their individual reasons, which are more informative.
         let again = self.count(&[side], failed, world)?;
         counted.extend(again.into_iter().flatten().flatten());
         Ok(())

@@ -53,7 +53,7 @@ pub(crate) struct PairedMeasured {
 }
 
 impl Measured {
-    /// The stored run or pair that the measurements belong to.
+    /// Returns the stored run or pair to which the measurements belong.
     pub(crate) fn run(&self) -> RecordedRun {
         match self {
             Self::Single(single) => RecordedRun::Single(single.run),

@@ -49,7 +49,7 @@ impl ExecutableComparison {
         let (package, target) = (target.package.clone(), target.target.clone());
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
-            // The format is unsupported on most platforms, and readers cannot change it, so no note.
+            // Add no note: the format is unsupported on most platforms, and readers cannot change that.
             Err(UnsupportedExecutable::Format) => return Self::NONE,
             Err(unknown) => {
                 return Self {

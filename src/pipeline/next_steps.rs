@@ -75,8 +75,8 @@ pub(crate) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<Stri
 }
 
 impl AdvisedRun<'_> {
-    /// Returns the line with the command that makes this run the reference of the next: `accepting`, or saving a baseline. Returns `None` if the
-    /// command line fixes the reference.
+    /// Returns the line with the command that makes this run the reference of the next run: `accepting`, or the command that saves the baseline.
+    /// Returns `None` if the command line fixes the reference.
     fn accept_line(&self, accepting: String) -> Option<String> {
         let Self { run, place, .. } = self;
         let command = match self.next {
@@ -90,7 +90,8 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// Returns the lines about a benchmark in doubt: `known`, how to measure it again, and how to accept the run, unless `shown` is the same line.
+    /// Returns the lines about a doubtful benchmark: `known`, the command that measures it again, and the line that accepts the run unless this line
+    /// equals `shown`.
     fn doubt_lines(
         &self,
         known: String,
@@ -134,10 +135,10 @@ pub(crate) fn explain_nothing_compared(
     ))
 }
 
-/// Explains that a baseline's name stays with its earlier run. `place` has the flags that lead commands to the store.
+/// Explains that a baseline still names its earlier run. `place` has the flags that lead commands to the store.
 ///
-/// A run that was compared with this baseline and is worse does not get its name. Otherwise the next run would be compared with the slower one, and
-/// the gate would find nothing.
+/// If a run is worse than the baseline that it was compared with, the baseline does not move to it. Otherwise the next run would be compared with the
+/// slower one, and the gate would find nothing.
 pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
     let NamedRun { run: before, name } = named;
     format!(
@@ -167,7 +168,7 @@ fn accept_command(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) 
     shell_command("cargo perfcheck accept", &words, &flags)
 }
 
-/// Returns the word by which commands about this run find the benchmark of a row.
+/// Returns a word that selects exactly this row's benchmark in commands about the run.
 fn row_word(row: &Row<'_>, rows: &[Row<'_>]) -> String {
     unambiguous_word(&row.key, rows.iter().map(|row| &row.key))
 }

@@ -1,8 +1,10 @@
-//! Decides which benchmarks of the work tree are measured against which build, which need no measurement, and which belong to the shard of this job.
+//! Assigns each benchmark of the work tree to the build it is measured against, settles benchmarks that need no measurement, and selects those in the
+//! shard of this job.
 //!
-//! Benchmarks that run the same code on both sides are settled. If it is not known beforehand whether a benchmark executes differing code, it runs on
-//! both sides with a trap wherever differing code is entered. A process that hits a trap dies, and its benchmark is measured as usual. In this trial,
-//! Criterion benchmarks only iterate, so that differing code of Criterion's analysis and reports does not count. Others are measured for a round.
+//! Benchmarks that run the same code on both sides are settled. If the executables do not show whether a benchmark runs code that differs, a
+//! trial runs the benchmark on both sides, with a trap at each entrance to code that differs. A process that hits a trap dies, and its benchmark is
+//! measured as usual. In the trial, Criterion benchmarks only iterate, so that differences in Criterion's analysis and reports do not count. Other
+//! benchmarks are measured for one round.
 //!
 //! Invariant: the shards depend only on the names of benchmarks, so that independent jobs with separate stores agree on them.
 
@@ -42,7 +44,7 @@ pub(crate) struct PairingRules<'a> {
     pub(crate) part: Option<ShardRequest<'a>>,
     /// Whether to measure identical executables, as a control.
     pub(crate) wants_control: bool,
-    /// Whether to measure also benchmarks that run the same code, because a baseline needs their numbers.
+    /// Whether to also measure benchmarks that run the same code, because a baseline needs their numbers.
     pub(crate) measures_all: bool,
     /// Benchmarks that declined to be measured in an earlier run. For them, equal code does not show that they are unchanged.
     pub(crate) declined: BTreeSet<BenchmarkKey>,
@@ -51,7 +53,7 @@ pub(crate) struct PairingRules<'a> {
 /// All benchmarks of a comparison of builds.
 pub(crate) struct PairedSuite {
     pub(crate) pairing: Pairing,
-    /// The builds, newest reference first. Their executables stay in place as long as these live.
+    /// The builds, newest reference first. The executables stay in place until these values are dropped.
     pub(crate) builds: Vec<BuildPair>,
     /// The earlier run whose build is the base, for each benchmark that has one.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
@@ -61,7 +63,7 @@ pub(crate) struct PairedSuite {
     pub(crate) remarks: Vec<RunNote>,
     /// Whether both sides run the same executables.
     pub(crate) is_control: bool,
-    /// How many benchmarks share the significance level.
+    /// Number of benchmarks that share the significance level.
     pub(crate) planned: usize,
     pub(crate) shard: Option<ShardPlan>,
     /// Held during the measurement; `None` if nothing is measured or there is no cache directory.
@@ -106,7 +108,7 @@ pub(crate) fn pair_builds(
     let shard = rules
         .part
         .map(|part| ShardPlan::assign(part, keys, is_control));
-    // All shards share the significance level. No shard knows which benchmarks the trials of other shards settle, so all count.
+    // All shards share the significance level. A shard does not know which benchmarks the trials of other shards settle, so count all benchmarks.
     let of_all_parts: usize = paired.iter().map(|(pairing, _)| pairing.planned()).sum();
     let mut suite = Pairing::default();
     let (mut all_builds, mut names) = (Vec::new(), Vec::new());
@@ -286,7 +288,7 @@ impl Pairing {
         pairing
     }
 
-    /// Adds the pairs with another base.
+    /// Adds the benchmarks of `other`, which has another base.
     pub(crate) fn extend(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.settled.extend(other.settled);
@@ -300,7 +302,7 @@ impl Pairing {
         measured.chain(self.settled.iter().map(|row| &row.key))
     }
 
-    /// Reports whether any benchmark is compared with the other build. New and missing benchmarks are not.
+    /// Reports whether any benchmark is on both sides, that is, neither new nor missing.
     pub(crate) fn compares_any(&self) -> bool {
         let is_alone = |row: &Row<'_>| matches!(row.verdict, Some(Verdict::New | Verdict::Missing));
         !self.pairs.is_empty() || !self.settled.iter().all(is_alone)
@@ -338,7 +340,7 @@ impl Pairing {
         self.settled.extend(rows);
     }
 
-    /// Reports whether there is something to measure, and all of it has identical executables on both sides.
+    /// Reports whether there are benchmarks to measure and all of them have identical executables on both sides.
     pub(crate) fn is_identical(&self, alike: &CodeByTarget) -> bool {
         let mut pairs = self.pairs.iter();
         let same =
@@ -509,7 +511,7 @@ fn measurable_benchmarks(
     }
 }
 
-/// Copies both executables with traps inserted; `None` if one cannot be read or written, which measuring it will report.
+/// Copies both executables and inserts traps into the copies; `None` if one of them cannot be read or written. The measurement will report the error.
 fn copy_with_traps(
     pair: &PairedTarget,
     entrances: &EntryOffsets,

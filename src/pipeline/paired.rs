@@ -33,24 +33,24 @@ const TIME_OVER_SAMPLES: f64 = 1.6;
 const ROUNDS_WITH_BUDGET: u32 = 1000;
 /// A budget for fewer rounds than this counts as small.
 const ROUNDS_IN_SMALL_BUDGET: u32 = 60;
-/// Numbers of rounds after which looks are taken in a small budget. With a hundred benchmarks, fewer than 20 rounds settle none at the significance
-/// level of a first look.
+/// Numbers of rounds after which the data are tested (a "look") under a small budget. With a hundred benchmarks, fewer than 20 rounds settle none of
+/// them at the significance level of a first look.
 const LOOKS_IN_SMALL_BUDGET: [u32; 5] = [20, 30, 60, 100, 200];
-/// Sampling time of a round in a small budget. It is short, because more rounds average out the differences between processes.
+/// Sampling time of a round under a small budget. It is short, because more rounds average out the differences between processes.
 const SAMPLES_IN_SMALL_BUDGET: Duration = Duration::from_millis(10);
-/// Share of stolen processor time, from 0 to 1, from which a remark tells readers.
+/// Minimum share of stolen processor time, from 0 to 1, that a remark reports.
 pub(crate) const MUCH_STOLEN: f64 = 0.02;
 /// Maximum number of control runs, newest first, from which the noise of a benchmark is computed.
 const MOST_CONTROLS: usize = 200;
 
-/// Estimates how many rounds of `planned` benchmarks fit into `time`. The significance level is spread over the planned rounds, so a plan
-/// with far too many leaves little of it for the first looks.
+/// Estimates how many rounds of `planned` benchmarks fit into `time`. It must not be far too high: the significance level is spread over the planned
+/// rounds, so too many would leave little of it for the first looks.
 fn rounds_that_fit(time: Duration, planned: usize) -> u32 {
     let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
     (time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64)) as u32
 }
 
-/// Reports whether the usual looks would come too late in the time budget.
+/// Reports whether the time budget is too small for the usual looks.
 fn has_small_budget(effort: Effort, planned: usize) -> bool {
     let is_small = |time| rounds_that_fit(time, planned) < ROUNDS_IN_SMALL_BUDGET;
     effort.rounds.is_none() && effort.time_budget.is_some_and(is_small)
@@ -86,7 +86,7 @@ pub(crate) struct PairedMeasurement<'a> {
     pub(crate) plan: Plan,
     /// Factor by which the time limits of the request are multiplied.
     pub(crate) time_factor: u32,
-    /// The noise threshold of all benchmarks, in place of their own settings; `None` if those apply.
+    /// The noise threshold of all benchmarks, which replaces their own settings; `None` if their own settings apply.
     pub(crate) noise_threshold: Option<f64>,
     /// The names under which the builds are kept in the cache; `None` for a build that is not kept.
     pub(crate) builds: BySide<Option<String>>,
@@ -170,7 +170,7 @@ impl<'a> PairedMeasurement<'a> {
         Ok(BegunPair { measurement, runs })
     }
 
-    /// Reads from control runs on hosts like this one how much identical builds differ.
+    /// Reads the noise of each benchmark: the differences between identical builds in control runs on hosts like this one.
     fn known_noise(
         &self,
         store: &Store,
@@ -187,7 +187,7 @@ impl<'a> PairedMeasurement<'a> {
         Ok(known)
     }
 
-    /// The noise threshold of a benchmark: that of this measurement, else its own, else that of the run.
+    /// Returns the noise threshold of a benchmark: that of this measurement, else the benchmark's own, else that of the run.
     pub(crate) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
         let layers = &self.request.context.tables.layers;
         self.noise_threshold
@@ -247,8 +247,8 @@ impl<'a> PairedMeasurement<'a> {
         Campaign::paired(pairs, threshold, paired_plan, context)
     }
 
-    /// Measures `pairs` and hands the processes of each round to `record` when the round has ended. An interrupt while a look is computed ends
-    /// the process with the message `left`.
+    /// Measures `pairs` and passes the processes of each round to `record` when the round has ended. An interrupt during a test of the data ends the
+    /// process with the message `left`.
     pub(crate) fn run_rounds(
         &self,
         mut pairs: Vec<PairedTarget>,
@@ -311,7 +311,7 @@ impl BegunPair<'_> {
         }
         let apart = spent.iter().filter(|spent| !spent.is_together);
         let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
-        // Processes that alternated sample by sample ran at the same time, so the processes of one side show the stolen time of both.
+        // Processes that alternated sample by sample ran at the same time, so one side's processes show the stolen time of both sides.
         let mut heads = store.processes(runs.candidate)?;
         if !apart.is_empty() {
             heads.extend(store.processes(runs.base)?);

@@ -18,7 +18,7 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 
-/// Default for the part of every deadline that does not depend on the request.
+/// Default of the fixed part of every deadline, which does not depend on the request to a bench.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn build(
@@ -34,7 +34,7 @@ pub(crate) fn build(
     Ok((facts, built.targets))
 }
 
-/// Orders the selected bench targets to be built in the user's own target directory.
+/// Returns the order to build the selected bench targets in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
     common: &'a StoreOptions,
@@ -147,7 +147,7 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
     })
 }
 
-/// Returns the part of every deadline that does not depend on the request; `requested` is the command line's value.
+/// Returns the fixed part of every deadline, which does not depend on the request to a bench. `requested` is the value from the command line.
 pub(crate) fn timeout(requested: Option<Duration>, context: &Context) -> Duration {
     requested
         .or(context.tables.workspace.timeout)

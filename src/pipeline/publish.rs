@@ -27,7 +27,7 @@ pub(crate) struct Publication<'a> {
 
 /// The lines below a result that say what to do next.
 pub(crate) enum Advice<'a> {
-    /// This line alone: the run is a part of a suite, which decides nothing.
+    /// A single line, for a run of a shard: such a run decides nothing.
     Line(String),
     /// The commands that can follow.
     NextSteps(NextSteps<'a>),
@@ -42,12 +42,12 @@ pub(crate) struct NextSteps<'a> {
     /// The command line that measures again, without a filter: advice appends the benchmark.
     pub(crate) again: String,
     pub(crate) next: NextReference<'a>,
-    /// Whether the run has all parts of the suite. An incomplete run gets no name and no next steps.
+    /// Whether the run has all parts of the suite. A run without some parts gets no name and no next steps.
     pub(crate) is_whole: bool,
 }
 
 impl Publication<'_> {
-    /// Writes everything, and returns the exit status that was concluded.
+    /// Writes the result and its reports, and returns the exit status of the conclusion.
     pub(crate) fn publish(
         &self,
         store: &mut Store,

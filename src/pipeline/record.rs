@@ -1,4 +1,4 @@
-//! Ends a run in the store: its conclusion, whether later runs may use it as their reference, and its name.
+//! Ends a run in the store: stores its conclusion, its name, and whether later runs may use it as their reference.
 
 use crate::error::AppError;
 use perfcheck_analysis::compare::Comparison;
@@ -30,7 +30,7 @@ pub(crate) enum AcceptancePolicy<'a> {
 }
 
 impl RecordedRun {
-    /// Reads `run` as the candidate of a pair if it belongs to one, else as a single run. It must not be the base of a pair.
+    /// Reads `run` as the candidate of a pair if it belongs to a pair, else as a single run. `run` must not be the base of a pair.
     pub(crate) fn read(store: &Store, run: RunId) -> Result<Self, StoreError> {
         Ok(match store.run(run)?.pair {
             Some(pair) => Self::Pair(BySide {
@@ -41,7 +41,7 @@ impl RecordedRun {
         })
     }
 
-    /// The number by which users know the run.
+    /// Returns the number by which users know the run.
     pub(crate) fn id(&self) -> RunId {
         match self {
             Self::Single(run) => *run,
@@ -49,7 +49,7 @@ impl RecordedRun {
         }
     }
 
-    /// The end of the error message of a command that is interrupted before the run has ended.
+    /// Returns the end of the error message for a command that is interrupted before the run has ended.
     pub(crate) fn left_incomplete(&self) -> String {
         let run = self.id();
         let what = match self {
@@ -106,7 +106,7 @@ impl RecordedRun {
             return Ok(Acceptance::Pending);
         };
         let has = |wanted| concluded.rows.iter().any(|row| row.verdict == Some(wanted));
-        // Uncommitted changes that made something faster may be discarded, so they do not become the reference.
+        // Uncommitted changes that made something faster may be discarded, so a run with them does not become the reference.
         let is_trial = matches!(self, Self::Pair(_))
             && git.is_some_and(|git| git.dirty)
             && has(Verdict::Improved);

@@ -21,13 +21,13 @@ use perfcheck_build::sides::BenchesFrom;
 pub(crate) struct ReferenceBuild {
     pub(crate) builds: BuildPair,
     pub(crate) found: BySide<DiscoveredBenches>,
-    /// The earlier run whose build this is, with the benchmarks measured against it. `None` if the user named a revision or an executable.
+    /// The earlier run to which the build belongs, with the benchmarks measured against it. `None` if the user named a revision or an executable.
     pub(crate) earlier: Option<EarlierRun>,
 }
 
 /// The builds to measure beside the work tree.
 pub(crate) enum ReferenceBuilds {
-    /// These, newest first. Empty if nothing was accepted yet.
+    /// The available builds, newest first. Empty if nothing was accepted yet.
     Available(Vec<ReferenceBuild>),
     /// No build is available, so the run is compared with stored numbers.
     StoredOnly { reason: String },
@@ -80,7 +80,7 @@ struct Listed {
     benchmarks: DiscoveredBenches,
 }
 
-/// Lists the benchmarks of the work tree if there may be none to measure, so that this error does not wait for the build of the base.
+/// Lists the benchmarks of the work tree early if there may be none to measure: the error then appears before the base is built.
 fn list_before_base(
     benches_from: BenchesFrom,
     request: &Request<'_>,
@@ -135,7 +135,7 @@ pub(crate) fn find_reference_builds(
     let mut all = resolver.resolve_builds(&selector, benchmarks, &mut can_build)?;
     let name = baseline.map(|named| named.name.as_str());
     let mut references: Vec<ReferenceBuild> = Vec::new();
-    // The newest run comes last: it takes the benchmarks that no other run has.
+    // The newest run comes last, because it gets the benchmarks that no other run has.
     all.reverse();
     let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
     let count = all.len();
@@ -173,8 +173,8 @@ pub(crate) fn find_reference_builds(
     Ok(ReferenceBuilds::Available(references))
 }
 
-/// Describes a run by the user's `name` for it, else by its number with facts about its sources that the user may have forgotten: a branch other than
-/// `own`, uncommitted changes, or no commit.
+/// Describes a run by the user's `name` for it, else by its number. Adds facts about its sources that the user may have forgotten: a branch other
+/// than `own`, uncommitted changes, or no commit.
 fn describe_reference(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
     let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
     let branch = branch.filter(|branch| Some(*branch) != own);

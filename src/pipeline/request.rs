@@ -24,9 +24,9 @@ pub(crate) struct Request<'a> {
     pub(crate) comparison: &'a ComparisonOptions,
     /// How much to measure.
     pub(crate) effort: Effort,
-    /// The part of every deadline that does not depend on the request to a bench.
+    /// The fixed part of every deadline, which does not depend on the request to a bench.
     pub(crate) timeout: Duration,
-    /// One-minute load average before the build, which is a load itself; `None` if unknown.
+    /// One-minute load average before the build (the build itself adds load); `None` if unknown.
     pub(crate) load: Option<f64>,
     /// Seed of all randomness.
     pub(crate) seed: u64,
@@ -35,13 +35,13 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Sets the environment variables of `target` for settings that hold for whole executables.
+    /// Sets the environment variables of `target` for settings that apply to a whole executable.
     pub(crate) fn configure(&self, target: &mut BenchTarget) {
         configure_target(self.context, target);
     }
 
-    /// Returns the state of the checkout after building in place. It counts as dirty if it was dirty before, or if the commit changed during the
-    /// build.
+    /// Returns the state of the checkout after building in place. The checkout also counts as dirty if it was dirty before, or if the commit changed
+    /// during the build.
     pub(crate) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
         let now = match self.context.checkout() {
             Some(checkout) => checkout.state()?,
@@ -86,7 +86,7 @@ impl Request<'_> {
     }
 }
 
-/// Sets the environment variables of `target` for settings that hold for whole executables.
+/// Sets the environment variables of `target` for settings that apply to a whole executable.
 pub(crate) fn configure_target(context: &Context, target: &mut BenchTarget) {
     let layers = &context.tables.layers;
     if let Some(digits) = layers.latency_digits(&target.package) {

@@ -19,7 +19,7 @@ use perfcheck_host::Checkout;
 
 /// The built work tree.
 pub(crate) struct WorkTree {
-    /// Its build in the cache, else the reason why it was built in place.
+    /// The build in the cache, or the reason why the work tree was built in place.
     pub(crate) build: Result<BuiltSide, String>,
     pub(crate) environment: Environment,
     /// The selected benchmarks.
@@ -77,12 +77,12 @@ impl WorkTree {
         })
     }
 
-    /// Returns the name under which its build is kept; `None` if it was built in place.
+    /// Returns the name under which the build is kept; `None` if the work tree was built in place.
     pub(crate) fn name(&self) -> Option<&str> {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// Pairs this build with that of an earlier run, described as `words`: the kept build, else a new build of its commit.
+    /// Pairs this build with the build of an earlier run: the kept build, else a new build of that run's commit. `words` describes the earlier run.
     pub(crate) fn pair_with_earlier(
         &self,
         earlier: &Run,
@@ -153,7 +153,7 @@ impl WorkTree {
         }
     }
 
-    /// Reports whether machine and build allow a comparison of both sides at all.
+    /// Reports whether the machines and builds of both sides can be compared at all.
     fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
         let target = TargetFacts::default();
         let circumstances = |environment| Comparability {
@@ -202,8 +202,8 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     })
 }
 
-/// Reports whether the user's flags select a target of an earlier build: they select it in the work tree, or it was removed there and they select all
-/// benches of its package.
+/// Reports whether the user's flags select a target of an earlier build. They do so if they select the target in the work tree, or if they select all
+/// benches of its package, including removed ones.
 fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();
@@ -212,7 +212,7 @@ fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_
             && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
 }
 
-/// Prepares builds in the cache with the user's flags, in which revisions use their own benchmarks.
+/// Prepares builds in the cache with the user's flags. Revisions use their own benchmarks.
 pub(crate) fn cache_build<'a>(context: &'a Context, common: &'a StoreOptions) -> CacheBuild<'a> {
     CacheBuild {
         context,

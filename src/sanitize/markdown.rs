@@ -2,8 +2,8 @@
 //!
 //! Backslash escapes disable markup, HTML and the borders of tables. GitHub and GitLab look for addresses, mentions and references (`@name`,
 //! `#12`, GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`) only after they have resolved escapes, so
-//! escapes do not disable these. A zero-width space after the sign does. Code elements are not searched for references; hashes of commits are put
-//! into one.
+//! escapes do not disable these; a zero-width space after the sign does. Neither looks for references in code elements, so hashes of commits are put
+//! into such elements.
 
 use std::fmt::Write as _;
 
@@ -122,9 +122,9 @@ fn begins_address(before: &str, c: char, after: &str) -> bool {
             && after.starts_with('.'))
 }
 
-/// Escapes a name and puts it on one line as code: it is shown unchanged, in cells too.
+/// Escapes a name and puts it on one line as code. The name is displayed unchanged, in table cells too.
 pub fn code(text: &str) -> String {
-    // Use an element: a span between backticks cannot contain every number of backticks, nor a cell a bare `|`.
+    // Use an HTML element: a span between backticks cannot contain every sequence of backticks, and a table cell cannot contain a bare `|`.
     let mut escaped = String::from("<code>");
     let shown = terminal::one_line(text);
     for (at, c) in shown.char_indices() {

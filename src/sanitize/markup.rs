@@ -1,7 +1,7 @@
 //! Text for XML and HTML, for labels of metrics, and for JSON that a library has written.
 //!
-//! Functions for text first apply [`terminal`]: characters that a terminal would obey or hide become visible. This covers all characters that XML 1.0
-//! forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its value: the replaced characters occur only inside strings, where `\u` and
+//! Functions for text first apply [`terminal`]: characters that a terminal would obey or hide become visible. Among these are all characters that XML
+//! 1.0 forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its value: the replaced characters occur only inside strings, where `\u` and
 //! four digits mean the character itself.
 
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub fn html(text: &str) -> String {
 /// GitLab treats `#` as the beginning of a comment even in a label, and then finds the line invalid (`Parsers::Metrics::Generic`): one name would
 /// invalidate the whole report.
 pub fn openmetrics_label(text: &str) -> String {
-    // By now, line ends and control characters are backslashes and letters.
+    // `one_line` has replaced line ends and control characters by backslashes and letters.
     let shown = terminal::one_line(text).replace('#', "\\u{23}");
     shown.replace('\\', "\\\\").replace('"', "\\\"")
 }

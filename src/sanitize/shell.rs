@@ -1,7 +1,7 @@
 //! Our commands, in a form that users can paste into a POSIX shell.
 
-/// Writes `command` followed by the `words`, at least one, and `flags`. If a word looks like a flag, the words are put behind `--`, and so behind
-/// the flags. `flags` are already quoted, each with a space before it.
+/// Formats `command`, then the `words` (at least one), then `flags`. If a word looks like a flag, the words come after the flags and `--` instead.
+/// `flags` are already quoted, each with a space before it.
 pub fn format_command(command: &str, words: &[&str], flags: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     let quoted = quoted.join(" ");
@@ -18,7 +18,7 @@ pub fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else if word.contains(char::is_control) {
-        // A line end would break the command in two. POSIX has this quoting since 2024, shells have it for longer.
+        // A line end would break the command in two. POSIX has had this quoting since 2024, and shells for longer.
         let quoted: String = word.chars().map(dollar_quote).collect();
         format!("$'{quoted}'")
     } else {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::terminal;
 
-/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes it text, as it does when typed. For writers that add
+/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes the cell text, as if a user had typed it. For writers that add
 /// quotation marks themselves.
 ///
 /// Source of the characters that begin formulas: OWASP, "CSV Injection".
@@ -40,7 +40,7 @@ fn is_shown_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\r' | '\t') && terminal::is_harmful(c)
 }
 
-/// Like [`text`], as a whole cell with quotation marks if it needs them.
+/// Escapes text as [`text`] does, and adds quotation marks if the cell needs them.
 pub fn cell(text: &str) -> String {
     let text = self::text(text);
     if text.contains([',', '"', '\n', '\r', ';', '\t'])

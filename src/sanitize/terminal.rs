@@ -1,8 +1,8 @@
 //! Text for terminals, without characters that a terminal obeys or hides.
 //!
 //! Writers escape foreign text where they insert it. A stream at the end catches forgotten cases: it escapes everything that a terminal would obey
-//! except colors and line ends. Invariant: it leaves text that JSON or XML has escaped unchanged, so the same stream also carries results for
-//! machines.
+//! except colors and line ends. Invariant: the stream leaves text that is escaped for JSON or XML unchanged, so it can also carry results for
+//! programs.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     escaped
 }
 
-/// Reports whether a character controls the terminal, or changes the display of others without being visible itself.
+/// Reports whether a character controls the terminal, or is invisible and may change how other characters are displayed.
 pub fn is_harmful(c: char) -> bool {
     c.is_control() || is_invisible(c) || is_noncharacter(c)
 }
@@ -65,7 +65,7 @@ fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// The most bytes of an incomplete character or color code that are held back until it is complete.
+/// Maximum number of bytes of an incomplete character or color code to hold back until it is complete.
 const MOST_PENDING: usize = 32;
 
 /// A stream for text that may be read in a terminal.

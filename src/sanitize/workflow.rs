@@ -42,7 +42,7 @@ pub struct LogCommands {
     is_log: bool,
     are_ours: Cell<bool>,
     streams: Cell<u32>,
-    /// Number of the stream that wrote last
+    /// Number of the stream that wrote last.
     last: Cell<u32>,
 }
 
@@ -64,7 +64,7 @@ impl LogCommands {
         self.are_obeyed
     }
 
-    /// Calls `write`, whose output passes unchanged: it is our own command.
+    /// Calls `write` and lets its output through unchanged, because the output is our own command.
     pub fn let_through<T>(&self, write: impl FnOnce() -> T) -> T {
         let before = self.are_ours.replace(true);
         let written = write();
@@ -73,16 +73,16 @@ impl LogCommands {
     }
 }
 
-/// A stream that may end in the log of a job. It breaks commands by a backslash.
+/// A stream whose output may appear in the log of a job. It inserts a backslash into commands, so that the runner does not obey them.
 #[derive(Debug)]
 pub struct CommandGuard<'a, W> {
     writer: W,
     commands: &'a LogCommands,
     number: u32,
     place: StreamPosition,
-    /// Whether the stream carries foreign output
+    /// Whether the stream carries foreign output.
     of_others: bool,
-    /// Number of `#` directly before, or before the current word; at most 2
+    /// Number of `#` directly before the next byte, or before the current word; at most 2.
     hashes: u8,
 }
 
@@ -91,11 +91,11 @@ pub struct CommandGuard<'a, W> {
 enum StreamPosition {
     /// Only blanks so far.
     Start,
-    /// Only blanks so far, and inside a color code, which the next stream may remove.
+    /// Only blanks so far, and inside a color code. The inner writer may strip the code, so a command could begin after it.
     Code(Code),
     /// One colon so far.
     Colon,
-    /// One colon so far, or nothing: another stream has written since, possibly to the same place.
+    /// One colon so far, or the start of a line: another stream, which may lead to the same place, has written since.
     ColonOrStart,
     /// A place where no command can begin.
     Middle,
@@ -173,7 +173,7 @@ impl<W: Write> Write for CommandGuard<'_, W> {
             return self.writer.write(bytes);
         }
         if self.commands.last.replace(self.number) != self.number {
-            // If both streams lead to the same place, the other one may have ended the line. If they lead to two places, it has not.
+            // If both streams lead to the same place, the other stream may have ended this line. If they lead to different places, it has not.
             self.place = match self.place {
                 StreamPosition::Colon | StreamPosition::ColonOrStart => {
                     StreamPosition::ColonOrStart

@@ -1,6 +1,6 @@
 //! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
 //!
-//! Imported runs have special rules: the suitable test, and notes on their limits. This module also finds the run of a pair that has the verdicts,
+//! Comparisons of imported runs use a suitable test and have notes on their limits. This module also finds the run of a pair that has the verdicts,
 //! and summarizes the measurements of a side.
 
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ impl StoredComparison<'_> {
         })
     }
 
-    /// Returns the candidate's pair if `base` is its other side, or if all its verdicts refer to run `base`, whose build was measured beside it.
+    /// Returns the candidate's pair if its other side is `base` or a new measurement of `base`'s build (then all verdicts refer to `base`).
     fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -368,10 +368,10 @@ fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
     Some(RunNote::SampledDifferently { in_turn, alone })
 }
 
-/// Returns the settings of a comparison. Imported runs whose processes are unknown get other settings if the default test applies.
+/// Returns the settings of a comparison: the requested ones, except if the default test would compare imported runs whose processes are unknown.
 ///
-/// Without information on processes, each side has a single process-level value, which no test can judge. So imported runs are compared as in their
-/// own methodology: rank tests of single repetitions, with Holm's correction over all benchmarks.
+/// Without information on processes, each side has a single value, and no test can judge a single value. So such runs are compared by rank tests of
+/// single repetitions, with Holm's correction over all benchmarks.
 pub(crate) fn suitable_options(
     requested: &ComparisonOptions,
     workspace: &WorkspaceSettings,

@@ -42,10 +42,10 @@ pub(crate) struct HistoryRequest<'a> {
     pub(crate) medians: bool,
 }
 
-/// Returns the histories of `benchmarks`, in their order, without benchmarks that no run within the request measured.
+/// Returns the histories of `benchmarks`, in their order. Leaves out benchmarks that no run within the request measured.
 ///
 /// A history contains complete runs within the request, oldest first. Runs incomparable with the newest one are listed, but do not count for the
-/// trend. Runs measured side by side are placed by all such comparisons together, which cancels the speed of the machine in each run.
+/// trend. The levels of runs measured side by side come from all side-by-side comparisons together, so the speed of the machine cancels out.
 pub(crate) fn histories(
     store: &Store,
     workspace: WorkspaceId,
@@ -220,7 +220,7 @@ pub(super) enum UnshownRun<'a> {
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// The request to read the first of these runs that measured the benchmark. No shown run that is connected with the newest one measured it.
+/// The request to read the first of these runs that measured the benchmark, because no shown run that is connected with the newest one did.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {
@@ -355,8 +355,8 @@ impl HistorySubject<'_> {
         differences.allowing(self.allowed).blocking
     }
 
-    /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. Side-by-side runs are placed by their
-    /// comparisons. Measured values of connected runs anchor them: those of runs measured alone if there are any.
+    /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. For side-by-side runs, the comparisons give the
+    /// ratios between the values. Measured values of connected runs give the scale, preferably those of runs measured alone.
     fn series(
         &self,
         placed: &PlacedRuns,
@@ -399,8 +399,8 @@ impl HistorySubject<'_> {
                 ));
             }
         };
-        // The anchors in the newest run's part determine how values are read. Otherwise few samples there would exclude every run placed relative to
-        // them.
+        // Put the anchors in the newest run's part last, because `RunSeries` gives no value to a run that is not comparable with the last one. These
+        // anchors need values, because the values of other runs are relative to theirs.
         let mut measured: Vec<usize> = alone
             .iter()
             .copied()
@@ -508,8 +508,8 @@ fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreeme
     })
 }
 
-/// Marks runs of other branches than the newest run's if all branches are shown: levels may differ between branches without a commit that changed
-/// them.
+/// Marks the runs that belong to another branch than the newest run, if all branches are shown. Levels of different branches may differ although no
+/// commit of the history changed the level.
 fn mark_other_branches(heads: &[&Run], filter: BranchFilter<'_>) -> Vec<bool> {
     let newest = heads.last().map(|run| branch(run));
     let differs = |run: &&Run| matches!(filter, BranchFilter::Any) && Some(branch(run)) != newest;

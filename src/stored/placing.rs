@@ -1,4 +1,4 @@
-//! Network of a benchmark's runs that were measured side by side: states of the code are nodes, comparisons are edges.
+//! Network of the runs of a benchmark that were measured side by side: states of the code are nodes, comparisons are edges.
 //!
 //! A state of the code is a clean commit built in one way, else the run itself. So runs of the same two commits on several machines are edges between
 //! the same nodes, and a comparison with a much older commit is an edge across all commits between. States on the branch of the newest run are places
@@ -10,7 +10,7 @@ use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, 
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
 use perfcheck_store::{MeasuredCode, RunLink, RunLinks};
 
-/// Standard error of the logarithm of a ratio about which almost nothing is known. One standard error is a factor of e.
+/// Standard error of the logarithm of a ratio if almost nothing is known about the ratio. It corresponds to a factor of e.
 const NEXT_TO_NOTHING: f64 = 1.0;
 
 /// Levels of a benchmark's runs, estimated from side-by-side comparisons.
@@ -228,7 +228,7 @@ struct RunEdge {
     edge: Edge,
 }
 
-/// Returns the part and value of runs whose code has no place, from the runs that they were compared with side by side.
+/// Computes the part and value of runs whose code has no place from the runs with which they were compared side by side.
 fn place_others(
     placement: &LevelEstimate,
     of_runs: &[RunEdge],

@@ -77,7 +77,7 @@ impl<'a> ReferenceSelector<'a> {
 pub(crate) struct ComparedCandidate<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) allowed: &'a [Fact],
-    /// Its number if it is stored already. It does not count for the drift of its references.
+    /// Number of the run if it is stored already. Its own numbers must not affect the estimated drift of its references.
     pub(crate) id: Option<RunId>,
 }
 
@@ -94,11 +94,11 @@ pub(crate) struct ReferenceResolver<'a> {
     pub(crate) checkout: Option<&'a Checkout>,
 }
 
-/// A place where accepted runs are looked for.
+/// A place to search for accepted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchPlace<'a> {
     OwnBranch(Option<&'a str>),
-    /// The branch that the own one forked from.
+    /// The branch from which the run's own branch forked.
     Parent(&'a str),
     BeforeFirstCommit,
 }
@@ -119,7 +119,7 @@ impl<'a> SearchPlace<'a> {
         }
     }
 
-    /// Returns the kinds of runs that may be references here, the preferred one first.
+    /// Returns the conditions on reference runs of this place, the preferred condition first.
     fn eligible(self) -> &'static [Eligibility] {
         match self {
             Self::OwnBranch(_) => &[Eligibility::Any],
@@ -146,11 +146,11 @@ enum Eligibility {
     Any,
     /// `HEAD` contains the run's commit.
     Contained,
-    /// The repository had no commit yet, and so no branch.
+    /// The run was measured before the repository had its first commit, so the run has no branch.
     BeforeFirstCommit,
 }
 
-/// How far a search is after a place was examined.
+/// Progress of a search after a place was examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchProgress {
     /// Every benchmark has a reference.
@@ -161,7 +161,7 @@ enum SearchProgress {
     NoRuns,
 }
 
-/// Commits that were looked up, each with whether `HEAD` contains it.
+/// Known commits; the value says whether `HEAD` contains the commit.
 type KnownCommits = BTreeMap<String, bool>;
 
 impl ReferenceResolver<'_> {
@@ -180,8 +180,8 @@ impl ReferenceResolver<'_> {
         }
     }
 
-    /// Selects the runs against whose builds `benchmarks` are measured, newest first. Benchmarks unknown to all of them are assigned to the newest.
-    /// Returns none if no run is accepted yet.
+    /// Selects the runs against whose builds `benchmarks` are measured, newest first. A benchmark that none of these runs knows is assigned to the
+    /// newest one. Returns no runs if no run is accepted yet.
     ///
     /// `can_build` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to
     /// an older run, whose level they have.
@@ -557,7 +557,7 @@ impl ComparedCandidate<'_> {
         }
         match (newest_level_runs(&comparable, history), comparable.first()) {
             (None, None) => refused.unwrap_or(ReferenceChoice::New),
-            // Only side-by-side runs know the present level; an older segment would have a different level.
+            // All runs at the present level were measured side by side. An older segment would have a different level.
             (None, Some(past)) => {
                 ReferenceChoice::Incomparable(past.run, vec![Difference::paired_reference()])
             }
@@ -732,7 +732,7 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
 #[derive(Debug, Clone)]
 struct Segment<'p> {
     runs: Vec<&'p PastMeasurement>,
-    /// Whether the oldest run begins the segment because the user accepted its level: the code changed, and the noise of the host did not.
+    /// Whether the segment begins because the user accepted the level of its oldest run. Then the code changed, but the noise of the host did not.
     is_accepted: bool,
 }
 
@@ -794,7 +794,7 @@ pub(crate) struct LevelRuns {
     pub(crate) earlier: Vec<Vec<RunId>>,
 }
 
-/// Selects the runs that show the present level. Returns `None` if only side-by-side measurements know it.
+/// Selects the runs that show the present level. Returns `None` if all runs at this level were measured side by side.
 pub(crate) fn newest_level_runs(past: &[&PastMeasurement], history: &History) -> Option<LevelRuns> {
     let segments = segments(past, history);
     let present = segments.first().filter(|one| !one.runs.is_empty())?;
@@ -817,11 +817,11 @@ fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
 /// The level of a benchmark in an accepted run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KnownLevel {
-    /// A level of its own: the first, or one that differs from the reference or that the user accepted.
+    /// A new level: the first one, one that differs from the reference, or one that the user accepted.
     Own,
     /// The level of an older run, from which it did not differ.
     Older,
-    /// Perhaps the level of an older run. The numbers count among those of that level, but the build is no reference.
+    /// Perhaps the level of an older run. The numbers count as numbers of that level, but the build does not become a reference.
     Undecided,
 }
 

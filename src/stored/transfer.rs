@@ -1,6 +1,6 @@
 //! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
 //!
-//! Gives other commands access to a team's store: its address, and its baselines that this machine lacks.
+//! Gives other commands access to a team's store: its address, and those of its baselines that are missing on this machine.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -158,7 +158,7 @@ impl ReferencePlace {
     }
 }
 
-/// Builds the record of a run for the store. `named` has the locations of the runs to which it refers.
+/// Builds the record of a run for the store. `named` has the locations of the runs to which this run refers.
 pub(crate) fn to_record(
     run: PortableRun,
     baselines: Vec<String>,
@@ -254,11 +254,11 @@ pub(crate) fn resolve_team_address(
 pub(crate) struct TeamBaseline {
     /// Number of the run in the team's store.
     pub(crate) run: RunId,
-    /// Commit of the run, which is built here: the team's store has no executables.
+    /// Commit of the run. It is built on this machine, because the team's store has no executables.
     pub(crate) commit: String,
 }
 
-/// Returns the run named `name` in the team's store; `None` without such a store or name.
+/// Returns the run that the baseline `name` of the team's store names; `None` without a team's store or such a baseline.
 pub(crate) fn find_team_baseline(
     context: &Context,
     name: &str,

@@ -5,9 +5,9 @@ use std::fmt::Display;
 
 use crate::bencher::Bencher;
 use crate::conditions::BenchmarkConditions;
+use crate::configuration::PlotConfiguration;
 use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
 use crate::measurement::{Measurement, StoredScale};
-use crate::presentation::PlotConfiguration;
 use crate::session::{Profiling, Visit};
 use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};

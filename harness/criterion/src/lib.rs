@@ -33,7 +33,6 @@ mod manager;
 pub mod measurement;
 mod old;
 mod output;
-mod presentation;
 pub mod profiler;
 mod sample;
 mod session;
@@ -43,7 +42,9 @@ pub use std::hint::black_box;
 #[cfg(feature = "async")]
 pub use async_bencher::AsyncBencher;
 pub use bencher::Bencher;
-pub use configuration::{SamplingMode, Throughput};
+pub use configuration::{
+    AxisScale, Baseline, PlotConfiguration, PlottingBackend, SamplingMode, Throughput,
+};
 pub use filter::{BenchmarkFilter, Pattern};
 pub use group::{BenchmarkGroup, BenchmarkId};
 pub use manager::Criterion;
@@ -51,7 +52,6 @@ pub use manager::Criterion;
 pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
 #[cfg(feature = "allocations")]
 pub use perfcheck::CountingAllocator;
-pub use presentation::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
 pub use sample::BatchSize;
 
 /// Runs the groups of [`criterion_main!`].

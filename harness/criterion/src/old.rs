@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 
 use crate::bencher::Bencher;
+use crate::configuration::PlotConfiguration;
 use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
 use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::manager::Criterion;
 use crate::measurement::{Measurement, WallTime};
-use crate::presentation::PlotConfiguration;
 
 /// A function that returns the amount of work of one iteration for a parameter.
 type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;

@@ -1,4 +1,4 @@
-//! The `store import` command: determines the format of the files and imports them.
+//! The `store import` command: detects the format of the files and imports them.
 
 use super::options::ImportOptions;
 use super::{foreign, portable};

@@ -1,4 +1,5 @@
-//! The `merge` command and its options: stores the shards as one run, decides about all benchmarks together, and reports as a single run would.
+//! The `merge` command and its options: stores the shards as one run, determines the verdicts of all benchmarks together, and reports them as for a
+//! single run.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -327,7 +327,7 @@ fn what_is_beyond_the_limits_is_refused_with_its_line() {
                 &format!("\"target\":\"{}\",\"ordinal\"", "t".repeat(1001)),
             ),
             "a:3",
-            "a target has 1001 bytes, more than 1000",
+            "a target name has 1001 bytes, more than 1000",
         ),
         (
             good.replace("\"settings\":{}", "\"settings\":{\"processes\":0}"),

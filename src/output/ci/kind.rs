@@ -1,4 +1,4 @@
-//! The kinds of reports for other programs and for readers elsewhere.
+//! The kinds of reports for other programs and for people away from the terminal.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! Messages of `explain`: how a verdict was reached, in sentences with their numbers; with `--asm` the machine code of a function in two builds; with
-//! `--flamegraph` the picture.
+//! Messages of `explain`: the sentences that explain a verdict, with their numbers; for `--asm`, the machine code of a function in two builds; for
+//! `--flamegraph`, the file with the picture.
 
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ pub(crate) enum Numbers {
         /// Numbers of the processes that failed, from 1.
         processes: Vec<u32>,
     },
-    /// Look at the data that decided a side-by-side measurement.
+    /// Interim test (look) that decided a side-by-side measurement.
     Look {
         /// Number of rounds before the look.
         rounds: usize,
@@ -202,9 +202,9 @@ pub(crate) enum Numbers {
     },
     /// Result of the slow-path test of a side-by-side measurement.
     SlowPath {
-        /// Share of the candidate's samples that are more than 10 % above its floor.
+        /// Share of the candidate's samples that are more than 10 % above its floor (the time of its fastest samples).
         share_candidate: f64,
-        /// Share of the base's samples that are more than 10 % above its floor.
+        /// Share of the base's samples that are more than 10 % above its floor (the time of its fastest samples).
         share_base: f64,
         /// One-sided significance level for all benchmarks together.
         family_level: f64,
@@ -331,7 +331,7 @@ pub struct MachineCode {
     pub benchmark: BenchmarkKey,
     /// Name of the function, without hashes.
     pub function: String,
-    /// Functions of this name, which all instances of a generic function share. Contains the functions that differ, or the first one if none differs.
+    /// Functions of this name that differ, or the first one if none differs. All instances of a generic function share a name.
     pub pairs: Vec<MachineCodePair>,
     /// Number of functions left out because they are the same on both sides.
     pub same_functions: usize,

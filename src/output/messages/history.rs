@@ -20,7 +20,7 @@ pub(crate) struct HistoryPointMessage<'a> {
     point: &'a HistoryPoint,
     /// Value of the level that the run belongs to; null if the run is left out.
     level: Option<f64>,
-    /// The step up or down with which the level begins, given for the first run of each level but the first; else null.
+    /// The step that begins the level, in the first run of each level but the oldest; null in all other runs.
     step: Option<Step>,
     /// Whether the value is so far from its level that the level was estimated without it.
     stray: bool,
@@ -55,7 +55,7 @@ pub(crate) struct HistorySummary<'a> {
     newest: Position,
     /// Standard deviation of logarithms between the runs of a level; null if unknown.
     run_sd: Option<f64>,
-    /// Levels with a gradual trend, made of changes that are too small to show in any single run.
+    /// Levels whose values drift in one direction, by changes too small for a single run to show.
     trends: &'a [RunTrend],
     /// Disagreement between processor models; null if they agree. If they disagree, only the side-by-side runs on one of them count.
     processors: Option<&'a ProcessorDisagreement>,
@@ -75,7 +75,7 @@ struct HistoryLevel {
     runs: usize,
     /// Geometric mean of the values, in nanoseconds per iteration or in the unit of the metric.
     value: f64,
-    /// The step with which the level begins; null for the first level.
+    /// The step that begins the level; null for the first level.
     step: Option<Step>,
 }
 
@@ -154,7 +154,8 @@ pub struct CommitOutcome {
     pub why: Option<String>,
     /// Stored run of this commit's side of the comparison; null if nothing was stored.
     pub run: Option<RunId>,
-    /// Duration of the rounds in seconds; null if the commit was not measured by this call.
+    /// Duration of the comparison's rounds in seconds, even if an earlier, interrupted call measured them; null if the commit had no comparison of
+    /// its own.
     pub seconds: Option<f64>,
 }
 
@@ -199,8 +200,8 @@ pub struct BisectFindings {
     pub benchmark: BenchmarkKey,
     /// The outcome.
     pub outcome: BisectOutcome,
-    /// The first slow commit, or all candidates for it, oldest first; the last of them is known to be slow. If the outcome is `not-slower` or
-    /// `undecided`, the last commit.
+    /// The first slow commit, or all commits that may be the first slow one, oldest first; the last of these is known to be slow. If the outcome is
+    /// `not-slower` or `undecided`, only the last commit.
     pub commits: Vec<BisectStep>,
     /// The commit that all others were compared with.
     pub good: Commit,
@@ -266,21 +267,21 @@ pub struct HistoryPoint {
     pub git: Option<GitState>,
     /// Whether later runs may use this run as a reference by default.
     pub acceptance: Acceptance,
-    /// Whether the user accepted this value as a new level, with its run or by itself.
+    /// Whether the user accepted this value as a new level, alone or together with the whole run.
     pub accepted: bool,
     /// Verdict at the time of the run; null if there was none.
     pub verdict: Option<Verdict>,
     /// Change at the time of the run, a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// Change since the first run that side-by-side measurements connect with the newest one; zero within the same level.
-    /// Null for runs without such a connection.
+    /// Change since the first run that side-by-side measurements connect with the newest one; zero if both runs are at the same level. Null if the
+    /// run has no such connection.
     pub since_first: Option<Estimate>,
     /// Value of the run, in nanoseconds per iteration or in the unit of the metric; null if the run is left out.
     pub value: Option<f64>,
     /// Median over processes. Null if several benchmarks are listed, and for side-by-side runs among runs measured alone, because their
     /// scale differs.
     pub median: Option<Estimate>,
-    /// Why the run is left out of the levels.
+    /// Reason for leaving the run out of the levels.
     #[serde(skip)]
     pub left_out: Option<ExcludedRun>,
 }
@@ -341,7 +342,7 @@ pub struct ProcessorDisagreement {
     pub run: Option<RunId>,
     /// The change at that step on each processor.
     pub changes: Vec<ProcessorChange>,
-    /// Processor whose side-by-side runs are shown: that of the newest run.
+    /// Processor of the newest run. Only side-by-side runs on this processor are shown.
     pub shown: String,
 }
 

@@ -89,7 +89,7 @@ struct MeasuredProcess<'a> {
     process: u32,
     /// Smallest step of the clock, in nanoseconds; 0 if unknown.
     quantum_ns: Nanos,
-    /// Warm-up as one total, which is never part of the samples.
+    /// Warm-up, summed up in one entry. The other series exclude it.
     warm_up: Samples,
     /// Linear phase: samples of d, 2d, ..., Nd iterations. It may be empty.
     linear: Samples,
@@ -169,7 +169,7 @@ impl Rates {
     }
 }
 
-/// Converts the time of one unit into units per second, which exchanges the bounds.
+/// Converts the time of one unit to units per second. The upper bound of the time gives the lower bound of the rate, and vice versa.
 fn to_rate(time: &Estimate) -> Estimate {
     Estimate {
         estimate: 1e9 / time.estimate,
@@ -286,7 +286,7 @@ struct ChangedPercentile {
 }
 
 impl ProcessAllocations {
-    /// Returns `None` if nothing was counted.
+    /// Collects the allocations of all counted iterations; `None` if nothing was counted.
     pub fn from_allocations(counted: &[Allocations]) -> Option<Self> {
         let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect();
         (!counted.is_empty()).then(|| Self {

@@ -1,5 +1,5 @@
-//! Messages about a run as a whole (its end, exceeded limits, counts of verdicts), and of `--method SYSTEM --explain`, the conventions of a published
-//! system as they apply in this workspace.
+//! Messages about a run as a whole (its end, exceeded limits, counts of verdicts), and the message of `--method SYSTEM --explain`: the conventions of
+//! a published system as they apply in this workspace.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,18 +25,19 @@ pub(crate) struct LimitExceeded<'a> {
     limit: &'a str,
     /// Statistic that is limited.
     statistic: Statistic,
-    /// Whether the limit is for the value of the statistic or its change.
+    /// Whether the limit applies to the value of the statistic or to its change.
     of: LimitedQuantity,
     /// Maximum that the limit allows: a fraction, nanoseconds, bytes or a number.
     bound: f64,
-    /// Estimate with its interval, which is above the limit as a whole. Its members are null if the statistic was 0 before and is not now.
+    /// Estimate with its interval; the whole interval is above the limit. The members are null if the statistic was 0 in the reference but is not 0
+    /// now.
     found: Estimate,
     /// Error level that this finding shares with other statistics that the run's limits name; null if the finding does not depend on chance, or
     /// shares the level of the verdict.
     shared_level: Option<SharedLevel>,
 }
 
-/// The quantity that a limit is for.
+/// The quantity to which a limit applies.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

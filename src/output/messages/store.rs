@@ -335,7 +335,7 @@ pub struct PruneLine {
     pub fate: PruneDecision,
 }
 
-/// A summary of what pruning did, or would do.
+/// A summary of the removal, whether or not it was carried out.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PruneFinished {

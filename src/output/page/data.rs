@@ -31,7 +31,7 @@ use perfcheck_analysis::model::{
 /// Name of the kind of interval that the script assumes if the data name none.
 const USUAL_INTERVALS: &str = "t interval";
 
-/// Maximum number of processes for which fences are drawn. If there are more, a process has no more room than the width of a line.
+/// Maximum number of processes for which fences are drawn. With more processes, each one has too little room for its fences.
 const MOST_FENCES: usize = 16;
 
 /// The data that all benchmarks of a page share.
@@ -76,7 +76,7 @@ pub(super) struct BenchmarkData<'a> {
     resampled: Option<ResampledData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<HistoryData>,
-    /// Runs whose mean is the reference, if there are several; null for a run that is not in the store.
+    /// Runs whose mean is the reference, if there are several; null in place of a run that is not in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<&'a [Option<RunId>]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -124,7 +124,7 @@ struct ResampledData {
     count: usize,
 }
 
-/// A side of a benchmark. Arrays save the room of member names; `assets/data.js` names their elements.
+/// A side of a benchmark. Arrays take less space than objects, because they have no member names; `assets/data.js` names their elements.
 #[derive(Serialize)]
 struct SideData {
     run: RunId,
@@ -372,7 +372,7 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     ]
 }
 
-/// Returns the fences of all processes; none if a process lacks them or there are too many processes.
+/// Returns the fences of all processes; empty if a process has none, or if there are too many processes to draw.
 fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     let all = &summary.fences[..];
     let found = all.iter().map(TukeyFences::ascending);
@@ -381,8 +381,8 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     found.map(|fences| fences.map(Short)).collect()
 }
 
-/// Returns the quantiles of single operations on a logarithmic scale between the shortest and the longest. Their probabilities are those of the
-/// quantiles of samples.
+/// Returns quantiles of single operations, for the same probabilities as the quantiles of samples, on a logarithmic scale between the shortest and
+/// the longest operation.
 fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
@@ -627,10 +627,10 @@ fn verdict_letter(verdict: Option<Verdict>) -> char {
     })
 }
 
-/// A fact that every run of the page has.
+/// A row of the table of environments: the name of a fact, and the function that reads its value from a run.
 struct EnvironmentFact {
     name: &'static str,
-    /// The fact under which comparisons check it; `None` if they do not.
+    /// The fact that comparisons of runs check; `None` if they ignore this row.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }
@@ -795,7 +795,7 @@ pub struct PageRun<'a> {
     pub head: &'a Run,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// State of the host during the run, as the run measured it.
+    /// State of the host, as measured during the run.
     pub signs: HostControls,
 }
 

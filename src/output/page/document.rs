@@ -45,14 +45,14 @@ const SCRIPT: &str = concat!(
 
 const BODY: &str = include_str!("assets/page.html");
 
-/// SHA-256 hashes of styles and script. The policy of a document allows its own and nothing else. If a test finds a mismatch, it prints the new hash.
+/// SHA-256 hashes of the page's style and script; its content security policy allows no others. If a test finds a mismatch, it prints the new hash.
 const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
 const SCRIPT_HASH: &str = "sha256-931uIMiod7/H/F7Mi/62goewevQtUK2DVDX7a3oaNs0=";
 
 const INDEX_STYLE: &str = include_str!("assets/run_index.css");
 const INDEX_STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
 
-/// Writes the beginning of a document up to its body. `policy` says what may be loaded besides the style.
+/// Writes the beginning of a document up to its body. `policy` lists the styles, scripts and images that the document may load.
 fn write_head(writer: &mut dyn Write, title: &str, style: &str, policy: &str) -> io::Result<()> {
     write!(
         writer,
@@ -83,7 +83,7 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     )
 }
 
-/// Writes the data one benchmark at a time, so they are not all in memory.
+/// Writes the data of one benchmark after the other, so that the data of all benchmarks need not be in memory at once.
 fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
@@ -237,7 +237,7 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
-        // A benchmark whose sameness was found only after it had been measured has no such remark, and is not counted.
+        // Benchmarks that were found to be the same only after they had been measured have no such remark, so they are not counted.
         let BenchmarkNote::Same(same) = remark else {
             continue;
         };
@@ -257,7 +257,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
     same.collect()
 }
 
-/// Returns the method of the verdicts, if there are any.
+/// Describes the method of the verdicts; `None` without a comparison.
 fn method_in_words(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.begun.decision;
     let method = page.benchmarks.iter().find_map(|one| one.method)?;
@@ -279,7 +279,7 @@ fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()>
     writer.write_all(json_in_script(&text).as_bytes())
 }
 
-/// Reports that a page was written, and where.
+/// Reports the file to which a page was written.
 pub fn write_page_written(
     writer: &mut dyn Write,
     page: &Page<'_>,
@@ -307,7 +307,7 @@ pub fn write_page_written(
     )
 }
 
-/// Returns the name of the file for a run's page, which is in the same folder as the index.
+/// Returns the file name of a run's page. The file is in the same directory as the index.
 pub fn page_file_name(run: RunId) -> String {
     format!("run-{run}.html")
 }

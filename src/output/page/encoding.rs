@@ -26,12 +26,12 @@ pub(super) struct Phrasebook {
     sentences: HashMap<(&'static str, String), PhraseCost>,
 }
 
-/// The bytes that repetitions of a sentence cost. Remarks about the run, for example, are repeated for each benchmark.
+/// The cost of repeating a sentence. Remarks about the run, for example, are repeated for each benchmark.
 #[derive(Debug)]
 enum PhraseCost {
     /// Number of bytes that the sentence's numbers have taken so far.
     Spent(usize),
-    /// Index of a phrase without gaps. The numbers had taken as much room as the sentence, so the sentence with its numbers became a phrase.
+    /// Index of a phrase without gaps: the whole sentence became a phrase after its repeated numbers had taken as many bytes as the sentence.
     Whole(usize),
 }
 
@@ -69,7 +69,7 @@ impl Phrasebook {
     }
 }
 
-/// Replaces every number by a gap. A number is a run of digits, with a fraction if there is one.
+/// Replaces every number by a gap, and returns the phrase and the numbers. A number is a sequence of digits, perhaps with a fraction.
 fn split_numbers(sentence: &str) -> (String, Vec<String>) {
     let (mut phrase, mut numbers) = (String::new(), Vec::new());
     let mut rest = sentence;
@@ -133,7 +133,7 @@ pub(super) fn short_estimate(found: &Estimate) -> RoundedEstimate {
     [found.estimate, found.lower, found.upper].map(Short)
 }
 
-/// A list of numbers that usually follows from its first one.
+/// A list of numbers, or only the first one if the others follow from it.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum FirstOrAll {

@@ -1,4 +1,4 @@
-//! The page: one self-contained HTML file that works from a disk.
+//! The page: one self-contained HTML file that works without a server.
 //!
 //! Rust computes and decides, and the page's script draws. Every number on the page comes from `compare`; the browser estimates none.
 //! Invariants: the page loads nothing from elsewhere (a content security policy with the hashes of its own style and script); all text of a benchmark

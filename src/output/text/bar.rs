@@ -86,7 +86,7 @@ impl ChangeBars {
         let last = self.width - 1;
         let of_estimate = self.position_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();
-        // The arrow of an interval that is cut off takes the character at the edge. There the dot moves to the character beside it.
+        // If the interval is cut off, an arrow occupies the character at the edge. A dot at the edge then moves one character inward.
         let first = usize::from(!off && change.lower < -self.limit());
         let farthest = last - usize::from(!off && change.upper > self.limit());
         if (of_estimate.floor().max(0.0) as usize).clamp(first, farthest) == cell {
@@ -187,7 +187,7 @@ mod tests {
             (change(-0.05, -0.3, 0.0), "‹━━━━●━━╾─┤··        "),
             (change(0.5, 0.3, 0.7), "        ··│··       »"),
             (change(0.5, 0.05, 0.7), "        ··│··  ╺━━━━»"),
-            // The edge shows the arrow of the interval, so the dot stands beside it.
+            // The edge shows the arrow of the interval, so the dot is beside the arrow.
             (change(0.099, 0.05, 0.3), "        ··│··  ╺━━━●›"),
             (change(-0.1, -0.3, -0.05), "‹●━━━╸  ··│··        "),
             (

@@ -1,5 +1,5 @@
-//! Writes a table of runs in the requested format: for people as aligned columns in blocks that fit the terminal, or as Markdown; for machines with
-//! unrounded numbers, as CSV or as messages.
+//! Writes a table of runs in the requested format: for people, as aligned columns in blocks that fit the terminal, or as Markdown; for programs, with
+//! unrounded numbers as CSV or messages.
 
 use std::io::{self, Write};
 
@@ -215,7 +215,7 @@ fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
     }
 }
 
-/// Writes the differences between runs, what cannot be compared, and what the geometric means leave out.
+/// Writes the differences between runs, the reasons why benchmarks cannot be compared, and the benchmarks that the geometric means leave out.
 fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
     let differing = list_once(found, |at| found.columns[at].warnings.iter().collect());
     let blocking = list_once(found, |at| {

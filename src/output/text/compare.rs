@@ -90,7 +90,7 @@ fn headings(found: &GroupComparison, first: &str) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(columns).collect()
 }
 
-/// Returns a column's heading. The expression may capture an empty text.
+/// Returns the heading of a column: the captured text, or `(nothing)` if the text is empty.
 fn heading(column: &str) -> String {
     if column.is_empty() {
         "(nothing)".to_owned()
@@ -201,7 +201,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     lines
 }
 
-/// Returns every number of every cell, one line each.
+/// Returns a table with a line for each cell, with all its numbers unrounded.
 fn exact_table(found: &GroupComparison) -> Table {
     let text = |text: &str| Cell::from(text);
     let number = |value: f64| Cell::number(value, value.to_string());

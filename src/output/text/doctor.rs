@@ -88,7 +88,7 @@ fn describe_detectable_change(findings: &DoctorFindings) -> Option<String> {
     (!found.is_empty()).then(|| format!("Detects {}", found.join(", ")))
 }
 
-/// Returns the mark of a severity, and its color, which is that of a verdict of similar severity. The marks differ without color, too.
+/// Returns the mark of a severity and its color, the color of a verdict of similar severity. The marks can be told apart without color.
 fn mark(severity: Severity) -> (TextRole, &'static str) {
     match severity {
         Severity::Good => (TextRole::Verdict(Verdict::Unchanged), "✓"),
@@ -181,7 +181,7 @@ fn format_change(fraction: f64) -> String {
     units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
-/// Formats an estimated time, with few digits since it is not precise; `not here` without one.
+/// Formats an estimated time, with few digits because it is not precise; `not here` without an estimate.
 fn format_duration(seconds: Option<f64>) -> String {
     match seconds {
         None => "not here".to_owned(),
@@ -191,7 +191,7 @@ fn format_duration(seconds: Option<f64>) -> String {
     }
 }
 
-/// Returns the options that `--against` needs to find this slowdown.
+/// Returns the options that `--against` needs to find one size of slowdown. `found` has the result for each workload.
 fn required_options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     let mut words = Vec::new();
     let rounds = found.iter().filter_map(|found| found.rounds_at_most).max();
@@ -255,10 +255,10 @@ fn summarize(findings: &DoctorFindings) -> String {
     format!("{state}. `cargo perfcheck doctor --benches` tests your own benchmarks.")
 }
 
-/// Share of slowdowns found below which advice is given.
+/// If less than this share of the slowdowns is found, the output gives advice.
 const FEW: f64 = 0.9;
 
-/// Writes all findings. `view` sets the layout for people.
+/// Writes the result of `doctor --benches`. `view` sets the layout for people.
 pub fn write_self_test(
     writer: &mut dyn Write,
     findings: &SelfTestFindings,

@@ -69,7 +69,7 @@ fn drawn_lines(history: &BenchmarkHistory) -> Vec<HistoryLine<'_>> {
     lines.collect()
 }
 
-/// Returns the columns: facts of each run, and its place on the scale.
+/// Returns the columns: facts about each run, and its value on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
     let lines = drawn_lines(history);
@@ -170,7 +170,7 @@ fn commit(git: &GitState) -> String {
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 
-/// Shortens a branch's name to twelve characters. The end is kept, since it says most.
+/// Shortens a branch's name to twelve characters. Keeps the end, which is the most informative part.
 fn shorten_branch(branch: &str) -> String {
     let name = units::escape_line(branch);
     let letters: Vec<char> = name.chars().collect();
@@ -477,7 +477,7 @@ fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     )
 }
 
-/// Reports whether a change between two runs is exactly 0 with both bounds, which means that they are of the same level.
+/// Reports whether a change is between runs at the same level: then the change and both bounds are exactly 0.
 fn is_same_level(change: Estimate) -> bool {
     [change.lower, change.estimate, change.upper] == [0.0; 3]
 }

@@ -401,7 +401,7 @@ pub fn write_prune(
     }
 }
 
-/// Summarizes the pruning of samples: the number of runs that lose theirs, and the bytes.
+/// Writes the number of runs whose samples pruning removes, and the bytes.
 fn write_samples(
     writer: &mut dyn Write,
     runs: usize,
@@ -425,7 +425,7 @@ fn write_samples(
     }
 }
 
-/// Returns a table that says of each run whether it is removed, or why it stays.
+/// Returns a table of the runs; each row says that the run is removed, or why it stays.
 fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
         lines.iter().map(|line| cell(line).into()).collect()
@@ -455,7 +455,7 @@ fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     ])
 }
 
-/// Returns the reason for which a run stays although no rule of the policy keeps it.
+/// Returns the reason why a run stays although no rule of the policy keeps it.
 fn reason_to_keep(fate: PruneDecision) -> Option<&'static str> {
     match fate {
         PruneDecision::Goes | PruneDecision::Kept => None,

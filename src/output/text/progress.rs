@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// Maximum size of an unfinished line that is held back, in bytes. A longer one is passed on.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
-/// Shows events on `writer`, usually stderr.
+/// A display of the progress of a measurement on `writer`, usually stderr.
 pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
     bench_output: RefCell<B>,
@@ -83,8 +83,8 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// Writes a whole line, after ending any unfinished line of bench output; in a terminal it wraps between words.
-    /// Errors are ignored: a closed stderr must not end a measurement.
+    /// Writes a whole line, wrapped between words if there is a bar. First ends any unfinished line of bench output. Ignores errors: a closed stderr
+    /// must not end a measurement.
     fn write_line(&self, text: &str) {
         let text = match self.mode {
             ProgressMode::Bar(_) => wrap_prose(text, units::terminal_width(), "  "),
@@ -100,7 +100,8 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// Describes the progress of a run, in two parts: the word `Process` or `Round`, and its number with the benchmarks decided and the time left.
+    /// Returns the progress of a run in two parts: the word `Process` or `Round`; and the number of the process or round, the number of decided
+    /// benchmarks and the time left.
     fn describe_progress(
         &self,
         process: u32,
@@ -114,7 +115,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             .unwrap_or((0, VisitPlan::Processes(number)));
         match plan {
             VisitPlan::Processes(processes) => {
-                // Samples that came out too short are measured again, in processes beyond the plan.
+                // Samples that were too short are measured again, in more processes than planned.
                 let processes = processes.max(number);
                 ("Process", format!("{number} of {processes}{left}"))
             }
@@ -182,7 +183,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         *held_back = rest;
     }
 
-    /// Passes on an unfinished line of bench output.
+    /// Writes the unfinished line of bench output that was held back.
     fn release_output(&self) {
         let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
         if !held_back.is_empty() {
@@ -206,7 +207,7 @@ impl<W: Write, B: Write> Progress<W, B> {
 }
 
 impl<W: Write, B: Write> Drop for Progress<W, B> {
-    /// Ends an unfinished line: a CI annotation must start its own line. Clears the bar of an interrupted run.
+    /// Clears the bar of an interrupted run. Ends an unfinished line, because a CI annotation must begin on a new line.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         self.release_output();
@@ -334,7 +335,7 @@ pub fn describe_plan(
     )
 }
 
-/// Says how many benchmarks are measured next, and the expected time unless it would be far too low.
+/// Says how many benchmarks are measured next, and how long that takes. Leaves out the time if early decisions may make it much shorter.
 fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
     let takes = match bound {
         EstimateKind::UsuallyAtMost => "; the time left is known after two rounds".to_owned(),

@@ -303,8 +303,8 @@ fn format_variation(record: &BenchmarkRecord) -> Option<String> {
     record.cv.map(|cv| format!("{:.2} %{word}", cv * 100.0))
 }
 
-/// Returns mean, deviation and tail of the samples. Returns nothing if the benchmark ran in several processes and no sample is left out: statistics
-/// over whole processes are better then.
+/// Returns mean, deviation and tail of the samples. Returns nothing if the benchmark ran in several processes and no sample is left out, because then
+/// statistics over whole processes are better.
 pub(super) fn sample_lines(
     record: &BenchmarkRecord,
     metric: &Metric,

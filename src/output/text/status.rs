@@ -1,4 +1,4 @@
-//! Status lines in cargo's style (errors, warnings, the steps of a build), and the head above a run's table: where and how the run was measured.
+//! Status lines in cargo's style (errors, warnings, build steps), and the head above a run's table, which says where and how the run was measured.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(writer, "{}: {message}", terminal::warning())
 }
 
-/// Like [`write_warning`], wrapped at `columns`.
+/// Writes a warning as [`write_warning`] does, but wrapped at `columns`.
 pub(crate) fn write_warning_within(
     writer: &mut dyn Write,
     message: &str,

@@ -157,7 +157,7 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     }
 }
 
-/// Returns the notes on a row. Without `--verbose`, only notes that ask for an action are shown, and only for a row with a problem.
+/// Returns the notes on a row. Without `--verbose`, notes on the comparison are left out unless they call for an action and the row has a problem.
 fn notes_on_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
     let is_told = |note: &Note| match verbosity {
         Verbosity::Quiet => false,
@@ -218,7 +218,7 @@ fn write_conclusion(
         write_warning_within(writer, &text, view.columns)?;
     }
     for remark in &verdicts.remarks {
-        // These settings are in the code of benches, which nobody changes because of the remark. So it is written only with `--verbose`.
+        // Write a remark about settings in the code of benches only with `--verbose`: nobody changes that code because of the remark.
         if matches!(remark, RunNote::NotForRounds { flags, keys, .. } if flags.is_empty() && keys.is_empty())
             && view.verbosity != Verbosity::Verbose
         {
@@ -298,7 +298,7 @@ fn describe_comparison(verdicts: &ComparisonContext) -> String {
     format!("Compared with {reference}{how}; {alarms}{drift}.")
 }
 
-/// A function that formats a cell; `None` for a row without it.
+/// A function that formats a cell; `None` if the row has no such value.
 type OptionalCell = fn(&Row<'_>) -> Option<String>;
 
 /// Widths of the bars, in columns, from the widest to the narrowest.
@@ -321,7 +321,7 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
             let values = cells(rows, |row| compared_cell(row, findings, side));
             let column = Column::number(heading, values);
             columns.push(match side {
-                // For an undecided change, the bar says more than the value of the base, so that column is left out first.
+                // For an undecided change, the bar is more informative than the value of the base. So leave out the base's column first.
                 Side::Base if rows.iter().any(|row| is_open(row)) => column.dispensable(2),
                 Side::Base | Side::Candidate => column,
             });
@@ -420,7 +420,7 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     units::throughput(&row.measurement?.benchmark, median)
 }
 
-/// Formats two percentiles. Any confidence level would do, because the cell has no interval.
+/// Formats two percentiles. The confidence level does not matter, because the cell shows no interval.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
     extras::latency_cell(&LatencySummary::from_measurement(row.measurement?, 0.95)?)
 }
@@ -495,7 +495,7 @@ fn change_interval_cell(row: &Row<'_>) -> String {
     or_dash_if(change.is_some(), sentences::change_interval(row))
 }
 
-/// Returns the text. Without one, returns a dash if the value is unknown (`is_some`), and nothing if the row cannot have one.
+/// Returns `text`. Without a text, returns a dash if the value is only unknown (`is_some`), else an empty string.
 fn or_dash_if(is_some: bool, text: Option<String>) -> String {
     text.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }

@@ -1,5 +1,5 @@
-//! Prints the results of moving runs: importing exported runs, exporting, pushing, and `import`, which has a row or message for each benchmark and
-//! tells how many values were used or left out.
+//! Prints the results of commands that move runs: the import of exported runs, exports, pushes, and `import`. For `import`, prints a row or message
+//! for each benchmark, and the numbers of values used and left out.
 
 use std::io::{self, Write};
 
@@ -60,7 +60,7 @@ pub fn write_taken_over(
     Ok(())
 }
 
-/// Reports where an export was written. Not for an export to stdout, which is the result itself.
+/// Reports the file to which runs were exported. Not for an export to stdout, where any other text would be part of the export.
 pub fn write_exported(
     writer: &mut dyn Write,
     runs: &[RunId],

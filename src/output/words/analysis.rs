@@ -80,7 +80,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
 /// Returns the confidence level of the intervals that decide verdicts.
 pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
-        // Each bound is at the whole significance level, which all benchmarks of the run share.
+        // Each bound uses the whole significance level, which all benchmarks of the run share.
         Analysis {
             subject: Statistic::Time,
             test: Test::BootstrapT | Test::TScore,

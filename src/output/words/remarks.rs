@@ -143,7 +143,7 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
             format_rest(count - named.len())
         );
     }
-    // Functions whose code differs come first. If the code of all stored functions differs, that of the functions left out is taken to differ, too.
+    // Functions whose code differs come first. If the code of all stored functions differs, assume the same of the functions left out.
     let others = if others < change.functions.len() {
         others
     } else {
@@ -310,7 +310,7 @@ pub(crate) fn write_limits(
     Ok(())
 }
 
-/// Names the settings that builds measured side by side do not use, and the places where they were made.
+/// Names the settings that side-by-side measurements do not use, and where each one was set.
 fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) -> String {
     let named = |names: &[String], place: &str| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -374,7 +374,7 @@ pub(crate) fn describe_excess(limit: &ExceededLimit) -> String {
     ))
 }
 
-/// Names the level of an interval that is wider because several numbers share the confidence level; empty for any other interval.
+/// Names the level of an interval if the interval is wider because several numbers share the confidence level; else returns an empty text.
 fn describe_shared_level(shared: Option<SharedLevel>) -> String {
     match shared {
         Some(SharedLevel {

@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{
     BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
 };
 
-/// Number of characters after which a text from elsewhere is cut, such as a panic message.
+/// Maximum length of a foreign text, such as a panic message, in characters. Longer texts are cut.
 const LONGEST_SENTENCE: usize = 500;
 /// Maximum number of benchmarks that a sentence names. If there are more, it counts them.
 const MAX_NAMED_BENCHMARKS: usize = 3;
@@ -26,7 +26,7 @@ pub(crate) enum RowSeverity {
     Error,
     /// The result makes the exit status 1.
     Failure,
-    /// The result deserves a look.
+    /// The user should look at the result.
     Warning,
     /// All is well, or nothing is known.
     Fine,
@@ -148,7 +148,7 @@ pub(crate) fn format_values(
     })
 }
 
-/// Explains a wide interval of the median by two modes, if the samples have them.
+/// Explains that the interval of the median is wide because the samples have two modes; `None` without two modes.
 pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<String> {
     let [fast, slow] = summary.modes?;
     let write = |value| units::format_cost(metric, value);
@@ -198,12 +198,12 @@ pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Why a benchmark is reported.
+/// The reason for reporting a benchmark.
 pub(crate) struct Problem {
     /// The verdict's word, or `limit` if the benchmark exceeds a `--limit`.
     pub(crate) word: &'static str,
     pub(crate) sentence: String,
-    /// The note on the benchmark that the sentence repeats; `None` if it repeats none.
+    /// The note on the benchmark that `sentence` repeats, if any.
     repeated_note: Option<String>,
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the notes on a comparison that pass `is_told`, the row's remarks, and the location estimates that were requested.
+/// Returns the notes on a comparison for which `is_told` is true, the remarks on the row, and the requested location estimates.
 pub(crate) fn remarks_on<'r>(
     row: &'r Row<'_>,
     is_told: impl Fn(&Note) -> bool + 'r,
@@ -372,7 +372,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     (same > 0).then_some(counted)
 }
 
-/// Says which benchmarks have which reference, if a side-by-side run has several.
+/// Names the reference of each group of benchmarks if a side-by-side run has several references.
 /// Example: `` Run 3 is the reference for `a`; run 1 for the other 5 benchmarks. ``.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
@@ -445,7 +445,7 @@ fn describe_called_change(row: &Row<'_>, findings: &Findings<'_>) -> Option<Stri
     ))
 }
 
-/// Describes the geometric mean of all changes, if a change was called and there are several benchmarks.
+/// Describes the geometric mean of all changes, if a change was called and more than two benchmarks were compared.
 pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String> {
     let (benchmarks, change) = findings.mean_change()?;
     Some(format!(
@@ -474,7 +474,7 @@ pub(crate) fn truncate(text: &str, characters: usize) -> String {
     }
 }
 
-/// Shortens a name to `characters`, with an ellipsis in its middle, because both ends say most.
+/// Shortens a name to `characters`, with an ellipsis in the middle, because both ends are more informative.
 pub(crate) fn shorten(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {
@@ -539,7 +539,7 @@ impl RunOutcome {
         outcome
     }
 
-    /// Creates the outcome of a stored run, of which only the verdicts and the exit code are known.
+    /// Creates the outcome of a run from its verdicts and its exit code alone.
     pub(crate) fn from_verdicts(
         run: RunId,
         exit_code: u8,

@@ -57,7 +57,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     )
 }
 
-/// Describes the facts known about machine and build of an imported run.
+/// Describes the known facts about the machine and the build of an imported run.
 pub(crate) fn describe_environment(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
