@@ -58,7 +58,7 @@ pub(super) fn symbol(verdict: Verdict) -> char {
     }
 }
 
-/// Colors a text for a verdict. Worse is red and better is blue, which people with red-green color blindness can tell apart.
+/// Colors a text for a verdict: red for worse and blue for better, because people with red-green color blindness can tell these apart.
 pub(super) fn colorize_for_verdict(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),

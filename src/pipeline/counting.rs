@@ -53,8 +53,8 @@ impl Request<'_> {
     }
 }
 
-/// Counts instructions on both sides of a side-by-side measurement and stores them. `apart` has benchmarks that cannot run on both sides at once.
-/// `left` describes the state that an interrupt leaves.
+/// Counts instructions on both sides of a side-by-side measurement and stores the counts. `apart` has benchmarks that cannot run on both sides at
+/// once. `left` describes the state that an interrupt leaves.
 pub(super) fn count_paired(
     measured: &mut PairedMeasured,
     pairs: &[PairedTarget],
@@ -197,7 +197,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// Counts instructions of every benchmark of a single build, if requested, and stores them.
+/// Counts instructions of every benchmark of a single build, if requested, and stores the counts.
 pub(crate) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],

@@ -59,7 +59,7 @@ pub(crate) fn refuse_no_targets(
     if context.workspace.has_bench_targets(&common.cargo) {
         return Ok(());
     }
-    // Cargo's metadata omits targets whose files are missing. Checking the selection names these files.
+    // Cargo's metadata omits targets whose files are missing. The error of this check names these files.
     order_in_place(context, common, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
         "the selected packages have no bench targets\n  help: `--workspace` selects all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),

@@ -394,7 +394,7 @@ fn has_single_process(run: &Run) -> bool {
         .is_some_and(|source| !source.processes_known)
 }
 
-/// Describes absurd measurements of the run that the user calls `name`, one sentence per benchmark, so that the user inspects them first.
+/// Describes absurd values in the run that the user calls `name`, a sentence for each kind in each benchmark. The user should inspect these first.
 pub(crate) fn describe_absurdities<'m>(
     name: &str,
     measurements: impl IntoIterator<Item = &'m Measurement>,

@@ -1,4 +1,4 @@
-//! Stored conclusions: written at the end of a run, read by every command that reports on the run later.
+//! Reads stored conclusions. A run stores its conclusion at the end, and commands that report on the run later read it.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub(crate) fn parse_plan(run: &Run) -> Option<Plan> {
     serde_json::from_str(run.plan.as_deref()?).ok()
 }
 
-/// Judges the candidate of an interrupted pair, which has no stored conclusion, from its plan and the rounds so far.
+/// Judges the candidate of an interrupted pair from its plan and the stored rounds, because it has no stored conclusion.
 fn judge_interrupted<'m>(
     context: &Context,
     store: &Store,
@@ -96,7 +96,7 @@ fn judge_interrupted<'m>(
     Ok(Some((rows, verdicts)))
 }
 
-/// Returns the reference run of each verdict, if the run was measured side by side with an earlier build.
+/// Returns the reference run of each verdict that has one.
 pub(crate) fn read_references(
     store: &Store,
     run: &Run,

@@ -332,8 +332,8 @@ impl HistorySubject<'_> {
         }))
     }
 
-    /// Returns the median of a run if it is wanted and on the scale of the history's values: side-by-side samples have a different length than
-    /// samples of runs measured alone.
+    /// Returns the median of a run if medians are wanted and the run's samples are on the scale of the history's values. Samples of side-by-side runs
+    /// have a different length than those of runs measured alone.
     fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
         let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
         let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);

@@ -183,8 +183,8 @@ impl ReferenceResolver<'_> {
     /// Selects the runs against whose builds `benchmarks` are measured, newest first. A benchmark that none of these runs knows is assigned to the
     /// newest one. Returns no runs if no run is accepted yet.
     ///
-    /// `can_build` reports whether a build of a run exists or could be made. A run without a build passes the benchmarks that it found unchanged to
-    /// an older run, whose level they have.
+    /// `can_build` reports whether a build of a run exists or could be made. If not, the benchmarks that the run found unchanged are measured against
+    /// an older run at the same level.
     pub(crate) fn resolve_builds(
         &self,
         wanted: &ReferenceSelector<'_>,
@@ -225,7 +225,7 @@ impl ReferenceResolver<'_> {
                         .partition(|key| known.contains_key(key) && !(passes_on && is_older(key)));
                     open = rest;
                     newest.get_or_insert_with(|| run.clone());
-                    // Keep a run that takes benchmarks, and the newest one even if it takes none: benchmarks that no run knows are assigned to it
+                    // Keep runs with benchmarks to measure. Also keep the newest run without any: benchmarks that no run knows are assigned to it
                     // below, and its build shows which benchmarks are missing now.
                     if found.is_empty() && !passes_on || !taken.is_empty() {
                         found.push(EarlierRun {
@@ -298,8 +298,8 @@ impl ReferenceResolver<'_> {
         }
     }
 
-    /// Returns the benchmarks whose level the run's build has, with the kind of level. A run that is not accepted has only benchmarks that the user
-    /// accepted.
+    /// Returns the benchmarks whose level the run's build has, with the kind of level. For a run that is not accepted, these are only the benchmarks
+    /// that the user accepted individually.
     fn known_levels(&self, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
         let mut known = BTreeMap::new();
         if run.acceptance != Acceptance::Pending {
@@ -375,8 +375,8 @@ impl ReferenceResolver<'_> {
         })
     }
 
-    /// Returns the measurements of `named`. For benchmarks that it did not measure because it ran the code of an earlier run, returns those of that
-    /// run.
+    /// Returns the measurements of `named`. If `named` did not measure a benchmark because it ran the code of an earlier run, returns the
+    /// earlier run's measurement.
     fn measured_for(
         &self,
         named: &Run,
@@ -606,7 +606,7 @@ pub(crate) struct StoredReferences {
 }
 
 impl StoredReferences {
-    /// Reads the reference runs. Benchmarks of the expected run are expected again if they are `in_scope`.
+    /// Reads the reference runs. Only those benchmarks of the expected run that are `in_scope` are expected again.
     pub(crate) fn read(
         store: &Store,
         references: References,

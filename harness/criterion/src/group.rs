@@ -8,7 +8,7 @@ use crate::conditions::BenchmarkConditions;
 use crate::configuration::PlotConfiguration;
 use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
 use crate::measurement::{Measurement, StoredScale};
-use crate::session::{Profiling, Visit};
+use crate::visit::{Profiling, Visit};
 use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};
 

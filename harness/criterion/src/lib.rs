@@ -36,6 +36,7 @@ mod output;
 pub mod profiler;
 mod sample;
 mod session;
+mod visit;
 
 pub use std::hint::black_box;
 

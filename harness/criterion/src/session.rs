@@ -7,31 +7,11 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
 
-use crate::command_line::{VisitMode, command_line};
+use crate::command_line::command_line;
 use crate::output::{self, Output};
-use perfcheck::sequence::{ConnectTime, Declaration, DeclarationFlow, Parent, print_note};
-
-/// A declared benchmark.
-pub(crate) struct Visit<'v> {
-    pub(crate) declaration: Declaration,
-    pub(crate) mode: VisitMode,
-    pub(crate) accepts: &'v dyn Fn(&str) -> bool,
-    /// Takes a sample of the given number of iterations. Returns its value in stored units.
-    pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,
-    /// Formats a value in stored units per iteration, and its throughput.
-    pub(crate) show: &'v dyn Fn(f64) -> (String, String),
-    /// Called before and after a profiled benchmark.
-    pub(crate) profile: &'v dyn Fn(Profiling, &str),
-}
-
-/// The start or the end of a profiled benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profiling {
-    Starts,
-    Stops,
-}
+use crate::visit::Visit;
+use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, print_note};
 
 /// A global, because all `Criterion` values of the process share one session.
 static SESSION: Mutex<Option<ExecutableSession>> = Mutex::new(None);

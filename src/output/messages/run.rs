@@ -98,7 +98,7 @@ pub(crate) struct RunFinished<'a> {
     tool_version: &'a str,
     /// Source of an imported run; null for a run that was measured here.
     source: Option<&'a Source>,
-    /// Part of the suite that the run measured (`--partition`), for which nothing is decided before the parts are merged; null if it measured all.
+    /// Part of the suite that the run measured (`--partition`); null if it measured all. Nothing is decided before the parts are merged.
     part: Option<ShardId>,
 }
 

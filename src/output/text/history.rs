@@ -390,7 +390,7 @@ fn write_conclusion(
     for text in describe_side_by_side(history) {
         say(text)?;
     }
-    // A scatter of 0 means nothing: no code was measured more than once.
+    // Leave out a scatter of 0, which is not an estimate: no code was measured more than once.
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),

@@ -15,7 +15,7 @@ const TIMES_NOISE: f64 = 6.0;
 /// Minimum number of second differences from which noise is estimated. Fewer cannot separate noise from a step.
 const FEWEST_DIFFERENCES: usize = 3;
 
-/// Estimates the noise of a series: the median absolute second difference. Trends contribute nothing to it, and steps little.
+/// Estimates the noise of a series: the median absolute second difference. A trend does not affect the estimate, and a step only a little.
 fn noise(values: &[Option<f64>]) -> f64 {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
     let triples = known.windows(3);

@@ -69,8 +69,8 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// Describes changes of instructions, allocations and latencies, and allocations that may have changed, a sentence each. If the verdict calls a
-/// change, also describes the sampled time of functions, and instructions that did not change.
+/// Describes changes of instructions, allocations and latencies, and possible changes of allocations, a sentence each. If the verdict calls a change,
+/// also describes the sampled time of functions, and instructions that did not change.
 pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations

@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::{
 };
 use perfcheck_analysis::model::{BenchmarkKey, MIN_PROCESSES, RunId, ShardId, Statistic, Unit};
 
-/// Reports whether a note calls for an action. The others explain how a number was obtained.
+/// Reports whether a note calls for an action. Other notes explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
     note.withholds_changes()
         || !matches!(

@@ -17,7 +17,7 @@ use super::benchmark::{CampaignBenchmark, ResolvedSettings};
 use super::criterion::CriterionDriver;
 use super::discover::DiscoveredTarget;
 use super::driver::BenchDriver;
-use super::driver::HarnessKind;
+use super::harness_kind::HarnessKind;
 use super::own::OwnDriver;
 use super::plan::PairedPlan;
 use super::printed::PrintedDriver;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::driver::HarnessKind;
+use super::harness_kind::HarnessKind;
 use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
-use super::driver::HarnessKind;
+use super::harness_kind::HarnessKind;
 use super::process::process_spec;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,

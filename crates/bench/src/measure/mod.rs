@@ -13,6 +13,7 @@ mod criterion;
 mod criterion_config;
 mod discover;
 mod driver;
+mod harness_kind;
 mod own;
 mod plan;
 mod printed;
@@ -33,7 +34,7 @@ pub use criterion::rehearse;
 pub use discover::{
     DiscoveredBenches, DiscoveredTarget, Filter, ReferenceContext, TargetFailure, discover,
 };
-pub use driver::HarnessKind;
+pub use harness_kind::HarnessKind;
 pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
 use super::discover::DiscoveredTarget;
-use super::driver::HarnessKind;
+use super::harness_kind::HarnessKind;
 use super::process::{ActiveProcesses, Interrupted, ProcessNumber, new_record};
 use super::schedule;
 use super::settings::CampaignSettings;

@@ -22,10 +22,15 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 use tracing::debug_span;
 
 use super::address::TeamAddress;
-use super::upgrade::VERSION;
 use super::values::SqlValue;
 use crate::StoreError;
 use crate::error::{Attempt, Fault, message_with_causes};
+
+/// One script per version, oldest first. A released script is never edited.
+pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];
+
+/// The version that this program reads and writes.
+pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
 /// Statements that begin a transaction. Their lock keeps the schema unchanged until the transaction ends, because an upgrade waits for the lock. The
 /// version is read under the lock.

@@ -3,8 +3,8 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use super::session::SCRIPTS;
 use super::session::{SETTINGS, TeamSession};
-use super::upgrade::SCRIPTS;
 use crate::{ExistingStore, StoreError};
 use postgres::Server;
 

@@ -1,14 +1,8 @@
 //! Creates a team's store or upgrades an older one: all missing scripts in one transaction, and only once if several
 //! processes try.
 
-use super::session::{SETTINGS, TeamSession};
+use super::session::{SCRIPTS, SETTINGS, TeamSession};
 use crate::{ExistingStore, StoreError};
-
-/// One script per version, oldest first. A released script is never edited.
-pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];
-
-/// The version that this program reads and writes.
-pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
 const ROLES: &str = include_str!("roles.sql");
 
