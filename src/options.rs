@@ -170,7 +170,7 @@ Fail (exit status 1) if a statistic exceeds a limit, [PATTERN=]STATISTIC:BOUND; 
 
 A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value is above it. PATTERN is a glob that the id must match.
 
-STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, and max (of single operations).
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; or, for single operations, p50, p95, p99, p99.9, max.
 
   --limit median:5%            no benchmark more than 5 % slower
   --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` take at most 2 ms
@@ -210,7 +210,7 @@ pub struct AnalysisOptions {
     /// Use this definition of quantiles for the summary, for medians and for p95-ratio
     #[arg(long, value_name = "DEFINITION", value_parser = word_parser::<Quantile>(Quantile::WORDS))]
     pub quantile: Option<Quantile>,
-    /// Correct for the number of benchmarks by this rule [default: holm]
+    /// Use this correction for the number of benchmarks [default: holm]
     #[arg(long, value_name = "RULE", value_parser = word_parser::<Correction>(Correction::WORDS))]
     pub correction: Option<Correction>,
     /// Compute the Mann-Whitney p-value by this method [default: auto]
@@ -458,7 +458,7 @@ impl ComparisonOptions {
         }
         if self.analysis.correction.is_some() {
             return Err(AppError::Usage(
-                "`--correction` applies only to stored runs: a side-by-side measurement always limits the false-alarm rate of all benchmarks together\n  help: leave it out, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
+                "`--correction` applies only to stored runs: a side-by-side measurement always limits the chance of any false alarm\n  help: leave it out, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
         self.check(&WorkspaceSettings::default())
@@ -476,7 +476,7 @@ pub struct Effort {
     /// Measure at most N rounds, each with one process per side [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
-    /// Stop a comparison after this time, and lift the default limit of 30s per benchmark
+    /// Stop a comparison after this time instead of after 30s per benchmark
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_budget: Option<Duration>,
     /// Limit the time of each benchmark [default: 30s, but at least 20 rounds]
@@ -530,7 +530,7 @@ impl Effort {
 pub struct PairedOptions {
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Extra time allowed before a benchmark counts as hung [default: 30s]
+    /// Count a benchmark as hung after ten times its expected time plus this [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
     /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]

@@ -49,8 +49,8 @@ pub(super) struct AgainstFlags {
         long,
         conflicts_with = "against-what",
         help_heading = "Comparison options",
-        help = "Compare stored numbers only [env: PERFCHECK_NO_RERUN]",
-        long_help = "Compare stored numbers only: build the work tree in its target directory and measure it without running the earlier build [env: PERFCHECK_NO_RERUN]"
+        help = "Compare with stored numbers only [env: PERFCHECK_NO_RERUN]",
+        long_help = "Compare with stored numbers only: build the work tree in its target directory and measure it without running the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
     /// Measure at most N rounds of two builds [default: 200], or N processes of one build [default: 5]
@@ -59,22 +59,22 @@ pub(super) struct AgainstFlags {
     /// --time-per-benchmark sets one. A first run and a run with --no-rerun measure only one build.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::PROCESSES)))]
     rounds: Option<u32>,
-    /// Stop measuring after this time, and lift the limit of 30s per benchmark
+    /// Stop measuring after this time instead of after 30s per benchmark
     ///
-    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need. The flag lifts only the default limit per
-    /// benchmark: a limit from --time-per-benchmark or Cargo.toml still applies.
+    /// Undecided benchmarks are measured first, and get the time that decided ones no longer need. The flag removes only the default limit
+    /// per benchmark: a limit from --time-per-benchmark or Cargo.toml still applies.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_budget: Option<Duration>,
     /// Limit the time of each benchmark when measuring two builds [default: 30s, but at least 20 rounds]
     ///
-    /// Each benchmark gets at least 5 rounds; another round starts only if it fits within the limit. Without this flag, --rounds lifts every limit
-    /// per benchmark, and --time-budget lifts the default one.
+    /// Each benchmark gets at least 5 rounds; another starts only if it fits within the limit. Without this flag, --rounds removes any
+    /// per-benchmark limit; --time-budget removes only the default limit.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
     /// Run executables as built; by default, each round relinks both sides with the same function order
     #[arg(long)]
     as_built: bool,
-    /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count them
+    /// Count instructions under valgrind (`always` with `--metric instructions` or limits on instructions)
     #[arg(long, value_name = "WHEN", default_value = "changed")]
     instructions: CountingMode,
 }

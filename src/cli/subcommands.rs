@@ -306,7 +306,7 @@ pub(super) struct ListArguments {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Extra time allowed before a benchmark counts as hung [default: 30s]
+    /// Count a benchmark as hung after ten times its expected time plus this [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]

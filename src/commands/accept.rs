@@ -27,7 +27,7 @@ Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable, 6 no suc
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// Runs (a number, baseline, `latest` or `@commit`) or benchmarks (a whole id, or part of the id if regressed or suspect)
+    /// Runs (a number, baseline, `latest` or `@commit`) or benchmarks (an id, or part of the id of regressed or suspect ones)
     #[arg(
         value_name = "RUN|BENCH",
         required = true,

@@ -202,9 +202,9 @@ impl Branch {
 const AFTER_HISTORY: &str = "\
 Without FILTER or flags that select runs, history lists every stored benchmark with its latest time and verdict.
 
-The value of a run is the 1st percentile of its fastest process or, if a process has fewer than 100 samples, the mean of the process medians. A level is a \
+The value of a run is the 1st percentile of its fastest process or, if any process has fewer than 100 samples, the mean of the process medians. A level is a \
 series of runs with neither a change point (E-divisive, p <= 0.001, at least four runs on each side) nor an accepted change between them. If nothing changed, \
-the newest run is within its expected range with 99.8 % probability. The exit status does not depend on what history shows.
+the newest run is within its expected range with 99.8 % probability. The exit status does not depend on the result.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times

@@ -254,7 +254,7 @@ fn execute_plan(
     for run in &outcome.skipped {
         writeln!(
             world.stderr,
-            "Run {run} became a baseline in the meantime and is kept."
+            "Run {run} is kept: it became a baseline in the meantime."
         )?;
     }
     if let Err(error) = store.compact() {

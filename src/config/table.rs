@@ -340,7 +340,7 @@ impl<'a> TableParser<'a> {
         thresholds.check_order().map_err(|broken| {
             inner.invalid_value(
                 broken.low,
-                format!("must not exceed `{}`; set both", broken.high),
+                format!("must not exceed `{}`; set both keys", broken.high),
             )
         })?;
         Ok(thresholds)

@@ -38,7 +38,7 @@ pub struct ReportOptions {
     /// this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
-    /// Distinguish the reports of several jobs on one commit by this key [default: the name of the CI job, or `benchmarks`]
+    /// Use this key to distinguish reports of several jobs on one commit [default: the name of the CI job, or `benchmarks`]
     #[arg(
         id = "report_key",
         long = "report-key",

@@ -218,7 +218,7 @@ impl<'a> RowCollector<'a> {
                 return Err(ExchangeError::TooMany {
                     what: "benchmarks",
                     most: MOST_GROUPS,
-                    hint: "check that no id column is a count or a measurement",
+                    hint: "check that no id column holds counts or measurements",
                 });
             }
             self.known.insert(row.id.clone(), self.groups.len());
@@ -274,7 +274,7 @@ impl<'a> RowCollector<'a> {
             return Err(ExchangeError::TooMany {
                 what: "processes",
                 most: MOST_PROCESSES,
-                hint: "check that the process column is not a repetition number",
+                hint: "check that the process column does not hold repetition numbers",
             });
         }
         let ordinal = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);

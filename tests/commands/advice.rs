@@ -205,7 +205,7 @@ fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
         .expect_stderr(&["needs a change", "+change"]);
     pivot("ratio", "time")
         .expect_code(2)
-        .expect_stderr(&["has no time"]);
+        .expect_stderr(&["needs a time value"]);
     pivot("time+change", "change").expect_code(0);
     let self_test = ["doctor", "--benches", "--sort", "change"];
     stored(&machine, &self_test)

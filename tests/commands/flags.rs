@@ -353,7 +353,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         (
             "report --report csv",
-            "`cargo perfcheck report` does not support this kind",
+            "`cargo perfcheck report` does not write this kind of report",
         ),
     ] {
         let refused = machine.perfcheck().args(words.split(' ')).run();

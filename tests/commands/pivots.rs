@@ -202,7 +202,7 @@ fn a_cell_of_several_benchmarks_has_their_geometric_mean_and_no_effect_size() {
     let text = pivot(&made, &machine, "--pivot rows=group").expect_code(0);
     assert!(
         text.stdout.contains(
-            "2 of 2 cells: geometric means of several benchmarks or runs (samples: sums)."
+            "In 2 of 2 cells: geometric means of several benchmarks or runs (sums for `samples`)."
         ),
         "{text}"
     );

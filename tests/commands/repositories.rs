@@ -156,7 +156,7 @@ fn a_repository_without_a_commit_and_a_directory_without_one_have_no_git_facts()
     let run = measure(&machine, &made, 200.0).expect_code(1);
     assert_eq!(reference_runs(&run, "a"), [2]);
     let words = finish(&run)["reference"].clone();
-    assert_eq!(words, "the last accepted run before the first commit");
+    assert_eq!(words, "the last accepted run from before the first commit");
 }
 
 #[test]

@@ -436,7 +436,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     assert!(many.contains(&format!("median {point}")), "{many}");
     // Intervals of these cover too seldom of four processes.
     for said in [
-        "mean, BCa - needs at least 50 processes at 95 %",
+        "mean, BCa - needs at least 50 processes for a 95 % interval",
         "std dev 834.1 ps too few processes or samples for a 95 % interval",
         "MAD (scaled) 1.483 ns too few processes or samples for a 95 % interval",
     ] {

@@ -198,7 +198,7 @@ situations! {
             .failed("extra_frame", "it broke the bench protocol")
             .failed("endless_line", "it sent a line of more than 64 MiB: `xxxx")
             .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is not an answer to `warm-up")
-            .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` and 15 in `bytes`")
+            .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` but 15 in `bytes`")
             .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors, but the samples had ")
             .failed("refuses", "it refused `sample ")
             .failed("long_error", "xxx… (truncated; 2000010 bytes in all)")
@@ -222,7 +222,7 @@ situations! {
             .target_failed("error: bench target `endless_program` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
         beyond_limits: |target| target
             .measured(["fine"])
-            .target_failed("xxx` is not measured: its id has 70004 bytes, more than 1000\n")
+            .target_failed("xxx` is not measured: its id has 70004 bytes (limit: 1000)\n")
             .said("benchmark `no_processes` is not measured: its code sets `processes` to an invalid value: 0 is not a whole number from 1 to 10000\n")
             .said("benchmark `many_processes` is not measured: its code sets `processes` to an invalid value: 4000000000 is not a whole number from 1 to 10000\n")
             .said("benchmark `one_sample` is not measured: its code sets `samples` to an invalid value: 1 is not a whole number from 2 to 1000000\n")

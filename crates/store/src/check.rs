@@ -32,7 +32,7 @@ impl Store {
                 if let Err(detail) = whole {
                     let (benchmark, process): (i64, i64) = (row.get(0)?, row.get(1)?);
                     return Err(Fault::Content(format!(
-                        "series of benchmark row {benchmark} in process {process}: {detail}"
+                        "series (benchmark row {benchmark}, process {process}): {detail}"
                     )));
                 }
                 Ok(())

@@ -347,9 +347,9 @@ fn encode_allocations(allocations: &[Allocations]) -> Vec<u8> {
 }
 
 fn decode_allocations(bytes: &[u8]) -> Result<Vec<Allocations>, String> {
-    let runs: Vec<(StoredAllocations, u64)> = unseal(bytes, "a count of allocations")?;
+    let runs: Vec<(StoredAllocations, u64)> = unseal(bytes, "a record of allocations")?;
     if !is_plausible(runs.iter().map(|(_, count)| *count)) {
-        return Err("a count of allocations has too many entries".into());
+        return Err("a record of allocations has too many entries".into());
     }
     let repeated = runs.into_iter().flat_map(|(numbers, times)| {
         let [count, bytes, peak_bytes, other_count, other_bytes] = numbers;

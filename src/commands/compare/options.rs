@@ -159,7 +159,7 @@ pub struct CompareOptions {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Show this statistic in columns, e.g. median, p95, all [default: judged]
+    /// Show a statistic in columns (e.g. median, p95) or `all` [default: judged]
     ///
     /// judged: the values that were compared, and their change. all: every statistic, one per line. Others: min, mean (harmonic for rates), median,
     /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.

@@ -458,7 +458,7 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "{several} of {} cells: geometric means of several benchmarks or runs (samples: sums).",
+                "In {several} of {} cells: geometric means of several benchmarks or runs (sums for `samples`).",
                 self.places.len()
             ));
         }

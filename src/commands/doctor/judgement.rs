@@ -255,7 +255,7 @@ pub(super) fn judge_processors(processors: &ProcessorState) -> DoctorFinding {
     if allowed == 1 {
         return found.with_problem(
             Severity::Bad,
-            "With a single processor, every other program interrupts the samples. Give this process or container a second one.",
+            "With a single processor, any other program interrupts the samples. Give this process or container at least two.",
             &[],
         );
     }

@@ -38,7 +38,7 @@ same scale in an SVG file. They are red where the new build executes more instru
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
-  cargo perfcheck explain json --run 12         the verdict of run 12 about the one benchmark with `json` in its id
+  cargo perfcheck explain json --run 12         run 12's verdict on the only benchmark with `json` in its id
   cargo perfcheck explain sort/10 --full        the whole derivation (JSON always has it)
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
   cargo perfcheck explain sort/10 --flamegraph sort.svg

@@ -64,8 +64,8 @@ pub struct ImportOptions {
     /// Read values in this unit unless the column map sets another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Guess the unit and print it. With a `Language` column in the id or a dimension, csharp means 100 ns ticks; without one, a median above a
-    /// million does. All other values are nanoseconds
+    /// Guess and print the unit: ticks of 100 ns if `Language` (a column of the id or a dimension) is csharp or, without that column, if the
+    /// median is above a million; otherwise nanoseconds
     #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
     #[command(flatten)]

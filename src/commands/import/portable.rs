@@ -221,7 +221,7 @@ fn choose_names(
         };
         if only.run.head.begun.partition.is_some() {
             return Err(AppError::Usage(format!(
-                "{} is one part of a suite, and only a whole suite can be a baseline\n  help: cargo perfcheck merge --save-baseline {name} FILE...",
+                "{} is one part of a suite, but only a whole suite can be a baseline\n  help: cargo perfcheck merge --save-baseline {name} FILE...",
                 only.file
             )));
         }
@@ -305,7 +305,7 @@ fn store_new_runs(
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let warning = format!(
-            "verdicts kept without their references: {verdicts} (these reference runs are neither in this store nor in the files)"
+            "verdicts kept without their reference runs: {verdicts} (those runs are neither in this store nor in the files)"
         );
         output::write_warning(world.stderr, &warning)?;
     }

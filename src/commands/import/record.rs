@@ -404,7 +404,7 @@ pub(super) fn warn(
         output::write_warning(
             world.stderr,
             &format!(
-                "the data does not identify processes (sessions), so comparisons treat all repetitions of a benchmark as one process, and as independent; add a process column, or import one file per session (at least {MIN_PROCESSES})"
+                "the data does not identify processes (sessions), so comparisons treat all repetitions of a benchmark as independent samples of one process; add a process column, or import one file per session (at least {MIN_PROCESSES})"
             ),
         )?;
     }

@@ -245,7 +245,7 @@ impl MeasuredShard<'_> {
         let (file, other, part) = (self.file, before.file, self.part());
         if let Some((what, [there, here])) = self.find_difference(before) {
             return Err(AppError::Usage(format!(
-                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: merge only files from one pipeline, whose jobs measure the same commits with the same arguments, except for K in `--partition K/N`",
+                "{other} (part {}) and {file} (part {part}) do not belong together: they differ in their {what}: {there}; {here}\n  help: merge only files from one pipeline, whose jobs measure the same commits with the same arguments, except for K in `--partition K/N`",
                 before.part()
             )));
         }

@@ -405,7 +405,7 @@ fn what_is_wrong_is_said_with_its_place() {
             long,
             FileFormat::Libtest,
             "a:3",
-            "has 5000 bytes, more than 1000",
+            "has 5000 bytes (limit: 1000)",
         ),
         (
             LIBTEST.replace("add", "a\u{0}b"),

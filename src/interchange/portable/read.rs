@@ -321,7 +321,7 @@ fn check_latencies(found: &Latencies) -> Result<(), &'static str> {
     let exist = found.histogram().is_some() && counts.clone().all(|count| count > 0);
     let total = counts.try_fold(found.errors, u64::checked_add);
     if !ascending || !exist || total.is_none() {
-        Err("have counters that are out of order, zero or beyond the last one")
+        Err("have counters that are out of order, zero or out of range")
     } else if !found.reservoir.is_sorted() {
         Err("have sampled times that are out of order")
     } else {

@@ -268,7 +268,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (
             good.replace("[[5,6]]", "[[4000000000,6]]"),
             "a:4",
-            "beyond the last one",
+            "zero or out of range",
         ),
         (
             good.replace("\"reservoir\":[9]", "\"reservoir\":[9,1]"),
@@ -327,7 +327,7 @@ fn what_is_beyond_the_limits_is_refused_with_its_line() {
                 &format!("\"target\":\"{}\",\"ordinal\"", "t".repeat(1001)),
             ),
             "a:3",
-            "a target name has 1001 bytes, more than 1000",
+            "a target name has 1001 bytes (limit: 1000)",
         ),
         (
             good.replace("\"settings\":{}", "\"settings\":{\"processes\":0}"),

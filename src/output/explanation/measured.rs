@@ -69,7 +69,7 @@ fn describe_host_signs(signs: &HostControls) -> String {
         .map(|step| format!(" The clock has steps of {} ns.", step.0));
     let control = signs.steadiness().and_then(|steadiness| {
         Some(format!(
-            " A fixed workload varied by up to {:.1} % within 3 ms ({}), and by {:.1} % between processes.",
+            " The time of a fixed workload varied by up to {:.1} % within 3 ms ({}), and by {:.1} % between processes.",
             signs.jitter? * 100.0,
             steadiness.word(),
             signs.control_range? * 100.0,
@@ -135,7 +135,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
             units::counted(compared_with, "run")
         ),
         _ if base.len() < compared_with => format!(
-            "This run was compared with the mean of {compared_with} runs. This store has {} of them ({}): {held}.",
+            "This run was compared with the mean of {compared_with} runs. This store has {} of them ({}), in total {held}.",
             base.len(),
             list_runs(base)
         ),
@@ -144,7 +144,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
             describe_run(only)
         ),
         _ => format!(
-            "This run was compared with the mean of {} runs ({}): {held}.",
+            "This run was compared with the mean of {} runs ({}), which have {held} in total.",
             base.len(),
             list_runs(base)
         ),

@@ -85,7 +85,7 @@ fn location_statement(location: Location) -> Statement {
     let taken = match location {
         Location::LowQuantile => {
             format!(
-                "the {}th percentile of all samples of each side (noise makes samples slower, never faster)",
+                "the {}th percentile of all samples of each side (because noise only makes samples slower)",
                 quantile * 100.0
             )
         }
@@ -122,7 +122,7 @@ fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
 fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let test = &look.test;
     let family = if test.family == 1 {
-        "This benchmark was the only one, so it has the whole level.".to_owned()
+        "This benchmark was the only one, so it has the whole significance level.".to_owned()
     } else {
         format!(
             "Holm's procedure over {} benchmarks assigned this one {} for slowdowns and {} for speedups.",
@@ -132,7 +132,7 @@ fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
         )
     };
     let shared = format!(
-        "The speed test has a one-sided significance level of {} in each direction. {family} This check may use {} for slowdowns and {} for speedups.",
+        "The speed test has a one-sided significance level of {} in each direction. {family} The levels of this check are {} for slowdowns and {} for speedups.",
         format_level(test.family_level),
         format_level(test.step_level.slower * look.share),
         format_level(test.step_level.faster * look.share),
@@ -158,7 +158,7 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     };
     Statement::new(
         format!(
-            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by 10 % or 20 % more than the noise threshold: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % slower than the fastest of their side. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
+            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by more than the noise threshold plus 10 % or 20 %: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % slower than the fastest of their side. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
             format_level(found.share_candidate),
             format_level(found.share_base),
             format_level(test.family_level),
@@ -280,7 +280,7 @@ fn alternative_statement(
             let settles = explanation.row.and_then(settlement_of);
             let settles = settles.map_or_else(
                 || {
-                    "The change may be too close to the threshold for more rounds to settle it"
+                    "The change may be too close to the threshold for more rounds to settle the verdict"
                         .to_owned()
                 },
                 |settles| capitalize(&settles),

@@ -278,7 +278,7 @@ pub(super) fn describe_withheld_change(
         return None;
     };
     Some(format!(
-        "{seen}, but the fastest processes of one side differ too much to call this a change."
+        "{seen}, but on one side or both, the fastest processes differ too much to call this a change."
     ))
 }
 
@@ -473,7 +473,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
                 _ => String::new(),
             };
             format!(
-                "Iterations differ, so processes were compared by rank, and the change must exceed noise{p}"
+                "Counts may vary between processes, so a test compared the processes, and the change must exceed noise{p}"
             )
         };
         format!(

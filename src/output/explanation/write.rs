@@ -514,7 +514,7 @@ fn explain_failed(
         "The bench target could not run on at least one side, so nothing was measured.".to_owned()
     } else if of_pair {
         format!(
-            "Both sides were measured in too few rounds for a verdict (the new build in {good})."
+            "A verdict needs more rounds that measured both sides (the new build was measured in {good})."
         )
     } else if good == 0 {
         "None of its processes produced samples.".to_owned()

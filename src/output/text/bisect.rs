@@ -161,7 +161,7 @@ fn write_possible(
     writeln!(writer)?;
     let until = |change: &Option<Estimate>, commit: &str| {
         let change = change.as_ref().map(units::change_with_interval);
-        change.map(|change| format!("{change} up to {commit}"))
+        change.map(|change| format!("{change} at {commit}"))
     };
     let there = until(&slow.found.change, "this commit");
     let total = until(&findings.total_change, &bad).filter(|_| slow.place < slow.of);

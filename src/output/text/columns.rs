@@ -317,7 +317,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             }
             format!("{} of each run.", labels.join(" or "))
         }
-        ShownStatistics::Block => "The mean's line shows the verdict.".to_owned(),
+        ShownStatistics::Block => "The verdict is on the mean's line.".to_owned(),
     };
     let methods: Vec<Method> = found
         .columns

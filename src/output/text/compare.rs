@@ -413,7 +413,7 @@ pub fn write_versions(
                 Correction::BenjaminiHochberg => {
                     "adjusted for all benchmarks together (Benjamini and Hochberg)"
                 }
-                Correction::Unadjusted => "for each benchmark alone",
+                Correction::Unadjusted => "not adjusted for the number of benchmarks",
             };
             format!("p is {by}: {level}")
         }

@@ -195,7 +195,7 @@ fn record_lines(
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
-            "; the median's narrower interval shows only rounding"
+            "; the median's interval is narrower: it shows only rounding"
         } else {
             ""
         };
@@ -261,7 +261,7 @@ fn estimate_lines(
                 format!("{}  {kind}{point}", format_with_interval(found, metric))
             }
             None if label == "mean, BCa" => format!(
-                "-  needs at least {} processes at {level}",
+                "-  needs at least {} processes for a {level} interval",
                 BenchmarkRecord::FEWEST_FOR_BCA
             ),
             None => "-".to_owned(),
@@ -324,7 +324,7 @@ pub(super) fn sample_lines(
         ("mean of samples", "t interval")
     } else {
         match found.trimmed_error {
-            TrimmedError::Winsorized => ("trimmed mean", "t interval with Yuen's error"),
+            TrimmedError::Winsorized => ("trimmed mean", "t interval with Yuen's standard error"),
             TrimmedError::Plain => (
                 "trimmed mean",
                 "t interval, as if no sample had been removed",

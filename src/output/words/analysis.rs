@@ -54,7 +54,7 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let family = match analysis.correction {
         Correction::Holm => "adjusted by Holm's method",
         Correction::BenjaminiHochberg => "adjusted by the Benjamini-Hochberg method",
-        Correction::Unadjusted => "for each benchmark alone",
+        Correction::Unadjusted => "unadjusted",
     };
     let is_of_ranks = matches!(analysis.test, Test::MannWhitney | Test::Kruskal);
     let interval = if is_of_ranks && decision.noise_threshold == 0.0 {

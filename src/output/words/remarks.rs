@@ -255,7 +255,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
         RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared: runs may differ by a few percent; if nobody else uses the machine, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
         RunNote::ProcessesUnknown => "an imported run does not say which process measured which repetition, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
         RunNote::SampledDifferently { in_turn, alone } => format!(
-            "small changes may come from how the runs were measured: run {in_turn} alternated with another build in many short rounds; run {alone} ran alone"
+            "small changes may come from how the runs were measured: run {in_turn} alternated with another build in many short rounds; run {alone} was measured alone"
         ),
         RunNote::RoundsAsProcesses => "these runs were measured side by side, but are compared here as independent; each round counts as a process".to_owned(),
         RunNote::Incomplete { run } => describe_incomplete(*run),
@@ -385,7 +385,7 @@ fn describe_shared_level(shared: Option<SharedLevel>) -> String {
                     interval_level,
                 },
         }) if family > 1 => format!(
-            " ({} interval: {family} numbers together have {} confidence)",
+            " ({} interval: {} joint confidence for {family} intervals)",
             units::percent(interval_level),
             units::percent(confidence_level)
         ),
@@ -426,7 +426,7 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
         } => {
             let share = match family {
                 1 => String::new(),
-                _ => format!(" (the confidence level is for {family} numbers together)"),
+                _ => format!(" (joint confidence level for {family} intervals)"),
             };
             let way_out = if *is_change {
                 "more processes or a side-by-side comparison (`--against`) narrow the interval"
@@ -543,7 +543,7 @@ mod tests {
         };
         assert_eq!(
             sentence(apart),
-            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 % interval: 50 numbers together have 95 % confidence), more than `allocations:10%` allows"
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 % interval: 95 % joint confidence for 50 intervals), more than `allocations:10%` allows"
         );
     }
 

@@ -200,7 +200,7 @@ impl fmt::Display for Diagnostic {
             ),
             Self::Drifts { change, processes } => write!(
                 f,
-                "the time drifts by up to {:+.0} % from the first half to the second in {}",
+                "the time drifts by up to {:+.0} % between the two halves of the samples in {}",
                 change * 100.0,
                 counted(processes)
             ),

@@ -320,7 +320,7 @@ impl Note {
             ),
             Self::ThresholdRaised { controls, change, too_noisy } => write!(
                 f,
-                "timings of identical code differ by {:.1} % on this host (95th percentile of {controls} comparisons), now the noise threshold{}",
+                "timings of identical code differ by {:.1} % on this host (95th percentile of {controls} comparisons), which becomes the noise threshold{}",
                 change * 100.0,
                 if *too_noisy { ": too high to call anything unchanged" } else { "" }
             ),
@@ -335,7 +335,7 @@ impl Note {
             ),
             Self::RoundsDependOnTheirNeighbours { correlation } => write!(
                 f,
-                "successive rounds are correlated ({correlation:.2}), so the interval may be too narrow"
+                "successive rounds are correlated (coefficient {correlation:.2}), so the interval may be too narrow"
             ),
             Self::LongIterations { iteration_ns } => write!(
                 f,
@@ -349,7 +349,7 @@ impl Note {
             ),
             Self::SamplesDiffer { by } => write!(
                 f,
-                "within a round, the difference between the sides varies by {:.1} % (standard deviation): a quieter machine or more rounds help",
+                "the difference between the sides varies by {:.1} % from pair to pair of samples (standard deviation): a quieter machine or more rounds help",
                 by * 100.0
             ),
             Self::SeveralProcessors { processors } => write!(
@@ -358,7 +358,7 @@ impl Note {
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
-                "the rounds of {side} form two groups {:.0} % apart ({:.0} % of them in the faster one): memory layout or a disturbed host may be the cause",
+                "the rounds of {side} form two groups {:.0} % apart (the faster has {:.0} % of the rounds): memory layout or a disturbed host may be the cause",
                 apart * 100.0,
                 share * 100.0
             ),
@@ -388,12 +388,12 @@ impl fmt::Display for Note {
                 used,
             } => write!(
                 f,
-                "left out {left_out} of {} processes of {side}: something slowed down the warm-up, so the samples are too short",
+                "left out {left_out} of {} processes of {side}: something slowed down their warm-up, so their samples are too short",
                 left_out + used
             ),
             Self::RoundsLeftOut { left_out, rounds } => write!(
                 f,
-                "left out {left_out} of {rounds} rounds: something slowed down a warm-up, so the samples are too short"
+                "left out {left_out} of {rounds} rounds: something slowed down a warm-up, so their samples are too short"
             ),
             Self::ProcessesFailed { side, failed, good } => {
                 write!(f, "{failed} of {} processes of {side} failed", failed + good)

@@ -76,7 +76,7 @@ impl Limit {
         let ceiling = if limit.ends_with('%') {
             if !statistic.has_change() {
                 return Err(format!(
-                    "a limit on `{word}` must be a value such as `2ms`, not a percentage: its change has no interval (use `mean` or `median`)"
+                    "a limit on `{word}` must be a value such as `2ms`, not a percentage: changes of `{word}` have no interval (use `mean` or `median`)"
                 ));
             }
             Ceiling::Change(parse_fraction(limit)?)

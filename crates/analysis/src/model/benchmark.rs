@@ -301,24 +301,24 @@ mod tests {
         let is = |limit: Option<String>, text: &str| assert_eq!(limit.as_deref(), Some(text));
         assert_eq!(exceeded_limit(&|_| ()), None);
         assert_eq!(exceeded_limit(&|found| found.metric = Metric::Time), None);
-        let id = "its id has 1001 bytes, more than 1000";
+        let id = "its id has 1001 bytes (limit: 1000)";
         is(exceeded_limit(&|found| found.key.id.clone_from(&long)), id);
         is(
             exceeded_limit(&|found| found.key.id.clear()),
             "its id is empty",
         );
-        let version = "its version has 1001 bytes, more than 1000";
+        let version = "its version has 1001 bytes (limit: 1000)";
         is(
             exceeded_limit(&|found| found.version = Some(long.clone())),
             version,
         );
-        let throughput = "its throughput has 1001 bytes, more than 1000";
+        let throughput = "its throughput has 1001 bytes (limit: 1000)";
         is(
             exceeded_limit(&|found| found.other_throughput = Some(long.clone())),
             throughput,
         );
         let amount = || Metric::Amount { unit: long.clone() };
-        let unit = "its unit has 1001 bytes, more than 1000";
+        let unit = "its unit has 1001 bytes (limit: 1000)";
         is(exceeded_limit(&|found| found.metric = amount()), unit);
         let count = "its throughput is 9223372036854775808, but must be below 2^63";
         is(

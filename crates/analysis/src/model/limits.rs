@@ -80,9 +80,7 @@ pub fn check_name(text: &str) -> Result<(), String> {
         return Ok(());
     }
     let length = text.len();
-    Err(format!(
-        "has {length} bytes, more than {LONGEST_NAME_BYTES}"
-    ))
+    Err(format!("has {length} bytes (limit: {LONGEST_NAME_BYTES})"))
 }
 
 #[cfg(test)]
@@ -117,6 +115,6 @@ mod tests {
         assert_eq!(cut_name("x".repeat(1000)), "x".repeat(1000));
         assert_eq!(cut_name("é".repeat(501)), "é".repeat(498) + "…");
         let message = check_name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
-        assert_eq!(message, "has 1001 bytes, more than 1000");
+        assert_eq!(message, "has 1001 bytes (limit: 1000)");
     }
 }

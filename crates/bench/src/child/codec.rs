@@ -334,7 +334,7 @@ impl AllocationsAnswer {
         for (name, column) in columns {
             if column.len() != length {
                 return Err(format!(
-                    "has {length} entries in `allocations` and {} in `{name}`",
+                    "has {length} entries in `allocations` but {} in `{name}`",
                     column.len()
                 ));
             }
@@ -433,7 +433,7 @@ impl LatenciesAnswer {
         check_below_limit("reservoir_ns", &self.reservoir_ns)?;
         if let Some(time) = self.find_uncounted_time(precision) {
             return Err(format!(
-                "has a single-operation time of {time} ns outside all its counters"
+                "has a single-operation time of {time} ns, which is in none of its counters"
             ));
         }
         let windows = self.windows.iter().map(LatencyWindowAnswer::to_window);
@@ -480,7 +480,7 @@ impl LatenciesAnswer {
         let mut pairs = self.counts.windows(2);
         if let Some(pair) = pairs.find(|pair| pair[0].index >= pair[1].index) {
             return Err(format!(
-                "lists counter {} after counter {}",
+                "lists counter {} after counter {}, so they do not ascend",
                 pair[1].index, pair[0].index
             ));
         }
@@ -500,7 +500,7 @@ impl LatenciesAnswer {
         };
         if self.clamped > in_last {
             return Err(format!(
-                "says that {} operations took too long, but its last counter is {in_last}",
+                "says that {} operations took too long, but its last counter has only {in_last}",
                 self.clamped
             ));
         }
@@ -699,7 +699,7 @@ mod tests {
             (
                 "\"bytes\":[64,0]",
                 "\"bytes\":[64]",
-                "2 entries in `allocations` and 1 in `bytes`",
+                "2 entries in `allocations` but 1 in `bytes`",
             ),
             (
                 "[64,0],\"other",
@@ -797,7 +797,11 @@ mod tests {
                 "[2049,100,100]",
                 "3 single-operation times for 4 operations",
             ),
-            ("[2049,100]", "[2050,100]", "single time of 2050 ns"),
+            (
+                "[2049,100]",
+                "[2050,100]",
+                "single-operation time of 2050 ns",
+            ),
             (
                 "\"operations\":1",
                 "\"operations\":2",

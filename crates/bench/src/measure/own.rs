@@ -435,7 +435,7 @@ fn process_usage(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<P
 }
 
 fn absent_error() -> ChildError {
-    ChildError::bench("the bench did not announce this benchmark again")
+    ChildError::bench("the bench no longer lists this benchmark")
 }
 
 /// Reports whether the last benchmark of a process failed.
