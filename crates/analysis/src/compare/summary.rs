@@ -577,9 +577,18 @@ mod tests {
 
     #[test]
     fn one_sample_has_a_value_but_no_interval() {
-        let summary = summary(vec![flat_process(0, 1000, &[5.0])]).unwrap();
-        assert_eq!(summary.mean, Estimate::unbounded(5.0));
-        assert_eq!(summary.sd, None);
+        let one = vec![flat_process(0, 1000, &[5.0])];
+        // Criterion bootstraps whatever the number of samples is.
+        let criterion = DecisionSettings {
+            resamples: 100,
+            ..System::Criterion.decision_settings()
+        };
+        let by_criterion = summarize_with(&measurement(one.clone()), &criterion, 7);
+        for summary in [summary(one), by_criterion] {
+            let summary = summary.unwrap();
+            assert_eq!(summary.mean, Estimate::unbounded(5.0));
+            assert_eq!(summary.sd, None);
+        }
     }
 
     #[test]

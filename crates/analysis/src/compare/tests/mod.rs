@@ -331,3 +331,44 @@ fn every_note_reads_as_a_sentence_without_braces() {
             .all(|text| !text.contains(['{', '}']) && !text.ends_with('.'))
     );
 }
+
+#[test]
+fn without_a_level_no_number_of_resamples_is_too_small() {
+    let (base, candidate) = (run(100.0), run(109.0));
+    let has_note = |significance_level| {
+        let mut rules = rules(RUN_LEVEL, HostClass::Dedicated);
+        rules.decision.significance_level = significance_level;
+        let found = compare_two(&candidate, &base, &rules);
+        has(&found, |note| matches!(note, Note::TooFewResamples { .. }))
+    };
+    // Of two thousand resamples, the smallest p is 1 / 2,001.
+    assert!(has_note(1e-4) && !has_note(1e-3));
+    assert!(!has_note(0.0));
+}
+
+#[test]
+fn the_drift_is_estimated_from_runs_of_this_level_and_of_earlier_ones() {
+    let runs = [100.0, 100.1, 99.9, 100.2, 99.8, 120.0, 121.0, 90.0].map(run);
+    let all: Vec<&Measurement> = runs.iter().collect();
+    let reference = Reference {
+        averaged: all[..2].to_vec(),
+        spread: all[..5].to_vec(),
+        earlier: vec![all[5..7].to_vec(), all[7..].to_vec()],
+    };
+    let candidate = run(100.0);
+    let question = Question {
+        candidate: &candidate,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let found = compare(&[question], &rules(RUN_LEVEL, HostClass::Dedicated)).remove(0);
+    let extent = found.extent;
+    assert_eq!(
+        (extent.runs_averaged(), extent.runs_spread()),
+        (2, 5 + 2 + 1)
+    );
+    assert_eq!(
+        (extent.processes_candidate(), extent.processes_base()),
+        (5, 10)
+    );
+}
