@@ -577,18 +577,9 @@ mod tests {
 
     #[test]
     fn one_sample_has_a_value_but_no_interval() {
-        let one = vec![flat_process(0, 1000, &[5.0])];
-        // Criterion bootstraps whatever the number of samples is.
-        let criterion = DecisionSettings {
-            resamples: 100,
-            ..System::Criterion.decision_settings()
-        };
-        let by_criterion = summarize_with(&measurement(one.clone()), &criterion, 7);
-        for summary in [summary(one), by_criterion] {
-            let summary = summary.unwrap();
-            assert_eq!(summary.mean, Estimate::unbounded(5.0));
-            assert_eq!(summary.sd, None);
-        }
+        let summary = summary(vec![flat_process(0, 1000, &[5.0])]).unwrap();
+        assert_eq!(summary.mean, Estimate::unbounded(5.0));
+        assert_eq!(summary.sd, None);
     }
 
     #[test]
@@ -705,5 +696,29 @@ mod tests {
             upper: 15.0,
         };
         assert_eq!(scale_estimate(value, 3.0), tripled);
+    }
+
+    #[test]
+    fn a_single_value_has_no_interval_by_any_method_and_two_have_one() {
+        let intervals = Intervals {
+            seed: 7,
+            resamples: 1_000,
+            confidence_level: 0.95,
+            thresholds: &Thresholds::default(),
+        };
+        for method in [IntervalMethod::StudentT, IntervalMethod::Bootstrap] {
+            let mean =
+                |units: &[&[f64]]| intervals.estimate_by(method, "mean", &ClusterMean::new(units));
+            assert_eq!(mean(&[&[5.0]]), Estimate::unbounded(5.0), "{method:?}");
+            assert_eq!(
+                mean(&[&[4.0, 6.0]]),
+                Estimate::unbounded(5.0),
+                "one process"
+            );
+            let two = mean(&[&[4.0], &[6.0]]);
+            assert_eq!(two.estimate, 5.0, "{method:?}");
+            assert!(two.lower <= 4.0 && two.upper >= 6.0, "{method:?} {two:?}");
+            assert!(two.lower.is_finite() && two.upper.is_finite());
+        }
     }
 }

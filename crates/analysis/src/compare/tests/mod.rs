@@ -333,17 +333,24 @@ fn every_note_reads_as_a_sentence_without_braces() {
 }
 
 #[test]
-fn without_a_level_no_number_of_resamples_is_too_small() {
+fn resamples_are_too_few_if_the_smallest_p_is_above_the_level_unless_there_is_no_level() {
     let (base, candidate) = (run(100.0), run(109.0));
-    let has_note = |significance_level| {
+    let needed = |resamples, significance_level| {
         let mut rules = rules(RUN_LEVEL, HostClass::Dedicated);
+        rules.decision.resamples = resamples;
         rules.decision.significance_level = significance_level;
         let found = compare_two(&candidate, &base, &rules);
-        has(&found, |note| matches!(note, Note::TooFewResamples { .. }))
+        found.notes.into_iter().find_map(|note| match note {
+            Note::TooFewResamples { needed } => Some(needed),
+            _ => None,
+        })
     };
-    // Of two thousand resamples, the smallest p is 1 / 2,001.
-    assert!(has_note(1e-4) && !has_note(1e-3));
-    assert!(!has_note(0.0));
+    // The smallest p is 1 / 63 or 1 / 64.
+    let level = 1.0 / 64.0;
+    assert_eq!(needed(62, level), Some(64));
+    assert_eq!(needed(63, level), None);
+    assert_eq!(needed(63, level / 2.0), Some(128));
+    assert_eq!(needed(63, 0.0), None);
 }
 
 #[test]
