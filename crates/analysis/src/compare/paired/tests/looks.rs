@@ -552,3 +552,23 @@ fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look
         assert_eq!(speed.contradicts(1e-12), contradict, "{last}");
     }
 }
+
+#[test]
+fn no_more_rounds_are_advised_where_those_before_suffice() {
+    let plan = plan(&[20]);
+    for factor in [1.0, 1.05] {
+        let key = key("b");
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &quiet(20, factor),
+            noise_threshold: 0.01,
+        };
+        let look = Look::find_deciding(&series, &plan, &PairedMethod::default());
+        let level = plan.floor_level();
+        let speed = look.speed.as_ref().expect("rounds enough");
+        let distance = speed.difference.abs() - 0.01_f64.ln_1p();
+        assert!(speed.margin(level) < distance.abs(), "{factor}");
+        assert_eq!(look.rounds_needed(level), None, "{factor}");
+    }
+}
