@@ -467,4 +467,29 @@ mod tests {
         assert_eq!(label(Statistic::BestMean(95)), ["BAmean-95", "BHmean-95"]);
         assert_eq!(label(Statistic::Max), ["Max", "Max"]);
     }
+
+    #[test]
+    fn samples_are_read_as_rates_a_second_and_their_costs_are_times() {
+        let of = |metric| measurement_with_metric(metric, &[&[100.0, 250.0], &[500.0]]);
+        let times = [100.0, 250.0, 500.0];
+        let read = |metric, expected: [f64; 3]| {
+            let measured = of(metric);
+            let readings = Readings::from_measurement(&measured).unwrap();
+            assert_eq!(readings.values(), expected);
+            assert_eq!(
+                (readings.costs(), readings.all_costs()),
+                (times.to_vec(), times.to_vec())
+            );
+            assert!(times.map(|time| readings.from_cost(time)).eq(&expected));
+        };
+        read(Metric::Time, times);
+        read(
+            Metric::Amount {
+                unit: "pages".into(),
+            },
+            times,
+        );
+        // A billion nanoseconds over those of one unit.
+        read(ops(), [1e7, 4e6, 2e6]);
+    }
 }

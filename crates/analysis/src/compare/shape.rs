@@ -679,4 +679,21 @@ mod tests {
         } = range(86.0, 121.1);
         assert!(from < 86.0 && (107.0..117.0).contains(&to), "{from} {to}");
     }
+
+    #[test]
+    fn samples_without_iterations_do_not_change_the_height_of_a_ramp() {
+        let process = flat_process(0, 1000, &[100.0, 101.0, 102.0]);
+        let mut measured = measurement(vec![with_ramp(process, 10, 20, 100.0, 0.0)]);
+        let undisturbed = |measured: &Measurement| {
+            let ramp = Ramp::from_measurement(measured, 103.0, usize::MAX);
+            ramp.map(|ramp| ramp.undisturbed)
+        };
+        // A quarter above 200 iterations of 100 ns.
+        assert_eq!(undisturbed(&measured), Some(25_000.0));
+        let linear = &mut measured.processes[0].series.linear;
+        linear.extend([Sample::from((0, Nanos(7))); 20]);
+        assert_eq!(undisturbed(&measured), Some(25_000.0));
+        measured.processes[0].series.linear.drain(..20);
+        assert_eq!(undisturbed(&measured), None);
+    }
 }

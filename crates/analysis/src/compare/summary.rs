@@ -697,4 +697,28 @@ mod tests {
         };
         assert_eq!(scale_estimate(value, 3.0), tripled);
     }
+
+    #[test]
+    fn a_single_value_has_no_interval_by_any_method_and_two_have_one() {
+        let intervals = Intervals {
+            seed: 7,
+            resamples: 1_000,
+            confidence_level: 0.95,
+            thresholds: &Thresholds::default(),
+        };
+        for method in [IntervalMethod::StudentT, IntervalMethod::Bootstrap] {
+            let mean =
+                |units: &[&[f64]]| intervals.estimate_by(method, "mean", &ClusterMean::new(units));
+            assert_eq!(mean(&[&[5.0]]), Estimate::unbounded(5.0), "{method:?}");
+            assert_eq!(
+                mean(&[&[4.0, 6.0]]),
+                Estimate::unbounded(5.0),
+                "one process"
+            );
+            let two = mean(&[&[4.0], &[6.0]]);
+            assert_eq!(two.estimate, 5.0, "{method:?}");
+            assert!(two.lower <= 4.0 && two.upper >= 6.0, "{method:?} {two:?}");
+            assert!(two.lower.is_finite() && two.upper.is_finite());
+        }
+    }
 }

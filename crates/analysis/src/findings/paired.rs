@@ -267,8 +267,11 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Extent;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::model::{Failure, Nanos};
+    use crate::model::{
+        Acceptance, Environment, Failure, Nanos, NewRun, Pair, RunStatus, Timestamp,
+    };
 
     const PLAN: Plan = Plan {
         looks: Vec::new(),
@@ -486,5 +489,78 @@ mod tests {
         }
         assert_eq!(found(few, Some(Side::Candidate)).0, Verdict::Failed);
         assert_eq!(found(few, Some(Side::Base)).0, Verdict::New);
+    }
+
+    #[test]
+    fn a_row_was_compared_with_the_other_run_of_its_pair_or_with_its_reference() {
+        let run = |pair: Option<Pair>| Run {
+            id: RunId(8),
+            begun: NewRun {
+                started: Timestamp(0),
+                git: None,
+                environment: Environment::default(),
+                load: None,
+                seed: 7,
+                decision: DecisionSettings::default(),
+                tool_version: String::new(),
+                build: None,
+                partition: None,
+            },
+            finished: None,
+            status: RunStatus::Complete,
+            acceptance: Acceptance::Pending,
+            pair,
+            plan: None,
+            source: None,
+        };
+        let partner = RunId(7);
+        let side = Side::Candidate;
+        let (alone, paired) = (run(None), run(Some(Pair { partner, side })));
+        let never = measurement(Vec::new()).benchmark;
+        let series = PairedSeries {
+            key: &never.key,
+            metric: &never.metric,
+            rounds: &[],
+            noise_threshold: 0.02,
+        };
+        let undecided = judge(&[series], &PLAN).remove(0);
+        let row = |extent: Option<Extent>| Row {
+            reference: vec![Some(RunId(5)), None, Some(RunId(3))],
+            comparison: extent.map(|extent| Comparison {
+                extent,
+                ..undecided.clone()
+            }),
+            ..Row::unmeasured(never.key.clone(), Verdict::New, None)
+        };
+        let in_turn = row(Some(Extent::InTurn {
+            rounds: 5,
+            stopped_early: false,
+            layouts: 0,
+        }));
+        let stored = row(Some(Extent::Runs {
+            processes_candidate: 5,
+            processes_base: 15,
+            averaged: 3,
+            spread: 3,
+        }));
+        assert_eq!(in_turn.compared_runs(&paired), [Some(partner)]);
+        assert_eq!(in_turn.sides(&paired).base, Some(partner));
+        // The candidate of a pair may be compared with stored runs, too.
+        let reference = [Some(RunId(5)), None, Some(RunId(3))];
+        for (row, run) in [
+            (&in_turn, &alone),
+            (&stored, &paired),
+            (&row(None), &paired),
+        ] {
+            assert_eq!(row.compared_runs(run), reference);
+            let sides = row.sides(run);
+            assert_eq!(
+                (sides.base, sides.candidate),
+                (Some(RunId(5)), Some(RunId(8)))
+            );
+        }
+        let new = Row::unmeasured(stored.key.clone(), Verdict::New, None);
+        assert_eq!(new.compared_runs(&alone), []);
+        assert_eq!(new.sides(&alone).base, None);
     }
 }

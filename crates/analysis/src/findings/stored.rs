@@ -458,4 +458,73 @@ mod tests {
         assert_eq!((new.verdict, new.comparison), (Some(Verdict::New), None));
         assert_eq!((new.reference, new.spread), (vec![], vec![]));
     }
+
+    #[test]
+    fn only_a_benchmark_that_a_reference_run_has_samples_of_is_compared_and_counts_in_the_family() {
+        let run = |id: &str, times: &[f64]| {
+            let process = |k| flat_process(k, ITERATIONS, times);
+            let mut found = measurement((0..5).map(process).collect());
+            found.benchmark.key.id = id.to_owned();
+            found
+        };
+        let times = [100.0, 100.1, 100.2];
+        let ids = ["added", "hollow", "kept", "lost"];
+        let mut measurements = ids.map(|id| run(id, &times));
+        measurements[3].processes.clear();
+        // No run has `added`, and run 4 has no processes of `hollow`.
+        let mut hollow = run("hollow", &times);
+        hollow.processes.clear();
+        let past = [hollow, run("kept", &times), run("lost", &times)];
+        let past = past.map(|found| ((RunId(4), found.benchmark.key.clone()), found));
+        let differs = Difference::paired_reference();
+        let chosen = measurements.each_ref().map(|found| {
+            let runs = ReferenceChoice::Runs {
+                averaged: vec![RunId(4)],
+                spread: vec![RunId(4), RunId(3)],
+                earlier: vec![vec![RunId(2)]],
+                warnings: vec![differs.clone()],
+            };
+            (found.benchmark.key.clone(), runs)
+        });
+        let evidence = StoredEvidence {
+            measurements: &measurements,
+            references: &References {
+                chosen: chosen.into(),
+                expected: None,
+                words: "run 4".to_owned(),
+            },
+            past: &past.into(),
+            expected: &[],
+            rules: &TestPolicy {
+                decision: DecisionSettings::default(),
+                host: HostClass::Shared,
+                seed: 7,
+            },
+            noise_threshold: &|_| 0.02,
+            allowed: &[Fact::Turns],
+            failed_targets: &BTreeSet::new(),
+            had_time_budget: false,
+        };
+        let rows = evidence.rows(&ProgressReporter::silent());
+        let found: Vec<(&str, bool)> = (rows.iter())
+            .map(|row| (&*row.key.id, row.comparison.is_some()))
+            .collect();
+        let compared = [false, false, true, false];
+        assert!(
+            found.iter().copied().eq(ids.into_iter().zip(compared)),
+            "{found:?}"
+        );
+        let verdicts: Vec<_> = rows.iter().map(|row| row.verdict).collect();
+        assert_eq!(verdicts[..2], [Some(Verdict::New); 2]);
+        assert_eq!(verdicts[3], Some(Verdict::Failed));
+        let comparison = rows[2].comparison.as_ref().expect("run 4 has it");
+        assert_eq!(verdicts[2], Some(comparison.verdict));
+        assert_eq!(comparison.extent.runs_averaged(), 1);
+        assert_eq!(comparison.extent.runs_spread(), 1, "the others have none");
+        let context = evidence.context(&rows);
+        assert_eq!((context.family, &*context.reference), (1, "run 4"));
+        assert_eq!(context.allowed, [Fact::Turns]);
+        assert_eq!(context.warnings, [differs]);
+        assert_eq!(context.host, HostClass::Shared);
+    }
 }

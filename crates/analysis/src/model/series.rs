@@ -253,4 +253,24 @@ mod tests {
         assert_eq!(Sample::quickest_ns(&samples), 3.0);
         assert_eq!(Sample::quickest_ns(&samples[..1]), f64::INFINITY);
     }
+
+    #[test]
+    fn measurements_besides_the_samples_are_empty_only_without_any_of_them() {
+        assert!(Extras::default().is_empty());
+        let with_order = Extras {
+            led: vec![false],
+            ..Extras::default()
+        };
+        let with_allocations = Extras {
+            allocations: vec![Allocations::default()],
+            ..Extras::default()
+        };
+        let with_latencies = Extras {
+            latencies: Some(Latencies::default()),
+            ..Extras::default()
+        };
+        for extras in [with_order, with_allocations, with_latencies] {
+            assert!(!extras.is_empty(), "{extras:?}");
+        }
+    }
 }

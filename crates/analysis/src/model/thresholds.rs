@@ -298,4 +298,21 @@ mod tests {
         assert_eq!(thresholds.outlier_mild, thresholds.outlier_severe);
         assert_eq!(thresholds.check_order(), Ok(()));
     }
+
+    #[test]
+    fn only_thresholds_that_have_their_defaults_are_replaced_by_others() {
+        let with = |set: &[(&str, f64)]| {
+            let mut found = Thresholds::default();
+            for (name, value) in set {
+                found.set(name, *value).expect(name);
+            }
+            found
+        };
+        let own = with(&[("iqr-fence", 2.0), ("mad-fence", 4.0)]);
+        let others = with(&[("iqr-fence", 2.5), ("cv-high", 0.6)]);
+        let both = with(&[("iqr-fence", 2.0), ("mad-fence", 4.0), ("cv-high", 0.6)]);
+        assert_eq!(own.or(others), both);
+        assert_eq!(own.or(Thresholds::default()), own);
+        assert_eq!(Thresholds::default().or(own), own);
+    }
 }

@@ -1,13 +1,13 @@
 //! The published tests on measurements with known samples.
 
 use super::{AcrossRuns, compare_across_runs, estimate_metric};
-use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, with_ramp};
 use crate::compare::{
     Comparison, Estimate, HostClass, Note, Question, Reference, TestPolicy, compare,
 };
 use crate::model::{
-    Allocations, Analysis, DecisionSettings, Latencies, Measurement, Metric, Nanos, Observations,
-    Outliers, Statistic, StatisticSet, System, Test, Thresholds, Verdict,
+    Allocations, Analysis, DecisionSettings, Failure, Latencies, Measurement, Metric, Nanos,
+    Observations, Outliers, Side, Statistic, StatisticSet, System, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
     Correction, EffectSize, HdrCounter, HdrPrecision, MannWhitney, MannWhitneyMethod, Significance,
@@ -821,4 +821,85 @@ fn a_ratio_of_percentiles_is_a_change_without_bounds() {
         let compared = found.compared.expect("values");
         assert_eq!((compared.base, compared.candidate), (100.0, candidate));
     }
+}
+
+#[test]
+fn a_reference_that_takes_nothing_has_no_relative_change() {
+    let base = [0.0; 5];
+    for test in [
+        Test::Welch,
+        Test::MannWhitney,
+        Test::Kruskal,
+        Test::Interval,
+    ] {
+        let found = compared(&base, &SLOWER, by(test));
+        assert_eq!(found.change, None, "{test}");
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{test}");
+    }
+}
+
+#[test]
+fn slopes_of_linear_phases_are_compared_if_they_are_the_center() {
+    // The flat samples are the same on both sides.
+    let with_slopes = |slopes: &[f64]| {
+        let process = |(slope, k): (&f64, u32)| {
+            with_ramp(
+                flat_process(k, ITERATIONS, &[100.0; 3]),
+                10,
+                20,
+                *slope,
+                0.0,
+            )
+        };
+        measurement(slopes.iter().zip(0..).map(process).collect())
+    };
+    let analysis = Analysis {
+        center: Some(Statistic::Slope),
+        ..by(Test::Welch)
+    };
+    let rules = rules(analysis, Thresholds::default());
+    let found = compare_one(&with_slopes(&BASE), &with_slopes(&SLOWER), &rules);
+    // Means of 101 and 111 ns per iteration.
+    let change = found.change.expect("slopes").estimate;
+    assert!((change - 10.0 / 101.0).abs() < 1e-9, "{change}");
+    assert_eq!(found.verdict, Verdict::Regressed);
+    let none = compare_one(&processes(&BASE), &with_slopes(&SLOWER), &rules);
+    let note = Note::NoCenter {
+        center: Statistic::Slope,
+    };
+    assert_eq!((none.change, none.notes), (None, vec![note]));
+}
+
+#[test]
+fn without_samples_nothing_is_tested_and_the_reason_is_said() {
+    let full = processes(&BASE);
+    let compared = |base: &Measurement, candidate: &Measurement| {
+        let found = compare_one(
+            base,
+            candidate,
+            &rules(by(Test::Welch), Thresholds::default()),
+        );
+        assert_eq!((found.change, found.p_value), (None, None));
+        (found.verdict, found.notes)
+    };
+    let lacks = |side| vec![Note::NoSamples { side }];
+    assert_eq!(
+        compared(&processes(&[]), &full),
+        (Verdict::Inconclusive, lacks(Side::Base))
+    );
+    assert_eq!(
+        compared(&full, &processes(&[])),
+        (Verdict::Failed, lacks(Side::Candidate))
+    );
+    // Two processes that succeeded and one that failed.
+    let side = Side::Candidate;
+    let mut short = processes(&BASE[..2]);
+    short.failures.push(Failure {
+        process: 2,
+        side,
+        message: "it died".to_owned(),
+    });
+    let (failed, good) = (1, 2);
+    let note = Note::ProcessesFailed { side, failed, good };
+    assert_eq!(compared(&full, &short), (Verdict::Failed, vec![note]));
 }

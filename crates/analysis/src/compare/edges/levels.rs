@@ -510,4 +510,52 @@ mod tests {
         let (gain, trend) = search.score_trend(&groups, &fit, 1).unwrap();
         assert!(gain.abs() < 1e-9 && trend.abs() < 1e-12, "{gain} {trend}");
     }
+
+    #[test]
+    fn a_trend_must_be_beyond_the_noise_threshold() {
+        // Four equal steps are a trend that lowers the squares by more than chance does (see the test above).
+        let component = component(&[0, 1, 2, 3].map(|at| (at, at + 1, 0.027)));
+        let mut search = Search::new(&component, &RULES);
+        let (groups, fit) = search.fit(&[false; 5]).unwrap();
+        let (_, trend) = search.score_trend(&groups, &fit, 0).unwrap();
+        for (tolerance, has_trend) in [(trend, false), (trend.next_down(), true)] {
+            search.tolerance = tolerance;
+            let solved = search.with_trends(vec![false; 5], 1.0).unwrap();
+            assert_eq!(!solved.groups.with_trend.is_empty(), has_trend);
+        }
+    }
+
+    #[test]
+    fn a_called_change_begins_a_level_between_its_places_and_in_its_direction() {
+        let mut component = component(&[0, 1, 2, 3].map(|at| (at, at + 1, 0.0)));
+        component.called = vec![CalledChange {
+            earlier: 1,
+            later: 3,
+            is_slower: true,
+        }];
+        let mut search = Search::new(&component, &RULES);
+        search.tolerance = 0.01;
+        let best = |begins: [bool; 5], steps: &[(usize, f64)]| {
+            let groups = NodeGroups::from_level_starts(&begins, 5);
+            // The first of them has the largest gain.
+            let candidates = steps.iter().zip((0..9).rev());
+            let candidates: Vec<Candidate> = candidates
+                .map(|((place, step), gain)| Candidate {
+                    place: *place,
+                    gain: f64::from(gain),
+                    step: *step,
+                })
+                .collect();
+            let found = search.best_called_candidate(&groups, &candidates);
+            found.map(|one| one.place)
+        };
+        let one_level = [false; 5];
+        let all = [1, 4, 3, 2].map(|place| (place, 0.02));
+        assert_eq!(best(one_level, &all), Some(3), "1 and 4 are outside");
+        assert_eq!(best(one_level, &[(3, -0.02), (2, 0.02)]), Some(2));
+        assert_eq!(best(one_level, &[(3, 0.01)]), None, "within the noise");
+        assert_eq!(best(one_level, &[(3, 0.01_f64.next_up())]), Some(3));
+        let known = [false, false, true, false, false];
+        assert_eq!(best(known, &all), None, "the levels show it already");
+    }
 }

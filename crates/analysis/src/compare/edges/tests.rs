@@ -648,3 +648,21 @@ fn twenty_histories_without_a_step_have_none() {
         assert!(found.error.abs() < 1e-12, "{seed}");
     }
 }
+
+#[test]
+fn a_class_has_no_share_in_a_disagreement_about_a_step_before_its_first_place() {
+    // Class 0 measured the whole history, class 1 only its end. They disagree about the step at place 3, and at place 1 there is a larger one.
+    let of = |class, at: usize, step| Edge {
+        class,
+        ..edge(at, at + 1, step, 0.002)
+    };
+    let edges = [of(0, 0, 0.5), of(0, 1, 0.0), of(0, 2, 0.1), of(1, 2, 0.02)];
+    let placement = LevelEstimate::solve(&network(4, &edges), 0, &RULES);
+    let disagreement = placement.disagreement.unwrap();
+    assert_eq!(disagreement.place, Some(3));
+    let changes = disagreement.changes.iter();
+    let steps: Vec<f64> = changes.map(|found| found.change.estimate.ln_1p()).collect();
+    assert_eq!(steps.len(), 2);
+    close(steps[0], 0.1);
+    close(steps[1], 0.02);
+}

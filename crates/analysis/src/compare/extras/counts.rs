@@ -694,4 +694,40 @@ mod tests {
         assert_eq!(costs(&base, &candidate), Some((0.0, 2.0)));
         assert_eq!(costs(&candidate, &base), Some((2.0, 0.0)));
     }
+
+    #[test]
+    fn a_function_that_a_full_list_lacks_has_its_smallest_count_but_no_more_than_the_other_side() {
+        let counts_of = |length: usize, count: u64| {
+            let names: Vec<String> = (0..length).map(|at| format!("f{at}")).collect();
+            let listed: Vec<(&str, u64)> = names.iter().map(|name| (&**name, 100)).collect();
+            let [listed, other] = [
+                sampled_run(5000, &listed),
+                sampled_run(5000, &[("other", count)]),
+            ];
+            let [listed, other] = [listed, other].map(|run| run.counts.time.expect("samples"));
+            let of_base = function_counts(&listed, &other)["other"];
+            let of_candidate = function_counts(&other, &listed)["other"];
+            // Exchanged sides have exchanged counts.
+            assert_eq!(of_base.base, of_candidate.candidate);
+            assert_eq!(of_base.candidate, of_candidate.base);
+            (of_base.base, of_base.candidate)
+        };
+        let most = limits::MOST_COUNTED_FUNCTIONS;
+        assert_eq!(counts_of(most, 300), (100.0, 300.0));
+        assert_eq!(counts_of(most, 40), (40.0, 40.0));
+        assert_eq!(counts_of(most - 1, 300), (0.0, 300.0));
+    }
+
+    #[test]
+    fn counted_instructions_are_summarized_by_the_mean_of_processes() {
+        let summary = |counts: &[u64]| {
+            let found = InstructionSummary::from_measurement(&run(counts))?;
+            Some((found.per_iteration, found.exact, found.processes))
+        };
+        // Four iterations each.
+        assert_eq!(summary(&[400, 800]), Some((150.0, false, 2)));
+        assert_eq!(summary(&[400; 3]), Some((100.0, true, 3)));
+        assert_eq!(summary(&[400]), Some((100.0, false, 1)));
+        assert_eq!(summary(&[]), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! Tests of allocations and latencies, situation by situation, and of verdicts about other metrics than the time, which share the level of a family.
 
 use crate::compare::{
-    Comparison, Estimate, Extent, HostClass, Note, Plan, Question, Reference, TestPolicy, compare,
+    Comparison, Estimate, Extent, HostClass, Note, Plan, Question, Reference, TestPolicy,
+    Uncertainty, compare,
 };
 use crate::model::{
     Allocations, Analysis, DecisionSettings, Latencies, LatencyWindow, Measurement, Metric, Nanos,
@@ -320,6 +321,7 @@ fn times_of_zero_and_single_processes_give_no_interval_and_no_verdict() {
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Inconclusive)
     );
+    assert_eq!(found.uncertainty, Uncertainty::unknown(0.0));
     let one = timed(&[1.0]);
     let found = slower(&one, &timed(&[2.0]), ProcessPairing::Independent);
     assert_eq!(found.verdict, Verdict::Inconclusive);
@@ -834,4 +836,32 @@ fn joined(runs: Vec<Measurement>) -> Measurement {
             }));
     }
     first
+}
+
+#[test]
+fn percentiles_of_processes_are_by_nearest_rank_of_operations_or_of_samples() {
+    let times: Vec<f64> = (1..=20).map(|ns| f64::from(ns) * 10.0).collect();
+    let of_samples = measurement(vec![
+        flat_process(0, 1_000, &times),
+        flat_process(1, 1_000, &[40.0]),
+    ]);
+    // Below 1,024 ns a histogram of three digits is exact.
+    let operations = [(10..=200).step_by(10).collect(), vec![40]];
+    let of_operations = operations.map(|values| (vec![], Some(latencies(values))));
+    let of_operations = processes(of_operations.into_iter());
+    for run in [of_samples, of_operations] {
+        let found = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("samples");
+        let percentiles = found.percentiles.iter();
+        let means: Vec<(f64, f64)> = percentiles.map(|one| (one.quantile, one.ns.mean)).collect();
+        // The tenth, the 19th and the last of twenty values, each with 40.
+        let (half, most, all) = (70.0, 115.0, 120.0);
+        let expected = [
+            (0.5, half),
+            (0.95, most),
+            (0.99, all),
+            (0.999, all),
+            (1.0, all),
+        ];
+        assert_eq!(means, expected, "{:?}", found.observations);
+    }
 }

@@ -314,4 +314,33 @@ mod tests {
         (wider[0], wider[1]) = (5, -5);
         assert_eq!(effect(&with(wider, factor), 0.01), None);
     }
+
+    #[test]
+    fn an_iteration_is_long_beyond_a_millisecond_and_only_samples_with_iterations_tell() {
+        let iteration_of = |samples: &[(u64, u64)]| {
+            let candidate = samples
+                .iter()
+                .map(|(iterations, ns)| Sample::from((*iterations, Nanos(*ns))));
+            let round = Round {
+                base: Vec::new(),
+                candidate: candidate.collect(),
+                led: Vec::new(),
+                layout: None,
+            };
+            match note_long_iterations(&[round])? {
+                Note::LongIterations { iteration_ns } => Some(iteration_ns),
+                _ => None,
+            }
+        };
+        assert_eq!(iteration_of(&[(1, 1_000_000)]), None);
+        assert_eq!(iteration_of(&[(1, 1_000_001)]), Some(1_000_001.0));
+        assert_eq!(iteration_of(&[(2, 1_500_000)]), None);
+        // The median of three, without those that did not run.
+        let ran = [(1, 1_000_000), (1, 2_000_000), (1, 7_000_000)];
+        assert_eq!(iteration_of(&ran), Some(2_000_000.0));
+        let mut with_others = ran.to_vec();
+        with_others.extend([(0, 9_000_000); 4]);
+        assert_eq!(iteration_of(&with_others), Some(2_000_000.0));
+        assert_eq!(iteration_of(&[(0, 9_000_000)]), None);
+    }
 }

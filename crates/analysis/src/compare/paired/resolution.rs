@@ -216,6 +216,15 @@ mod tests {
         let of_round =
             |standard_error: f64| standard_error * 32.0_f64.sqrt() * (1.0 + 1.2816 / 8.0);
         let usable = UsableRounds::select(&series, 32);
+        // An interval of 95 % leaves 2.5 % on each side.
+        let speed = SpeedTest::test(&usable, 0.0, 0.025, &PairedMethod::default(), 5).unwrap();
+        let bounds = [found.difference.lower, found.difference.upper];
+        for (bound, expected) in bounds
+            .into_iter()
+            .zip([speed.lower(0.025), speed.upper(0.025)])
+        {
+            assert!((bound.ln_1p() - expected).abs() < 1e-12, "{bound}");
+        }
         let floor = FloorTest::test(&usable, 0.0, &PairedMethod::default(), 5).unwrap();
         assert!((found.floor / of_round(floor.standard_error) - 1.0).abs() < 1e-12);
         // One standard error on each side of the estimate, at the level beyond one deviation of a normal distribution.

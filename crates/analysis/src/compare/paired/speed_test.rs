@@ -483,5 +483,54 @@ mod tests {
         let fine: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(step(&fine), 0.0);
         assert_eq!(step(&[1.0; 40]), 0.0);
+        // Two samples are a tenth of twenty, and a clock is coarse if fewer than half of the steps from these on lead to another value.
+        let first_step_at = |at: usize| -> Vec<f64> {
+            let times = (0..20).map(|i| if i < at { 0.0 } else { 0.5 });
+            times.collect()
+        };
+        assert_eq!(step(&first_step_at(3)), 0.25);
+        assert_eq!(step(&first_step_at(2)), 0.0);
+    }
+
+    #[test]
+    fn tests_whose_intervals_touch_do_not_contradict_each_other() {
+        // Six of twenty base processes are faster by 5 %, by accident with a probability of 1 %. A guard of changes alone lets the bound of the floor
+        // test reach the threshold and no further.
+        let round = |k: u32| {
+            let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
+            let base = if k < 6 { 0.0 } else { 0.05 };
+            PairedSamples {
+                base: (0..30).map(|i| jitter(i) + base).collect(),
+                candidate: (0..30).map(|i| jitter(i + 5) + 0.05).collect(),
+            }
+        };
+        let slower: Vec<PairedSamples> = (0..20).map(round).collect();
+        let faster = slower.iter().map(|round| PairedSamples {
+            base: round.candidate.clone(),
+            candidate: round.base.clone(),
+        });
+        let faster: Vec<PairedSamples> = faster.collect();
+        let test = |rounds: &[PairedSamples], threshold: f64| {
+            let usable = UsableRounds {
+                rounds: rounds.to_vec(),
+                left_out: 0,
+                too_short: None,
+            };
+            let method = PairedMethod {
+                guard: FloorGuard::Changes,
+                ..PairedMethod::default()
+            };
+            SpeedTest::test(&usable, threshold, 0.01, &method, 7).expect("rounds enough")
+        };
+        // Both tests have half of the level. The bound of the ranks does not depend on the threshold.
+        let reached = test(&slower, 0.01).ranks.upper(0.005);
+        let (slower, faster) = (test(&slower, reached), test(&faster, reached));
+        assert_eq!(slower.floor.lower(0.005), reached);
+        assert_eq!(faster.floor.upper(0.005), -reached);
+        assert_eq!(faster.ranks.lower(0.005), -reached);
+        // At a level of 1e-12 both tests have no bounds, so that only the contradiction at the level of the look counts.
+        for level in [0.01, 1e-12] {
+            assert!(!slower.contradicts(level) && !faster.contradicts(level));
+        }
     }
 }

@@ -331,3 +331,51 @@ fn every_note_reads_as_a_sentence_without_braces() {
             .all(|text| !text.contains(['{', '}']) && !text.ends_with('.'))
     );
 }
+
+#[test]
+fn resamples_are_too_few_if_the_smallest_p_is_above_the_level_unless_there_is_no_level() {
+    let (base, candidate) = (run(100.0), run(109.0));
+    let needed = |resamples, significance_level| {
+        let mut rules = rules(RUN_LEVEL, HostClass::Dedicated);
+        rules.decision.resamples = resamples;
+        rules.decision.significance_level = significance_level;
+        let found = compare_two(&candidate, &base, &rules);
+        found.notes.into_iter().find_map(|note| match note {
+            Note::TooFewResamples { needed } => Some(needed),
+            _ => None,
+        })
+    };
+    // The smallest p is 1 / 63 or 1 / 64.
+    let level = 1.0 / 64.0;
+    assert_eq!(needed(62, level), Some(64));
+    assert_eq!(needed(63, level), None);
+    assert_eq!(needed(63, level / 2.0), Some(128));
+    assert_eq!(needed(63, 0.0), None);
+}
+
+#[test]
+fn the_drift_is_estimated_from_runs_of_this_level_and_of_earlier_ones() {
+    let runs = [100.0, 100.1, 99.9, 100.2, 99.8, 120.0, 121.0, 90.0].map(run);
+    let all: Vec<&Measurement> = runs.iter().collect();
+    let reference = Reference {
+        averaged: all[..2].to_vec(),
+        spread: all[..5].to_vec(),
+        earlier: vec![all[5..7].to_vec(), all[7..].to_vec()],
+    };
+    let candidate = run(100.0);
+    let question = Question {
+        candidate: &candidate,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let found = compare(&[question], &rules(RUN_LEVEL, HostClass::Dedicated)).remove(0);
+    let extent = found.extent;
+    assert_eq!(
+        (extent.runs_averaged(), extent.runs_spread()),
+        (2, 5 + 2 + 1)
+    );
+    assert_eq!(
+        (extent.processes_candidate(), extent.processes_base()),
+        (5, 10)
+    );
+}

@@ -518,3 +518,57 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
     assert!(advised(within, false, 0.5) && !advised(beyond, false, 0.5));
     assert!(!advised(within, true, 0.5) && !advised(beyond, true, 0.5));
 }
+
+#[test]
+fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look() {
+    // The base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the candidate always takes 105 ns.
+    let mut noise = Noise::new(7);
+    let rounds = rounds_of(20, |_, side, i| {
+        let cost = match side {
+            Side::Candidate => 1.05,
+            Side::Base if i == 7 => 1.0,
+            Side::Base => 1.15,
+        };
+        100.0 * cost * (1.0 + 0.0005 * noise.exponential())
+    });
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Time,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    // Of a family of a hundred each has a level of 8e-5. The first of two looks may spend a quarter of it, the first of eight 1/64; the rank test has
+    // half of that, and the smallest p of 20 rounds is 2^-20, 9.5e-7.
+    for (last, contradict) in [(21, true), (27, false)] {
+        let looks: Vec<u32> = (20..=last).collect();
+        let plan = Plan {
+            planned: 100,
+            ..plan(&looks)
+        };
+        let look = Look::interim(&series, &plan, &PairedMethod::default()).expect("a look");
+        let speed = look.speed.expect("rounds enough");
+        // At a level of 1e-12 both tests have no bounds, so that only the level of the look counts.
+        assert_eq!(speed.contradicts(1e-12), contradict, "{last}");
+    }
+}
+
+#[test]
+fn no_more_rounds_are_advised_where_those_before_suffice() {
+    let plan = plan(&[20]);
+    for factor in [1.0, 1.05] {
+        let key = key("b");
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &quiet(20, factor),
+            noise_threshold: 0.01,
+        };
+        let look = Look::find_deciding(&series, &plan, &PairedMethod::default());
+        let level = plan.floor_level();
+        let speed = look.speed.as_ref().expect("rounds enough");
+        let distance = speed.difference.abs() - 0.01_f64.ln_1p();
+        assert!(speed.margin(level) < distance.abs(), "{factor}");
+        assert_eq!(look.rounds_needed(level), None, "{factor}");
+    }
+}

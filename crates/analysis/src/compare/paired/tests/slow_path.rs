@@ -139,3 +139,34 @@ fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
     let few = [(1, 0), (1, 0), (1, 0), (2, 0), (0, 3)];
     assert_eq!(p(&few), 6.0 / 32.0);
 }
+
+#[test]
+fn a_sample_that_is_slower_by_just_an_excess_is_not_slower_than_its_neighbor() {
+    let found = |ahead: &[f64]| {
+        let round = PairedSamples {
+            base: vec![0.0; ahead.len()],
+            candidate: ahead.to_vec(),
+        };
+        let usable = UsableRounds {
+            rounds: vec![round; 6],
+            left_out: 0,
+            too_short: None,
+        };
+        SlowPathTest::test(&usable, 0.0)
+    };
+    // Logarithms of the two excesses, without a threshold. Six rounds that agree have a probability of 1 in 64; each excess has half of the level.
+    let (small, large) = (0.1_f64.ln_1p(), 0.2_f64.ln_1p());
+    let agree = 2.0 / 64.0;
+    let p = |ahead: &[f64]| (found(ahead).p_slower, found(ahead).p_faster);
+    assert_eq!(p(&[small; 4]), (1.0, 1.0));
+    assert_eq!(p(&[small.next_up(); 4]), (agree, 1.0));
+    assert_eq!(p(&[-small; 4]), (1.0, 1.0));
+    assert_eq!(p(&[-small.next_up(); 4]), (1.0, agree));
+    // A much slower sample and one that is faster by just the large excess: these balance each other only beyond that excess.
+    assert_eq!(p(&[1.0, -large]), (agree, 1.0));
+    assert_eq!(p(&[1.0, -large.next_up()]), (1.0, 1.0));
+    // Shares of samples: the fastest of a side is its floor.
+    assert_eq!(found(&[0.0, small]).share_candidate, 0.0);
+    assert_eq!(found(&[0.0, small.next_up()]).share_candidate, 0.5);
+    assert_eq!(found(&[0.0, small.next_up()]).share_base, 0.0);
+}
