@@ -496,7 +496,7 @@ pub enum CountingMode {
     /// Never count
     #[default]
     Never,
-    /// Count in benchmarks whose time changed between two builds
+    /// Count only where the time changed between two builds
     Changed,
     /// Count in every benchmark
     Always,

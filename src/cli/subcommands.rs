@@ -356,10 +356,10 @@ Examples:
 
 Exit status: 0 success, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
-Removes every run that no given rule keeps. Some runs always stay: baselines; runs that the next run of an existing branch will be compared with \
+Removes all runs except those that a rule keeps. Some runs always stay: baselines; runs that the next run of an existing branch will be compared with \
 (for each benchmark, up to 20 runs since its last change); runs whose measurements a kept run reuses; and incomplete runs of the last day. \
 The two runs of a side-by-side measurement are removed or kept together. \
-With --samples, it removes only samples (from a team's store, only those of whole months).
+With --samples, it removes only samples (from a team's store, by whole months).
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would be removed

@@ -135,7 +135,9 @@ impl<'a> SearchPlace<'a> {
             Self::Parent(parent) => {
                 format!("the last accepted run of `{parent}`, which this branch forked from")
             }
-            Self::BeforeFirstCommit => "the last accepted run from before the first commit".to_owned(),
+            Self::BeforeFirstCommit => {
+                "the last accepted run from before the first commit".to_owned()
+            }
         }
     }
 }

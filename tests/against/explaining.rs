@@ -56,7 +56,11 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     says(&told, "otherwise", &["would not have been `regressed`"]);
     let same = explain(&project, &["constant"]);
     assert_eq!(same["verdict"], "unchanged");
-    says(&same, "decision", &["no slower samples are suspected"]);
+    says(
+        &same,
+        "decision",
+        &["neither side seems to have slow samples"],
+    );
     // The base has no verdict of its own: that of the pair is meant.
     assert_eq!(explain(&project, &["cost", "--run", "1/base"]), told);
     let shown = project

@@ -97,7 +97,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         .expect_code(2)
         .expect_stderr(&[
             "`--correction` applies only to stored runs",
-            "all benchmarks together",
+            "any false alarm",
         ]);
 }
 

@@ -67,7 +67,7 @@ fn n_x15_the_jitter_of_the_host_is_stored_and_shown() {
     assert_eq!(quiet["control_range"], 71_400.0 / 70_000.0 - 1.0);
     run("70000~14000");
     let head = |run: &str| stored(&machine, &["show", run]).run().stdout;
-    assert!(head("1").contains("its time varies by 2.0 % between processes, jitter up to 1.0 % (quiet)"));
+    assert!(head("1").contains("varying by 2.0 % between processes, jitter up to 1.0 % (quiet)"));
     assert!(
         head("2").contains("jitter up to 20.0 % (shared)"),
         "{}",

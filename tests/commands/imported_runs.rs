@@ -39,7 +39,10 @@ fn m4_rates_have_harmonic_means_and_their_changes_say_what_the_sign_means() {
     let harmonic = 3.0 / (1.0 / 2000.0 + 1.0 / 4000.0 + 1.0 / 5000.0);
     assert!((mean - harmonic).abs() < 1e-6 * harmonic, "{mean}");
     let compared = stored(&machine, &["compare", "1", "2"]).args(FEW).run();
-    assert!(compared.stdout.contains("+ always means slower"), "{compared}");
+    assert!(
+        compared.stdout.contains("+ always means slower"),
+        "{compared}"
+    );
     assert!(compared.stdout.contains("kops/s"), "{compared}");
     let centered = stored(&machine, &["compare", "1", "2", "--center", "mean"]).args(FEW);
     let centered = centered.run();

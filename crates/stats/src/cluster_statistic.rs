@@ -125,7 +125,7 @@ pub struct ClusterSlope {
 }
 
 impl ClusterSlope {
-    /// Sums the points (x, y) of `clusters`, in any order and linear time.
+    /// Computes the sums of each cluster from its points (x, y), which may be in any order. Takes linear time.
     pub fn new(clusters: &[&[(f64, f64)]]) -> Self {
         let terms = clusters
             .iter()

@@ -1,4 +1,5 @@
-//! Converts measurements of other programs into runs of the store, with facts about their environment by name.
+//! Converts measurements of other programs into runs of the store. The environment of a run consists of the facts that the user states
+//! (`--fact NAME=VALUE`).
 //!
 //! Warnings about imported numbers go to stderr since they are not the result.
 

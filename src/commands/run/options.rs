@@ -135,7 +135,8 @@ impl RunOptions {
         }
     }
 
-    /// Returns this command line without the selection of benchmarks. `place` has the flags for the workspace.
+    /// Returns a command line that measures again with the same reference, features, profile and target. All other options are left out, as is the
+    /// selection of benchmarks. `place` has the flags for the workspace and the store.
     pub(super) fn again(&self, place: &str, cargo: &CargoOptions) -> String {
         let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
         let profile = cargo.profile.clone().filter(|profile| profile != "bench");
@@ -160,7 +161,13 @@ impl RunOptions {
             ("--profile", profile),
             ("--target", cargo.target.clone()),
         ]);
-        format!("cargo perfcheck{place}{selected}")
+        let switches = [
+            (cargo.all_features, " --all-features"),
+            (cargo.no_default_features, " --no-default-features"),
+        ];
+        let switches = switches.iter().filter(|(is_set, _)| *is_set);
+        let switches: String = switches.map(|(_, flag)| *flag).collect();
+        format!("cargo perfcheck{place}{selected}{switches}")
     }
 }
 

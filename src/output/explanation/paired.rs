@@ -223,7 +223,7 @@ fn describe_condition(
             units::change(upper)
         ),
         Verdict::Unchanged => format!(
-            "The whole interval {} is between {low} and {high}, and no slower samples are suspected.",
+            "The whole interval {} is between {low} and {high}, and neither side seems to have slow samples.",
             units::change_interval(lower, upper)
         ),
         _ if let Some(withheld) = describe_withheld_change(comparison, lower, upper) => withheld,

@@ -278,7 +278,7 @@ pub(super) fn describe_withheld_change(
         return None;
     };
     Some(format!(
-        "{seen}, but on one side or both, the fastest processes differ too much to call this a change."
+        "{seen}, but the fastest processes within a side differ too much to call this a change."
     ))
 }
 

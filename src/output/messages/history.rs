@@ -278,8 +278,8 @@ pub struct HistoryPoint {
     pub since_first: Option<Estimate>,
     /// Value of the run, in nanoseconds per iteration or in the unit of the metric; null if the run is left out.
     pub value: Option<f64>,
-    /// Median over processes. Null if several benchmarks are listed, and for side-by-side runs among runs measured alone, because their
-    /// scale differs.
+    /// Median over processes. Null if several benchmarks are listed. Also null for a side-by-side run if the history has runs measured alone, because
+    /// its samples have another length than theirs.
     pub median: Option<Estimate>,
     /// Reason for leaving the run out of the levels.
     #[serde(skip)]

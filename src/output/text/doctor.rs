@@ -160,9 +160,9 @@ fn describe_noise(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
     };
     let smallest = noise.smallest_change.map_or_else(String::new, |change| {
         format!(
-            "; {} rounds find a change of {}",
-            findings.usual_rounds,
-            units::rounded_percent(change)
+            "; finding a change of {} takes {} rounds",
+            units::rounded_percent(change),
+            findings.usual_rounds
         )
     });
     format!(

@@ -104,7 +104,7 @@ fn describe_host_signs(signs: &HostControls) -> Vec<String> {
         let range = signs.control_range.unwrap_or(0.0) * 100.0;
         let jitter = units::jitter(signs).unwrap_or_default();
         format!(
-            "control workload {} per pass; its time varies by {range:.1} % between processes, {jitter}",
+            "control workload {} per pass, varying by {range:.1} % between processes, {jitter}",
             units::time(pass)
         )
     });

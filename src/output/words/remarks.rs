@@ -576,13 +576,13 @@ mod tests {
         let among = undecided(50, true);
         assert!(
             among.contains("undecided for `a`")
-                && among.contains("the confidence level is for 50 numbers")
+                && among.contains("joint confidence level for 50 intervals")
                 && among.contains("--against"),
             "{among}"
         );
         let alone = undecided(1, false);
         assert!(
-            !alone.contains("the confidence level is for") && !alone.contains("--against"),
+            !alone.contains("joint confidence") && !alone.contains("--against"),
             "{alone}"
         );
     }

@@ -366,7 +366,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
         format!("{all} unchanged: both builds run the same machine code, so nothing was measured.")
     } else {
         format!(
-            "{same} of {all} unchanged: they run the same machine code in both builds, so they were not measured."
+            "{same} of {all} unchanged and not measured: both builds run the same machine code there."
         )
     };
     (same > 0).then_some(counted)

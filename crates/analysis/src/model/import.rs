@@ -29,8 +29,8 @@ pub struct Source {
     /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
     /// evidence.
     pub processes_known: bool,
-    /// The filter of the samples that descriptions of the run use. First repetitions that the filter drops are stored as the warm-up of their
-    /// processes.
+    /// The filter that selects the samples for descriptions of the run. If it drops the first sample of a process, this sample is stored as the
+    /// warm-up of the process.
     pub filter: SampleFilter,
     /// Parameters of the confidence intervals that `import` prints for means.
     pub interval: SourceInterval,

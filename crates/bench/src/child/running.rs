@@ -181,7 +181,7 @@ impl<'a> RunningBench<'a> {
         if !self.group.await_leader(END_GRACE) {
             let _ = self.group.end(Duration::ZERO);
             return format!(
-                "killed by cargo-perfcheck, {} s after it closed its connection",
+                "did not exit within {} s of closing its connection, so cargo-perfcheck killed it",
                 END_GRACE.as_secs()
             );
         }
@@ -373,7 +373,7 @@ mod tests {
         let mut running = RunningBench::new(group.expect("it starts"), output, &context);
         assert_eq!(
             running.exit_error("start a").to_string(),
-            "the process ended (killed by cargo-perfcheck, 2 s after it closed its connection) before it answered `start a`"
+            "the process ended (did not exit within 2 s of closing its connection, so cargo-perfcheck killed it) before it answered `start a`"
         );
     }
 

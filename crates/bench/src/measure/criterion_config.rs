@@ -23,7 +23,7 @@ const SHARE_OF_SET_UP: f64 = 0.25;
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// Maximum factor by which the setup of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
-/// Minimum measured part of a sample of average length. In a ramp, half of the samples are shorter.
+/// Minimum measured time of an average sample, without the setup of its iterations. In a ramp, half of the samples are shorter than the average.
 const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
 /// Factor by which samples are longer in a round that takes longer than necessary.
 const LONGER: f64 = 2.0;

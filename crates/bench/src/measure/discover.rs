@@ -340,7 +340,8 @@ fn list_sequentially(session: &mut Session<'_>, listing: &mut Listing) -> Result
     Ok(())
 }
 
-/// Returns the error that ended a listing if benchmarks were found before it. Otherwise fails, because there is nothing to measure.
+/// Returns the error that ended a listing if the benchmarks found before it can still be measured: if there are any, and the process ended or the
+/// bench failed. Fails with any other error.
 fn require_benchmarks(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
     match error {
         ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),

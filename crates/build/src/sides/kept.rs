@@ -48,9 +48,11 @@ pub(super) struct BuildRecord {
 pub(super) struct RunDirectories {
     /// The folder of the state's tree.
     pub(super) tree: PathBuf,
-    /// The repository's top as executables find it. This path has the same length in all trees.
+    /// Path of the repository's top inside the tree, which the executables contain. For the work tree it is a link to `directory`. It has the same
+    /// length in all trees.
     pub(super) root: PathBuf,
-    /// The repository's top as a working directory.
+    /// Path of the repository's top from which the working directories of executables are derived: for the work tree the user's own path, otherwise
+    /// the same as `root`.
     pub(super) directory: PathBuf,
 }
 

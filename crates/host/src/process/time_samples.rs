@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeSamplingError {
     /// The system is not Linux.
-    #[error("time can be sampled only on Linux")]
+    #[error("profiling by time is supported only on Linux")]
     System,
     /// The kernel was built without `perf_event_open`.
     #[error("this kernel has no `perf_event_open`")]

@@ -43,7 +43,8 @@ pub(super) struct Weighted {
     pub weight: f64,
 }
 
-/// Places that edges connect, with the edges among them. Nodes are renumbered here: places in order, then the other nodes that are left.
+/// A connected component: its places, its other nodes that were not eliminated, and the edges between all of these. Nodes have new numbers here:
+/// first the places in order, then the other nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Component {
     /// The places, ascending.
