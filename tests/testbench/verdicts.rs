@@ -143,6 +143,13 @@ fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_lines_say_w
         again.ends_with(" -p steady --bench steady --exact arithmetic"),
         "{again}"
     );
+    let with_features = steady(&machine, "104", &["--no-default-features"]).expect_code(0);
+    let again = with_features
+        .stdout
+        .lines()
+        .find(|line| line.starts_with(&command));
+    let again = again.expect("the command");
+    assert!(again.contains(" --no-default-features"), "{again}");
     // A suspect run is no reference either: the change is still there to be seen.
     expect(
         &steady_json(&machine, "104", &["--fail-on", "suspect"]).expect_code(1),

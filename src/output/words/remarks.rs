@@ -330,7 +330,7 @@ fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) 
 
 /// Describes a benchmark's value and the limit that it exceeds, after the benchmark's id.
 pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
-    let id = terminal::escape_terminal_text(&limit.key.id);
+    let id = units::escape_id(&limit.key.id);
     format!("{id}: {}", describe_excess(limit))
 }
 
@@ -444,6 +444,7 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
 /// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
 pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
     let first = benchmarks.first().map_or("", |key| &key.id);
+    let first = units::escape_id(first);
     match benchmarks.len() {
         0 | 1 => format!("`{first}`"),
         several => format!("`{first}` and {} more", several - 1),
@@ -580,6 +581,8 @@ mod tests {
                 && among.contains("--against"),
             "{among}"
         );
+        let named = name_benchmarks(&[key("line\nfeed")]);
+        assert!(!named.contains('\n'), "{named}");
         let alone = undecided(1, false);
         assert!(
             !alone.contains("joint confidence") && !alone.contains("--against"),

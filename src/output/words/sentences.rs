@@ -376,17 +376,18 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
 /// Example: `` Run 3 is the reference for `a`; run 1 for the other 5 benchmarks. ``.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
-    let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
+    let mut groups: BTreeMap<RunId, Vec<String>> = BTreeMap::new();
     for row in &findings.rows {
         let is_compared = row.comparison.is_some() || row.sameness().is_some();
         if let (true, [Some(run)]) = (is_compared, &row.reference[..]) {
-            groups.entry(*run).or_default().push(&row.key.id);
+            let id = units::escape_id(&row.key.id);
+            groups.entry(*run).or_default().push(id);
         }
     }
     if verdicts.method != Method::Paired || groups.len() < 2 {
         return None;
     }
-    let mut groups: Vec<(RunId, Vec<&str>)> = groups.into_iter().collect();
+    let mut groups: Vec<(RunId, Vec<String>)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, ids)| ids.len());
     let last = groups.len() - 1;
     let parts = groups.iter().enumerate().map(|(at, (run, ids))| {
