@@ -129,23 +129,21 @@ def build(words, faults):
             message = json.loads(line).get("message")
             if not isinstance(message, dict) or message["level"] != "error":
                 continue
-            # Where no single body is wrong, two bodies of a function do not go together, such as closures of different types.
-            for level in (1, 2):
-                found = {number for number, place in places.items() for span in message["spans"] if is_in(span, place[0], place[level])}
-                wrong |= found
-                if found:
-                    break
+            in_bodies = {number for number, (path, body, _) in places.items() if has_span_in(message, path, body)}
+            # If no single body is wrong, the bodies of a function do not fit together, such as closures of different types.
+            wrong |= in_bodies or {number for number, (path, _, function) in places.items() if has_span_in(message, path, function)}
         if not wrong:
             sys.exit(f"error: cargo {' '.join(command[1:])} fails without any fault\n{built.stderr}")
         planted = [fault for fault in planted if fault["number"] in places and fault["number"] not in wrong]
 
 
-def is_in(span, path, lines):
-    return span["file_name"] == path and span["line_start"] in lines and span["line_end"] in lines
+def has_span_in(message, path, lines):
+    """Whether the compiler's message points to these lines of the file."""
+    return any(span["file_name"] == path and span["line_start"] in lines and span["line_end"] in lines for span in message["spans"])
 
 
 def variables(fault=0):
-    # What a fault makes fail is no case for later.
+    # proptest must not keep the inputs that a planted fault makes fail.
     ours = {"PLANTED_FAULT": str(fault), "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "CARGO_TARGET_DIR": str(BUILDS), "RUSTFLAGS": "--cap-lints=warn"}
     return os.environ | ours
 

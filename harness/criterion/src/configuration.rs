@@ -1,4 +1,5 @@
-//! Settings of a `Criterion` and of its groups, whose settings take precedence, and the throughput of a benchmark.
+//! Settings of a `Criterion` and of its groups, whose settings take precedence; the throughput of a benchmark; and options for plots and files, which
+//! are accepted without effect.
 
 use std::time::Duration;
 
@@ -194,7 +195,7 @@ impl Throughput {
     }
 }
 
-// Options for plots and files are accepted without effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
+// The options for plots and files have no effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
 /// Criterion's use of the directory of a baseline.
 #[derive(Debug, Clone, Copy)]

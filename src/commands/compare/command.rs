@@ -1,10 +1,8 @@
 //! The `compare` command: verdicts on one candidate, or another view of the selected runs.
 
-use super::options::CompareCall;
-use super::options::CompareOptions;
-
 use super::columns::compare_columns;
 use super::grouping::group_by;
+use super::options::{CompareCall, CompareOptions};
 use super::pivot::show_pivot;
 use crate::delivery::method::explain_method;
 use crate::delivery::progress::with_progress;

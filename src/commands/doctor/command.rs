@@ -5,10 +5,10 @@
     reason = "how long the counters were watched"
 )]
 
-use super::noise::{self, DoctorOptions};
 use std::time::Instant;
 
 use super::judgement::{DoctorFacts, judge};
+use super::noise::{self, DoctorOptions};
 use crate::error::{AppError, first_line};
 use crate::options::OutputOptions;
 use crate::output::{self, DoctorFindings};
@@ -34,7 +34,7 @@ pub fn doctor(
     let own_id = std::process::id();
     let before = ActivitySnapshot::read(&RealFiles, own_id);
     let began = Instant::now();
-    let noise = super::noise::measure(options, seed, world)?;
+    let noise = noise::measure(options, seed, world)?;
     let seconds = began.elapsed().as_secs_f64();
     let meanwhile = before.difference_to(&ActivitySnapshot::read(&RealFiles, own_id), seconds);
     let observed = DoctorFacts {

@@ -1,10 +1,10 @@
 //! The `store import` command: detects the format of the files and imports them.
 
-use super::options::ImportOptions;
-use super::{foreign, portable};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::options::ImportOptions;
+use super::{foreign, portable};
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
 use crate::options::StoreOptions;

@@ -1,12 +1,12 @@
 //! The `init` command: inspects the workspace, plans files, writes them and names the next command.
 
-use super::options::{CrateOrigin, InitOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{Automation, FirstBench, PlannedFiles, display_path, relative_to_manifest};
 use super::harness::BenchStyle;
 use super::manifest::Manifest;
+use super::options::{CrateOrigin, InitOptions};
 use crate::error::AppError;
 use crate::options::StoreOptions;
 use crate::sanitize;

@@ -1,9 +1,8 @@
 //! The plain command and `--against`: build, choose references, measure, judge, record, publish.
 
-use super::options::{PossibleTypo, RunOptions};
 use std::collections::BTreeSet;
 
-use super::options::against_team_baseline;
+use super::options::{PossibleTypo, RunOptions, against_team_baseline};
 use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::delivery::reports::write_findings;

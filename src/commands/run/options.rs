@@ -165,9 +165,9 @@ impl RunOptions {
             (cargo.all_features, " --all-features"),
             (cargo.no_default_features, " --no-default-features"),
         ];
-        let switches = switches.iter().filter(|(is_set, _)| *is_set);
-        let switches: String = switches.map(|(_, flag)| *flag).collect();
-        format!("cargo perfcheck{place}{selected}{switches}")
+        let set = switches.iter().filter(|(is_set, _)| *is_set);
+        let set: String = set.map(|(_, flag)| *flag).collect();
+        format!("cargo perfcheck{place}{selected}{set}")
     }
 }
 

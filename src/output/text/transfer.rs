@@ -9,6 +9,7 @@ use crate::output::messages::{
     PushResult, write_message,
 };
 use crate::output::view::MessageFormat;
+use crate::output::words::source::describe_skipped_rows;
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::model::RunId;
@@ -190,17 +191,8 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
             "Outliers are left out of summaries. Every value is stored; `--outliers none` uses all except warm-up."
         )?;
     }
-    if source.rows_skipped > 0 {
-        writeln!(
-            writer,
-            "{} could not be read and {} skipped.",
-            units::counted(source.rows_skipped as usize, "row"),
-            if source.rows_skipped == 1 {
-                "was"
-            } else {
-                "were"
-            }
-        )?;
+    if let Some(skipped) = describe_skipped_rows(source) {
+        writeln!(writer, "{skipped}.")?;
     }
     match (findings.run, findings.baseline) {
         (None, _) => writeln!(writer, "Nothing was stored (--dry-run)."),

@@ -38,23 +38,25 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
         source.counts.describe(),
         source.filter.policy_name()
     )?;
-    if source.rows_skipped > 0 {
-        writeln!(
-            writer,
-            "{} could not be read and {} skipped",
-            units::counted(source.rows_skipped as usize, "row"),
-            if source.rows_skipped == 1 {
-                "was"
-            } else {
-                "were"
-            }
-        )?;
+    if let Some(skipped) = describe_skipped_rows(source) {
+        writeln!(writer, "{skipped}")?;
     }
     writeln!(
         writer,
         "{}\n",
         plain(describe_environment(&run.begun.environment))
     )
+}
+
+/// Counts the rows of an import that could not be read, without a full stop; `None` if there are none.
+pub(crate) fn describe_skipped_rows(source: &Source) -> Option<String> {
+    let rows = units::counted(source.rows_skipped as usize, "row");
+    let verb = if source.rows_skipped == 1 {
+        "was"
+    } else {
+        "were"
+    };
+    (source.rows_skipped > 0).then(|| format!("{rows} could not be read and {verb} skipped"))
 }
 
 /// Describes the known facts about the machine and the build of an imported run.

@@ -244,18 +244,23 @@ fn a_measurement_of_some_rounds_has_the_usual_looks_before_its_end() {
     assert_eq!(Plan::looks_up_to(7), [7]);
 }
 
-#[test]
-fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_level() {
-    // The base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the candidate always takes 105 ns.
+/// Makes rounds whose two tests contradict each other: the base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the
+/// candidate always takes 105 ns.
+fn rounds_with_one_fast_sample() -> Vec<Round> {
     let mut noise = Noise::new(7);
-    let rounds = rounds_of(20, |_, side, i| {
+    rounds_of(20, |_, side, i| {
         let cost = match side {
             Side::Candidate => 1.05,
             Side::Base if i == 7 => 1.0,
             Side::Base => 1.15,
         };
         100.0 * cost * (1.0 + 0.0005 * noise.exponential())
-    });
+    })
+}
+
+#[test]
+fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_level() {
+    let rounds = rounds_with_one_fast_sample();
     // Of a family of ten thousand each has a level of 8e-7, and the rank test half of that: less than 2^-20, the smallest p of 20 rounds.
     for (planned, contradict) in [(1, true), (10_000, false)] {
         let plan = Plan {
@@ -483,15 +488,7 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
  {
     // The rounds show whether the change is within the threshold or beyond it.
     let advised = |factor: f64, is_too_noisy: bool, gap: f64| {
-        let mut noise = Noise::new(4);
-        let mut process = 0.0;
-        let rounds = rounds_of(20, |_, side, i| {
-            if i == 0 {
-                process = 0.01 * noise.normal();
-            }
-            let cost = if side == Side::Candidate { factor } else { 1.0 };
-            100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
-        });
+        let rounds = rounds_of_differing_processes(factor);
         let key = key("b");
         let series = PairedSeries {
             key: &key,
@@ -521,16 +518,7 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
 
 #[test]
 fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look() {
-    // The base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the candidate always takes 105 ns.
-    let mut noise = Noise::new(7);
-    let rounds = rounds_of(20, |_, side, i| {
-        let cost = match side {
-            Side::Candidate => 1.05,
-            Side::Base if i == 7 => 1.0,
-            Side::Base => 1.15,
-        };
-        100.0 * cost * (1.0 + 0.0005 * noise.exponential())
-    });
+    let rounds = rounds_with_one_fast_sample();
     let key = key("b");
     let series = PairedSeries {
         key: &key,

@@ -212,18 +212,23 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
     assert!((20..2_000).contains(&needed), "{needed}");
 }
 
+/// Makes rounds whose processes differ by 1 %, so that they decide nothing about a candidate that takes `factor` times as long.
+fn rounds_of_differing_processes(factor: f64) -> Vec<Round> {
+    let mut noise = Noise::new(4);
+    let mut process = 0.0;
+    rounds_of(20, |_, side, i| {
+        if i == 0 {
+            process = 0.01 * noise.normal();
+        }
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
+        100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
+    })
+}
+
 #[test]
 fn more_rounds_are_advised_by_the_square_of_the_margin_over_the_distance_from_the_threshold() {
     for factor in [1.005, 1.013] {
-        let mut noise = Noise::new(4);
-        let mut process = 0.0;
-        let rounds = rounds_of(20, |_, side, i| {
-            if i == 0 {
-                process = 0.01 * noise.normal();
-            }
-            let cost = if side == Side::Candidate { factor } else { 1.0 };
-            100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
-        });
+        let rounds = rounds_of_differing_processes(factor);
         let comparison = judged(&rounds);
         assert_eq!(comparison.verdict, Verdict::Inconclusive, "{factor}");
         let threshold = 0.01_f64.ln_1p();
