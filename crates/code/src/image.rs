@@ -24,13 +24,16 @@ pub(crate) enum SectionUse {
     Threads,
 }
 
+/// End of the addresses that a process can use on x86-64.
+const END_OF_MEMORY: u64 = 1 << 47;
+
 /// A section that is loaded into memory.
 #[derive(Debug)]
 pub(crate) struct LoadedSection<'d> {
     pub(crate) name: String,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Content in the file; shorter than the section if the rest begins as zeros.
+    /// Content in the file; empty if the section begins as zeros.
     pub(crate) bytes: &'d [u8],
     pub(crate) content: SectionUse,
     pub(crate) in_file: u64,
@@ -146,6 +149,7 @@ impl<'d> Image<'d> {
                     name: name()?,
                 }),
                 SymbolKind::Data if size > 0 => {
+                    end_in_memory(start, size)?;
                     names.entry(start).or_default().push(name()?);
                     let known = objects.entry(start).or_insert(size);
                     *known = size.max(*known);
@@ -199,16 +203,15 @@ impl<'d> Image<'d> {
         (address < self.units[at].end).then_some(at)
     }
 
-    /// Returns `length` bytes from an address on; `None` beyond the section. Bytes that are not in the file are zeros.
-    pub(crate) fn bytes(&self, address: u64, length: u64) -> Option<Vec<u8>> {
+    /// Returns `length` bytes from an address on; `None` beyond the section. Bytes that begin as zeros are not in the file, and the result is then empty:
+    /// a section of zeros can be larger than memory.
+    pub(crate) fn bytes(&self, address: u64, length: u64) -> Option<&'d [u8]> {
         let section = self.section(address)?;
         let end = address
             .checked_add(length)
             .filter(|end| *end <= section.end)?;
         let within = |at: u64| ((at - section.start) as usize).min(section.bytes.len());
-        let mut found = section.bytes[within(address)..within(end)].to_vec();
-        found.resize(length as usize, 0);
-        Some(found)
+        Some(&section.bytes[within(address)..within(end)])
     }
 
     /// Returns the start and the size of the sized data at an address.
@@ -255,7 +258,7 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
         found.push(LoadedSection {
             name: section.name()?.to_owned(),
             start: section.address(),
-            end: section.address().saturating_add(section.size()),
+            end: end_in_memory(section.address(), section.size())?,
             bytes: section.data()?,
             content: if has(object::elf::SHF_EXECINSTR) {
                 SectionUse::Code
@@ -271,6 +274,16 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
     }
     found.sort_by_key(|section| section.start);
     Ok(found)
+}
+
+/// Returns the end of what begins at `start` and takes `size` bytes. Fails beyond the addresses of a process, so that no sum of addresses overflows.
+fn end_in_memory(start: u64, size: u64) -> Result<u64, UnsupportedExecutable> {
+    let end = start.checked_add(size);
+    end.filter(|end| *end <= END_OF_MEMORY).ok_or_else(|| {
+        UnsupportedExecutable::Damaged(format!(
+            "it has {size} bytes at {start:#x}, which no process can address"
+        ))
+    })
 }
 
 fn loader_writes(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, UnsupportedExecutable> {

@@ -297,7 +297,7 @@ impl<'d> Disassembly<'d> {
     fn instructions(&self, unit: &CodeUnit) -> Vec<Instruction> {
         let bytes = self.image.bytes(unit.start, unit.end - unit.start);
         let bytes = bytes.unwrap_or_default();
-        Decoder::with_ip(64, &bytes, unit.start, DecoderOptions::NONE)
+        Decoder::with_ip(64, bytes, unit.start, DecoderOptions::NONE)
             .iter()
             .collect()
     }

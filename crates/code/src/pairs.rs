@@ -212,10 +212,12 @@ impl<'p, 'd> Pairs<'p, 'd> {
             };
         }
         let tables = (here.tables.get(&base), there.tables.get(&candidate));
-        let pair = |kind, before: u64| AddressPair {
-            kind,
-            base: base - before,
-            candidate: candidate - before,
+        let pair = |kind, before: u64| {
+            Some(AddressPair {
+                kind,
+                base: base.checked_sub(before)?,
+                candidate: candidate.checked_sub(before)?,
+            })
         };
         let objects = (here.image.object_at(base), there.image.object_at(candidate));
         let pair = match (extent, tables, objects) {
@@ -232,6 +234,9 @@ impl<'p, 'd> Pairs<'p, 'd> {
             (_, _, (Some((start, size)), None)) => pair(PairKind::Exact(size), base - start),
             (_, _, (None, Some((start, size)))) => pair(PairKind::Exact(size), candidate - start),
             (_, _, (None, None)) => pair(PairKind::Open, 0),
+        };
+        let Some(pair) = pair else {
+            return PairingResult::Elsewhere;
         };
         let at = self.node(pair);
         let seen = self.of_base.entry(base).or_default();
@@ -311,10 +316,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
         leads: &mut Vec<PairDependency>,
     ) -> bool {
         let (old, new) = (&self.base.image, &self.candidate.image);
-        let (Some(mut here), Some(mut there)) = (old.bytes(base, size), new.bytes(candidate, size))
-        else {
+        let (Some(here), Some(there)) = (old.bytes(base, size), new.bytes(candidate, size)) else {
             return false;
         };
+        let (mut here, mut there) = (here.to_vec(), there.to_vec());
         // A write of 8 bytes that begins before the range may reach into it.
         let written = |written: &std::collections::BTreeMap<u64, LoaderWrite>, start: u64| {
             let range = start.saturating_sub(7)..start + size;
@@ -339,8 +344,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
             if !same || start > end {
                 return false;
             }
-            here[start..end].fill(0);
-            there[start..end].fill(0);
+            for side in [&mut here, &mut there] {
+                let length = side.len();
+                side[start.min(length)..end.min(length)].fill(0);
+            }
             same &= match (what, other) {
                 (LoaderWrite::Address(old), LoaderWrite::Address(new)) => {
                     self.follow_reference(old, new, AccessSize::Open, leads)
@@ -348,7 +355,10 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 (old, new) => old == new,
             };
         }
-        same && here == there
+        let are_zeros = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+        let are_equal = here == there
+            || ((here.is_empty() || there.is_empty()) && are_zeros(&here) && are_zeros(&there));
+        same && are_equal
     }
 
     /// Compares the data up to the next address, on either side, at which other data may begin.

@@ -199,10 +199,10 @@ impl UnitBody {
             return Self::default();
         };
         let mut body = Self {
-            masked: bytes.clone(),
+            masked: bytes.to_vec(),
             ..Self::default()
         };
-        let mut decoder = Decoder::with_ip(64, &bytes, unit.start, DecoderOptions::NONE);
+        let mut decoder = Decoder::with_ip(64, bytes, unit.start, DecoderOptions::NONE);
         let mut instruction = Instruction::default();
         while decoder.can_decode() {
             let at = decoder.position();
@@ -285,7 +285,8 @@ pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
         }
         let words = image.bytes(address + 8, SIZE - 8)?;
         let number = |at: usize| {
-            u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]])
+            let digits = words.get(at..at + 4).and_then(|word| word.try_into().ok());
+            digits.map_or(0, u32::from_le_bytes)
         };
         let length = u64::from(number(0));
         let is_place = number(4) == 0 && number(8) > 0 && (1..MOST_COLUMNS).contains(&number(12));
@@ -295,5 +296,5 @@ pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
         image.bytes(*path, length)
     };
     // Some compilers include a final zero in the length.
-    path().is_some_and(|path| path.strip_suffix(b"\0").unwrap_or(&path).ends_with(b".rs"))
+    path().is_some_and(|path| path.strip_suffix(b"\0").unwrap_or(path).ends_with(b".rs"))
 }

@@ -34,3 +34,42 @@ fn functions_of_a_damaged_executable_are_read_or_refused() {
         }
     });
 }
+
+#[test]
+fn a_section_of_zeros_may_be_larger_than_memory_but_not_than_all_addresses() {
+    let huge = compare(&with_zeros(1 << 46), &with_zeros(1 << 46));
+    assert_eq!(huge.map(|found| found.reach), Ok(Reach::Same));
+    let error = compare(&with_zeros(u64::MAX), WHOLE).unwrap_err();
+    assert!(
+        error.to_string().ends_with("which no process can address"),
+        "{error}"
+    );
+}
+
+/// Returns the executable with this size of its zero-initialized variables.
+fn with_zeros(size: u64) -> Vec<u8> {
+    const NO_BITS: u32 = 8;
+    const HEADER: usize = 64;
+    let mut bytes = WHOLE.to_vec();
+    let number = |at: usize| {
+        u64::from_le_bytes(
+            WHOLE[at..at + 8]
+                .try_into()
+                .expect("the slice has this length"),
+        )
+    };
+    let first = number(0x28) as usize;
+    let mut headers = (first..).step_by(HEADER);
+    let kind = |at: usize| {
+        u32::from_le_bytes(
+            WHOLE[at + 4..at + 8]
+                .try_into()
+                .expect("the slice has this length"),
+        )
+    };
+    let zeros = headers
+        .find(|at| kind(*at) == NO_BITS)
+        .expect("it has such variables");
+    bytes[zeros + 32..zeros + 40].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
