@@ -163,6 +163,9 @@ mod sampler;
 pub mod sequence;
 mod settings;
 mod smoke;
+#[cfg(feature = "sources")]
+#[doc(hidden)]
+pub mod sources;
 mod suite;
 mod table;
 mod timing;

@@ -29,10 +29,14 @@ pub(crate) struct HarnessIdentity {
     pub(crate) reach: &'static str,
 }
 
+/// The version of this crate and of `perfcheck-criterion`, which are released together.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The identity of this crate.
 pub(crate) const ADDRESSABLE: HarnessIdentity = HarnessIdentity {
-    name: env!("CARGO_PKG_NAME"),
-    version: env!("CARGO_PKG_VERSION"),
+    // Not `CARGO_PKG_NAME`: `cargo perfcheck` also builds these sources under another name.
+    name: "perfcheck",
+    version: VERSION,
     reach: "addressable",
 };
 

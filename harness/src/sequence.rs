@@ -17,7 +17,7 @@ use crate::walk;
 
 pub use crate::counting::Window;
 pub use crate::output::{format_rate, format_time, print, print_note};
-pub use crate::protocol::escape;
+pub use crate::protocol::{VERSION, escape};
 pub use crate::timing::Batches;
 
 /// The id and settings of a declared benchmark.

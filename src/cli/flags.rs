@@ -13,7 +13,7 @@ use crate::options::{CountingMode, Effort, OutputOptions, StoreOptions, clap_ran
 use crate::pipeline::Against;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
-    BenchesFrom, SamplingMode, Verdict, WarmUpGoal, limits, parse_duration,
+    BenchesFrom, CriterionHarness, SamplingMode, Verdict, WarmUpGoal, limits, parse_duration,
 };
 use perfcheck_build::cargo::CargoOptions;
 
@@ -191,6 +191,9 @@ pub(super) struct CompilationFlags {
     /// Directory for all generated artifacts
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
     target_dir: Option<PathBuf>,
+    /// Run Criterion benches on this harness [default: perfcheck]
+    #[arg(long, value_name = "HARNESS", help_heading = "Compilation options", value_parser = word_parser::<CriterionHarness>(CriterionHarness::WORDS))]
+    harness: Option<CriterionHarness>,
     /// Number of parallel build jobs
     #[arg(
         short,
@@ -229,6 +232,7 @@ impl CompilationFlags {
             target: self.target,
             target_dir: self.target_dir,
             jobs: self.jobs,
+            harness: self.harness,
             verbose: output.verbose,
             quiet: output.quiet,
             color: Some(output.color.to_string()),

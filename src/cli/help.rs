@@ -4,7 +4,7 @@
 use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. Without them, `-h` fits on one screen.
-const ONLY_IN_LONG_HELP: [&str; 65] = [
+const ONLY_IN_LONG_HELP: [&str; 66] = [
     // `--manifest-path`, as clap-cargo calls it.
     "PATH",
     "against_executable",
@@ -31,6 +31,7 @@ const ONLY_IN_LONG_HELP: [&str; 65] = [
     "features",
     "frozen",
     "guess_units",
+    "harness",
     "ignore_drift",
     "instructions",
     "jobs",

@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::layer::{Layer, Layers, Override};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
-    parse_fraction,
+    Correction, CriterionHarness, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits,
+    parse_duration, parse_fraction,
 };
 
 /// An error in a table of Cargo.toml.
@@ -67,6 +67,8 @@ pub struct WorkspaceSettings {
     pub time_per_benchmark: Option<Duration>,
     /// Disk space for kept builds, in MiB.
     pub kept_builds_mib: Option<u32>,
+    /// The harness on which Criterion benches run.
+    pub harness: Option<CriterionHarness>,
     /// Verdicts that make the run fail.
     pub fail_on: Option<Vec<Verdict>>,
     /// Thresholds that are conventions (for `--test`, outliers and effect sizes) rather than properties of a test.
@@ -93,7 +95,7 @@ const LAYER_KEYS: [&str; 7] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 13] = [
+const WORKSPACE_KEYS: [&str; 14] = [
     "id",
     "team-store",
     "method",
@@ -105,6 +107,7 @@ const WORKSPACE_KEYS: [&str; 13] = [
     "timeout",
     "time-per-benchmark",
     "kept-builds-mib",
+    "harness",
     "fail-on",
     THRESHOLDS,
 ];
@@ -310,6 +313,7 @@ impl<'a> TableParser<'a> {
             timeout: self.parse("timeout", number_or_string(parse_duration))?,
             time_per_benchmark: self.parse("time-per-benchmark", time_per_benchmark)?,
             kept_builds_mib: self.parse("kept-builds-mib", integer(&limits::KEPT_BUILDS_MIB))?,
+            harness: self.parse("harness", string(str::parse))?,
             fail_on: self.parse("fail-on", fail_on)?,
             thresholds: self.parse_thresholds()?,
         })

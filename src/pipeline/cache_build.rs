@@ -11,9 +11,9 @@ use crate::session::{Context, World};
 use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, BySide, Run};
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{
-    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
-    UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
-    find_kept_build, find_kept_builds, read_kept_executables,
+    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, CriterionBuild, PreparedSides, SidesError,
+    SidesRequest, UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree,
+    default_cache, find_kept_build, find_kept_builds, read_kept_executables,
 };
 use perfcheck_host::Revision;
 
@@ -44,6 +44,7 @@ impl CacheBuild<'_> {
         })?;
         self.report_ready(&describe_revision(revision), &built.base, world)?;
         self.report_ready(WORK_TREE, &built.candidate, world)?;
+        self.report_harness(&[&built.base, &built.candidate], world)?;
         Ok(built)
     }
 
@@ -55,6 +56,7 @@ impl CacheBuild<'_> {
         let (built, facts) =
             self.with_cache(world, |request, events| build_work_tree(request, events))?;
         self.report_ready(WORK_TREE, &built, world)?;
+        self.report_harness(&[&built], world)?;
         Ok((built, facts))
     }
 
@@ -127,6 +129,9 @@ impl CacheBuild<'_> {
             workspace: &self.context.workspace,
             checkout: self.context.checkout(),
             benches_from: self.benches_from,
+            harness: (self.cargo.harness)
+                .or(self.context.tables.workspace.harness)
+                .unwrap_or_default(),
             room: u64::from(room.unwrap_or(DEFAULT_KEPT_BUILDS_MIB)) << 20,
             spared: &spared,
             stand_in: stand_in.as_deref(),
@@ -134,7 +139,8 @@ impl CacheBuild<'_> {
         };
         let stderr = &mut *world.stderr;
         let mut show = |event: BuildEvent<'_>| {
-            if !self.quiet || matches!(event, BuildEvent::LeftOut(_)) {
+            let is_warning = matches!(event, BuildEvent::LeftOut(_) | BuildEvent::Diagnostics(_));
+            if !self.quiet || is_warning {
                 write_event(&event, stderr);
             }
         };
@@ -151,6 +157,33 @@ impl CacheBuild<'_> {
             let seconds = (side.checkout_time + side.build_time).as_secs_f64();
             let words = format!("{what}, built in {seconds:.1} s");
             output::write_build_event(world.stderr, "Ready", &words)?;
+        }
+        Ok(())
+    }
+
+    /// Reports the harness of Criterion benches, which is the same on all `sides`, if any of them was built now.
+    fn report_harness(&self, sides: &[&BuiltSide], world: &mut World<'_>) -> Result<(), AppError> {
+        let built = sides
+            .iter()
+            .find(|side| side.provenance == BuildOrigin::Built);
+        let Some(built) = built.filter(|_| !self.quiet) else {
+            return Ok(());
+        };
+        match &built.criterion {
+            CriterionBuild::Absent | CriterionBuild::AsIs(None) => {}
+            CriterionBuild::Replaced(versions) => {
+                let words = format!(
+                    "{} runs on perfcheck's harness, without plots (--harness as-is: Criterion itself)",
+                    versions.join(", ")
+                );
+                output::write_build_event(world.stderr, "Harness", &words)?;
+            }
+            CriterionBuild::AsIs(Some(reason)) => {
+                let words = format!(
+                    "Criterion runs as it is, which makes measuring slower: perfcheck's harness cannot replace it, because {reason}\n  help: `--harness as-is` hides this warning"
+                );
+                output::write_warning(world.stderr, &words)?;
+            }
         }
         Ok(())
     }
@@ -191,6 +224,12 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         BuildEvent::LeftOut(left_out) => {
             // Ignore a closed stderr.
             let _ = output::write_warning(stderr, &left_out_in_words(left_out));
+            return;
+        }
+        BuildEvent::Diagnostics(messages) => {
+            for message in *messages {
+                let _ = write!(stderr, "{message}");
+            }
             return;
         }
         BuildEvent::Waiting(folder) => (

@@ -16,7 +16,7 @@ use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     DiscoveredBenches, Filter, ReferenceContext, TargetFailure, discover,
 };
-use perfcheck_build::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
+use perfcheck_build::cargo::{BenchTarget, BuildOrder, Diagnostics, SkipReason, SkippedTarget};
 
 /// Default of the fixed part of every deadline, which does not depend on the request to a bench.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,6 +46,7 @@ fn order_in_place<'a>(
         toolchain: context.toolchain(&common.cargo, world.supervisor)?,
         options: &common.cargo,
         variables: const { &BTreeMap::new() },
+        diagnostics: Diagnostics::Immediate,
         supervisor: world.supervisor,
     })
 }

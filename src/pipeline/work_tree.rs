@@ -106,8 +106,8 @@ impl WorkTree {
             _ => None,
         };
         if let Some(base) = &kept {
-            is_alike =
-                has_features_of(candidate, base) || request.comparison.allows(Fact::Features);
+            is_alike = candidate.criterion.is_same_harness(&base.criterion)
+                && (has_features_of(candidate, base) || request.comparison.allows(Fact::Features));
         }
         if let (true, Some(mut base)) = (is_alike, kept) {
             base.targets

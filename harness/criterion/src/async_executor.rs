@@ -50,6 +50,35 @@ impl AsyncExecutor for SmolExecutor {
     }
 }
 
+/// An executor for futures of the crate `async-std`, whose reactor runs on threads of its own.
+///
+/// It does not depend on `async-std`, so `async_std::task::current()` fails in the outermost future.
+#[cfg(feature = "async_std")]
+pub struct AsyncStdExecutor;
+
+#[cfg(feature = "async_std")]
+impl AsyncExecutor for AsyncStdExecutor {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        struct Unpark(std::thread::Thread);
+
+        impl std::task::Wake for Unpark {
+            fn wake(self: std::sync::Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+
+        let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
+        let mut context = std::task::Context::from_waker(&waker);
+        let mut future = std::pin::pin!(future);
+        loop {
+            match future.as_mut().poll(&mut context) {
+                std::task::Poll::Ready(output) => return output,
+                std::task::Poll::Pending => std::thread::park(),
+            }
+        }
+    }
+}
+
 #[cfg(feature = "async_tokio")]
 impl AsyncExecutor for tokio::runtime::Runtime {
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {

@@ -36,6 +36,9 @@ mod output;
 pub mod profiler;
 mod sample;
 mod session;
+#[cfg(feature = "sources")]
+#[doc(hidden)]
+pub mod sources;
 mod visit;
 
 pub use std::hint::black_box;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use crate::command_line::command_line;
 use crate::output::{self, Output};
 use crate::visit::Visit;
-use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, print_note};
+use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, VERSION, print_note};
 
 /// A global, because all `Criterion` values of the process share one session.
 static SESSION: Mutex<Option<ExecutableSession>> = Mutex::new(None);
@@ -58,8 +58,8 @@ fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
 
 impl ExecutableSession {
     fn connect(moment: ConnectTime) -> Result<Self, ExitCode> {
-        let name = env!("CARGO_PKG_NAME");
-        let parent = Parent::connect(name, env!("CARGO_PKG_VERSION"), moment)?;
+        // Not the variables of cargo: `cargo perfcheck` also builds these sources under Criterion's name and version.
+        let parent = Parent::connect("perfcheck-criterion", VERSION, moment)?;
         Ok(Self {
             parent,
             is_guarded: moment == ConnectTime::StartOfMain,

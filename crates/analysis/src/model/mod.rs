@@ -49,4 +49,4 @@ pub use settings::{
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use thresholds::{ThresholdKind, ThresholdOrder, Thresholds};
-pub use verdict::{BenchesFrom, BySide, Side, Tally, Verdict};
+pub use verdict::{BenchesFrom, BySide, CriterionHarness, Side, Tally, Verdict};

@@ -124,3 +124,13 @@ words! {
         WorkTree = "worktree": "Use the benches of the work tree",
     }
 }
+
+words! {
+    /// The harness on which Criterion benches run.
+    #[derive(Default)]
+    CriterionHarness {
+        #[default]
+        Perfcheck = "perfcheck": "Perfcheck's harness, if the benches compile with it",
+        AsIs = "as-is": "Criterion itself",
+    }
+}

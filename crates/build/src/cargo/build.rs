@@ -1,5 +1,6 @@
 //! The build: asks cargo which targets it would bench, then reads the messages of `cargo bench --no-run`.
 
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Artifact, BuildScript, Message};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,8 +39,19 @@ pub struct BuildOrder<'a> {
     pub options: &'a CargoOptions,
     /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
     pub variables: &'a BTreeMap<String, Option<OsString>>,
+    /// When to print the compiler's messages.
+    pub diagnostics: Diagnostics,
     /// Starts cargo and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,
+}
+
+/// The time to print the compiler's messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Diagnostics {
+    /// As they arrive.
+    Immediate,
+    /// Not by this build: a successful build returns them, and the error of a failed build has the first error.
+    Later,
 }
 
 impl BuildOrder<'_> {
@@ -66,11 +78,7 @@ impl BuildOrder<'_> {
         }
         let mut command = Command::new(self.cargo);
         command
-            .args([
-                "bench",
-                "--no-run",
-                "--message-format=json-render-diagnostics",
-            ])
+            .args(["bench", "--no-run", self.message_format()])
             .args(self.options.selection_flags())
             .args(match &selection {
                 Some(selection) => selection.flags.clone(),
@@ -101,11 +109,13 @@ impl BuildOrder<'_> {
         .map_err(start_error)?;
         let mut artifacts: Vec<Artifact> = Vec::new();
         let mut scripts: Vec<BuildScript> = Vec::new();
+        let mut diagnostics: Vec<Diagnostic> = Vec::new();
         loop {
             crossbeam_channel::select! {
                 recv(received) -> message => match message {
                     Ok(Message::CompilerArtifact(artifact)) => artifacts.push(artifact),
                     Ok(Message::BuildScriptExecuted(script)) => scripts.push(script),
+                    Ok(Message::CompilerMessage(message)) => diagnostics.push(message.message),
                     Ok(_) => {}
                     Err(_) => break,
                 },
@@ -123,6 +133,7 @@ impl BuildOrder<'_> {
             return Err(CargoError::Build {
                 status: status.to_string(),
                 unstable: self.unstable_targets(selection.as_ref()),
+                first_error: first_error(&diagnostics),
             });
         }
         // Without target flags cargo selects by itself and may build more than is measured.
@@ -139,6 +150,8 @@ impl BuildOrder<'_> {
         }
         let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
         output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
+        let diagnostics = diagnostics.into_iter();
+        output.diagnostics = diagnostics.filter_map(|one| one.rendered).collect();
         Ok(output)
     }
 
@@ -156,6 +169,13 @@ impl BuildOrder<'_> {
             .filter(|(package, target)| has_bench_functions(package, target))
             .map(|(package, target)| format!("{}/{}", package.name, target.name))
             .collect()
+    }
+
+    fn message_format(&self) -> &'static str {
+        match self.diagnostics {
+            Diagnostics::Immediate => "--message-format=json-render-diagnostics",
+            Diagnostics::Later => "--message-format=json-diagnostic-rendered-ansi",
+        }
     }
 
     fn set_variables(&self, command: &mut Command) {
@@ -204,6 +224,16 @@ impl BuildOrder<'_> {
             },
         )
     }
+}
+
+/// Returns the text of the first error, with its code.
+fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
+    let is_error = |one: &&Diagnostic| one.level == DiagnosticLevel::Error;
+    let error = diagnostics.iter().find(is_error)?;
+    Some(match &error.code {
+        Some(code) => format!("{}: {}", code.code, error.message),
+        None => error.message.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -308,6 +338,7 @@ mod tests {
             toolchain: &toolchain,
             options,
             variables: &BTreeMap::new(),
+            diagnostics: Diagnostics::Immediate,
             supervisor: &supervisor,
         };
         let selection = order.query_selection().expect("an answer");
@@ -418,6 +449,7 @@ mod tests {
                 toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
                 options: &options,
                 variables: &BTreeMap::new(),
+                diagnostics: Diagnostics::Immediate,
                 supervisor: &supervisor,
             };
             order.query_selection().expect("an answer").flags

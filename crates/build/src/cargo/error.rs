@@ -54,6 +54,8 @@ pub enum CargoError {
         status: String,
         /// The targets with `#[bench]` functions, if the compiler is a stable one.
         unstable: Vec<String>,
+        /// The compiler's first error, if it was not printed.
+        first_error: Option<String>,
     },
     /// A program answered in an unexpected format.
     #[error("unexpected answer from `{program}`: {what}")]

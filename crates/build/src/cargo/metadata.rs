@@ -60,11 +60,28 @@ impl Workspace {
         options: &CargoOptions,
         supervisor: &Supervisor,
     ) -> Result<Self, CargoError> {
-        let mut command = MetadataCommand::new();
         // Only members are of interest. Without dependencies, cargo does not resolve, lock or download anything.
+        let mut command = Self::command(cargo, options);
+        let written = Self::run(command.no_deps(), cargo, supervisor)?;
+        Self::parse(&written).map_err(|what| CargoError::Answer {
+            program: "cargo metadata".to_owned(),
+            what,
+        })
+    }
+
+    /// Makes cargo resolve all dependencies and write the lock file, as a build would.
+    pub fn lock(
+        cargo: &Path,
+        options: &CargoOptions,
+        supervisor: &Supervisor,
+    ) -> Result<(), CargoError> {
+        Self::run(&Self::command(cargo, options), cargo, supervisor).map(drop)
+    }
+
+    fn command(cargo: &Path, options: &CargoOptions) -> MetadataCommand {
+        let mut command = MetadataCommand::new();
         command
             .cargo_path(cargo)
-            .no_deps()
             .other_options(options.metadata_flags());
         if let Some(path) = &options.manifest_path {
             command.manifest_path(path);
@@ -78,6 +95,14 @@ impl Workspace {
         if !options.features.is_empty() {
             command.features(CargoOpt::SomeFeatures(options.features.clone()));
         }
+        command
+    }
+
+    fn run(
+        command: &MetadataCommand,
+        cargo: &Path,
+        supervisor: &Supervisor,
+    ) -> Result<Vec<u8>, CargoError> {
         let output = supervisor
             .output(&mut command.cargo_command())
             .map_err(|error| CargoError::not_run(cargo, error))?;
@@ -85,10 +110,7 @@ impl Workspace {
             let message = String::from_utf8_lossy(&output.stderr);
             return Err(CargoError::Metadata(message.trim_end().to_owned()));
         }
-        Self::parse(&output.stdout).map_err(|what| CargoError::Answer {
-            program: "cargo metadata".to_owned(),
-            what,
-        })
+        Ok(output.stdout)
     }
 
     /// Parses the output of `cargo metadata`.

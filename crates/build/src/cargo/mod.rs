@@ -12,10 +12,11 @@ mod package_spec;
 mod selection;
 mod toolchain;
 
-pub use build::{BuildOrder, BuiltTargets};
+pub use build::{BuildOrder, BuiltTargets, Diagnostics};
 pub use error::CargoError;
 pub use metadata::{BenchPackage, PackageSettings, Workspace, has_libtest_benches};
 pub use options::CargoOptions;
+pub(crate) use options::config_argument;
 pub use output::{BenchExecutable, BenchTarget, BuildOutput};
 pub use selection::{SkipReason, SkippedTarget};
 pub use toolchain::Toolchain;

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::package_spec::is_glob;
+use perfcheck_analysis::model::CriterionHarness;
 
 /// The flags of `cargo bench` that select packages, targets and features or control the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct CargoOptions {
     pub quiet: bool,
     /// `--color`.
     pub color: Option<String>,
+    /// `--harness`, which is not one of cargo's flags.
+    pub harness: Option<CriterionHarness>,
 }
 
 impl CargoOptions {
@@ -167,6 +170,13 @@ impl CargoOptions {
     pub fn profile_name(&self) -> &str {
         self.profile.as_deref().unwrap_or("bench")
     }
+}
+
+/// Returns an argument of `--config` that sets the value at `keys` to a text.
+pub(crate) fn config_argument(keys: &[&str], text: &str) -> String {
+    let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+    let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+    format!("{}={}", keys.join("."), quoted(text))
 }
 
 /// Reports whether `--lib` selects this target.

@@ -32,6 +32,9 @@ pub struct BuildOutput {
     scripts: Vec<BuildScript>,
     /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
+    /// The compiler's messages that are still to be printed, colored for a terminal.
+    #[serde(skip)]
+    pub diagnostics: Vec<String>,
 }
 
 /// A bench executable of a build.
@@ -72,6 +75,7 @@ impl BuildOutput {
             artifacts,
             scripts,
             skipped: Vec::new(),
+            diagnostics: Vec::new(),
         }
     }
 

@@ -13,6 +13,10 @@ use std::{fs, io};
 use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
+use super::criterion::{
+    CarriedSources, CriterionBuild, LockFileBackup, NotReplaced, ReplaceableCriterion,
+    find_replaceable, is_criterion_named,
+};
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
 use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
 use super::mirror::{Mirror, WantedFiles};
@@ -21,9 +25,9 @@ use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_er
 use super::sources::own_sources;
 use super::state::{OutsidePaths, State, hash_files};
 use super::workbench::{BuildCache, SideBuilder};
-use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
+use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Diagnostics, Workspace};
 use crate::link::{KeptLink, Relinkable};
-use perfcheck_analysis::model::{BuildFacts, BySide};
+use perfcheck_analysis::model::{BuildFacts, BySide, CriterionHarness};
 use perfcheck_host::{HOOK_VARIABLES, Revision, build_environment};
 
 /// Builds `base` and then the work tree. Both are built in the same directory, so the next comparison finds the work tree's state there.
@@ -33,25 +37,21 @@ pub fn build_sides(
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<PreparedSides, SidesError> {
     let mut bench = SideBuilder::open(request, events)?;
-    let (base, candidate) = loop {
-        let base = loop {
-            let states = (bench.check_out(base)?, bench.work_tree()?);
-            if bench.update_layout(&[&states.0, &states.1])? {
-                break states.0;
-            }
-        };
-        let base = bench.build_or_reuse_side(base)?;
-        // The user may have edited files during the build of the base.
-        let levels = bench.layout.levels();
-        let candidate = bench.refresh_work_tree()?;
-        bench.update_layout(&[&candidate])?;
-        if bench.layout.levels() == levels {
-            break (base, bench.build_or_reuse_side(candidate)?);
+    let (mut built_base, mut candidate) = bench.build_both(base)?;
+    if !built_base.criterion.is_same_harness(&candidate.criterion) {
+        // The harness must be the same on both sides.
+        let mut criterion = built_base.criterion;
+        if matches!(criterion, CriterionBuild::Replaced(_)) {
+            criterion = candidate.criterion;
         }
-    };
+        bench.harness = CriterionHarness::AsIs;
+        (built_base, candidate) = bench.build_both(base)?;
+        built_base.criterion = criterion.clone();
+        candidate.criterion = criterion;
+    }
     bench.prune()?;
     let facts = request.toolchain.facts.clone();
-    Ok(PreparedSides::from_builds(base, candidate, facts))
+    Ok(PreparedSides::from_builds(built_base, candidate, facts))
 }
 
 /// Builds only the work tree. Returns the facts about the compiler, too.
@@ -254,6 +254,7 @@ impl BuildCache<'_> {
             build_time: record.build_time,
             skipped: output.skipped,
             locked: record.results.locked,
+            criterion: record.results.criterion,
             _in_use: [place.in_use, tree_in_use],
         })
     }
@@ -269,6 +270,25 @@ impl BuildCache<'_> {
 }
 
 impl SideBuilder<'_, '_> {
+    fn build_both(&mut self, base: &Revision) -> Result<(BuiltSide, BuiltSide), SidesError> {
+        loop {
+            let base = loop {
+                let states = (self.check_out(base)?, self.work_tree()?);
+                if self.update_layout(&[&states.0, &states.1])? {
+                    break states.0;
+                }
+            };
+            let base = self.build_or_reuse_side(base)?;
+            // The user may have edited files during the build of the base.
+            let levels = self.layout.levels();
+            let candidate = self.refresh_work_tree()?;
+            self.update_layout(&[&candidate])?;
+            if self.layout.levels() == levels {
+                return Ok((base, self.build_or_reuse_side(candidate)?));
+            }
+        }
+    }
+
     fn build_or_reuse_side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
         let outcome = self.find_or_build(&mut state);
         if let Err(SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_))) = &outcome
@@ -336,9 +356,12 @@ impl SideBuilder<'_, '_> {
         let copies = copies.map(|path| (path.clone(), source.join(path)));
         let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
         let contents = self.contents_key(&copies.collect(), state)?;
-        let output = self.call_cargo(state)?;
+        let CargoResult { output, criterion } = self.call_cargo(state)?;
         let build_time = began.elapsed();
-        let mut results = self.describe_results(&output)?;
+        if !output.diagnostics.is_empty() {
+            (self.events)(BuildEvent::Diagnostics(&output.diagnostics));
+        }
+        let mut results = self.describe_results(&output, criterion)?;
         // Without a commit, the key is a hash of the results.
         let key = key.filter(|_| state.commit.is_some());
         let key =
@@ -434,6 +457,10 @@ impl SideBuilder<'_, '_> {
         self.layout.make_links(&self.shelves.folder.sources())?;
         // A state without a lock file is built with the lock file that is already in the copy.
         let lock_file = self.present.lock_file();
+        LockFileBackup::restore_abandoned(
+            &self.sources_top().join(&lock_file),
+            &self.lock_file_note(),
+        )?;
         let mut spared = vec![Path::new(".git")];
         if !state.wanted.contains_key(&lock_file) {
             spared.push(&lock_file);
@@ -463,7 +490,7 @@ impl SideBuilder<'_, '_> {
         }
     }
 
-    fn call_cargo(&self, state: &State) -> Result<BuildOutput, SidesError> {
+    fn call_cargo(&self, state: &State) -> Result<CargoResult, SidesError> {
         let request = self.request;
         let source = &self.sources_top();
         let mut options = CargoOptions {
@@ -483,13 +510,13 @@ impl SideBuilder<'_, '_> {
         }
         if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
             // The package did not exist yet.
-            return Ok(BuildOutput::default());
+            return Ok(CargoResult::empty());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
         if !state.is_work_tree {
             match workspace.retain_existing(&options) {
                 Some(existing) => options = existing,
-                None => return Ok(BuildOutput::default()),
+                None => return Ok(CargoResult::empty()),
             }
         }
         let target = self.shelves.folder.target().into();
@@ -509,16 +536,79 @@ impl SideBuilder<'_, '_> {
             toolchain: request.toolchain,
             options: &options,
             variables: &variables,
+            diagnostics: Diagnostics::Immediate,
             supervisor: request.supervisor,
         };
         self.mirror().record_build_time()?;
-        let outcome = order.run_cargo();
+        let outcome = self.build_with_criterion(&order);
         self.mirror().record_build_time()?;
-        Ok(outcome?)
+        outcome
+    }
+
+    /// Runs cargo with the replacement of Criterion, or with Criterion itself if the replacement is not wanted or not possible.
+    fn build_with_criterion(&self, order: &BuildOrder<'_>) -> Result<CargoResult, SidesError> {
+        match self.build_with_replacement(order) {
+            Ok(result) => Ok(result),
+            Err(NotReplaced::Because(criterion)) => Ok(CargoResult {
+                output: order.run_cargo()?,
+                criterion,
+            }),
+            Err(NotReplaced::Failed(error)) => Err(error),
+        }
+    }
+
+    fn build_with_replacement(&self, order: &BuildOrder<'_>) -> Result<CargoResult, NotReplaced> {
+        if self.harness == CriterionHarness::AsIs {
+            return Err(NotReplaced::Because(CriterionBuild::AsIs(None)));
+        }
+        let path = self.sources_top().join(self.present.lock_file());
+        if let Ok(text) = fs::read_to_string(&path)
+            && !is_criterion_named(&text)
+        {
+            return Err(NotReplaced::Because(CriterionBuild::Absent));
+        }
+        // Cargo writes or completes the lock file now, as it would during the build.
+        Workspace::lock(order.cargo, order.options, order.supervisor)?;
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+        let text = fs::read_to_string(&path).map_err(file_error("cannot read", &path))?;
+        let replaced = find_replaceable(&text, &order.toolchain.facts.rustc)?;
+        if is_link {
+            return Err(NotReplaced::because("`Cargo.lock` is a symbolic link"));
+        }
+        let carried = CarriedSources {
+            directory: self.shelves.folder.notes_path("criterion"),
+        };
+        carried.write(&replaced)?;
+        let mut options = order.options.clone();
+        options.config.extend(carried.patches(&replaced));
+        options.offline |= options.frozen;
+        options.locked = false;
+        options.frozen = false;
+        let backup = LockFileBackup::save(&path, self.lock_file_note())?;
+        let order = BuildOrder {
+            options: &options,
+            diagnostics: Diagnostics::Later,
+            ..*order
+        };
+        let outcome = build_patched(&order, &backup, &replaced);
+        backup.restore()?;
+        Ok(CargoResult {
+            output: outcome?,
+            criterion: CriterionBuild::Replaced(replaced.iter().map(ToString::to_string).collect()),
+        })
+    }
+
+    /// Returns the path of the note with the original of a patched lock file.
+    fn lock_file_note(&self) -> PathBuf {
+        self.shelves.folder.notes_path("lock-file-before-patch")
     }
 
     /// Computes the hashes and versions that describe a finished build.
-    fn describe_results(&self, output: &BuildOutput) -> Result<BuildResults, SidesError> {
+    fn describe_results(
+        &self,
+        output: &BuildOutput,
+        criterion: CriterionBuild,
+    ) -> Result<BuildResults, SidesError> {
         let source = &self.sources_top();
         let workspace_root = source.join(self.request.prefix());
         let mut benches = BTreeMap::new();
@@ -541,6 +631,7 @@ impl SideBuilder<'_, '_> {
             benches,
             companions_hash: Key::compute(&companions).as_str().to_owned(),
             locked: parse_locked_versions(&locked.unwrap_or_default()),
+            criterion,
         })
     }
 
@@ -600,11 +691,57 @@ impl SideBuilder<'_, '_> {
             facts: &self.request.toolchain.facts,
             toolchain: self.request.toolchain.rustup_name().map(Into::into),
             flags: decisive_flags(self.request.options, &self.manifest),
+            criterion: match self.harness {
+                CriterionHarness::Perfcheck => CarriedSources::hash(),
+                CriterionHarness::AsIs => String::new(),
+            },
             variables: build_environment(),
             files,
             outside: OutsidePaths::collect(&state.wanted, &self.present.top).fingerprints(),
         })
     }
+}
+
+/// What cargo has built.
+struct CargoResult {
+    output: BuildOutput,
+    criterion: CriterionBuild,
+}
+
+impl CargoResult {
+    fn empty() -> Self {
+        Self {
+            output: BuildOutput::default(),
+            criterion: CriterionBuild::Absent,
+        }
+    }
+}
+
+/// Builds with the patches in the options of `order`.
+fn build_patched(
+    order: &BuildOrder<'_>,
+    backup: &LockFileBackup,
+    replaced: &[ReplaceableCriterion],
+) -> Result<BuildOutput, NotReplaced> {
+    let locked = Workspace::lock(order.cargo, order.options, order.supervisor);
+    locked.map_err(|error| match error {
+        CargoError::Metadata(message) => NotReplaced::because(first_line(&message)),
+        other => other.into(),
+    })?;
+    backup.keep_time()?;
+    backup.check_change(replaced)?;
+    order.run_cargo().map_err(|error| match error {
+        CargoError::Build { first_error, .. } => NotReplaced::because(format!(
+            "the benches do not compile with it: {}",
+            first_error.as_deref().map_or("see above", first_line)
+        )),
+        CargoError::Selection(message) => NotReplaced::because(first_line(&message)),
+        other => other.into(),
+    })
+}
+
+fn first_line(message: &str) -> &str {
+    message.lines().next().unwrap_or_default()
 }
 
 fn bench_name(package: &str, target: &str) -> String {

@@ -11,6 +11,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::outcome::Dependency;
 use super::sources::normalize_lexically;
+use crate::cargo::config_argument;
 
 /// Returns the configuration files that cargo reads when it runs in `here`.
 pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
@@ -52,7 +53,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
         let root = document.as_table();
         for (name, keys, item) in values_of_keys(root, "source", &["directory", "local-registry"]) {
             if let Some(there) = item.and_then(redirected) {
-                found.push(setting(&["source", &name, keys], &there));
+                found.push(config_argument(&["source", &name, keys], &there));
             }
         }
         let registries = root.get("patch").and_then(Item::as_table_like);
@@ -63,7 +64,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
             for (name, patch) in patches.iter() {
                 let path = patch.get("path").and_then(Item::as_str);
                 if let Some(there) = path.and_then(redirected) {
-                    found.push(setting(&["patch", registry, name, "path"], &there));
+                    found.push(config_argument(&["patch", registry, name, "path"], &there));
                 }
             }
         }
@@ -86,12 +87,6 @@ fn values_of_keys<'a>(
         }
     }
     found
-}
-
-fn setting(keys: &[&str], text: &str) -> String {
-    let quoted = |text: &str| toml_edit::Value::from(text).to_string();
-    let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
-    format!("{}={}", keys.join("."), quoted(text))
 }
 
 /// Returns the locked versions by package name. The result is empty for an unreadable file, which cargo will complain about.

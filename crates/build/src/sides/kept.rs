@@ -14,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::criterion::CriterionBuild;
 use super::key::map;
 use super::mirror::create_parents;
 use super::request::{SidesError, file_error};
@@ -65,6 +66,8 @@ pub(super) struct BuildResults {
     pub(super) companions_hash: String,
     /// Locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
+    /// The Criterion of its benches.
+    pub(super) criterion: CriterionBuild,
 }
 
 /// The record of a bench executable.

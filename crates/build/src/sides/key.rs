@@ -13,7 +13,7 @@ use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
 /// Version of the recipe; to be incremented whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// Length of a key, in characters.
 const LENGTH: usize = 24;
@@ -70,6 +70,8 @@ pub(super) struct Recipe<'a> {
     pub(super) facts: &'a BuildFacts,
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,
+    /// Hash of the sources that replace Criterion; empty if it is not to be replaced.
+    pub(super) criterion: String,
     pub(super) variables: Vec<(String, OsString)>,
     /// Files that are not part of the commit, with hashes of their content: files added to the sources, and cargo's configuration.
     pub(super) files: Vec<HashedPath>,

@@ -8,6 +8,7 @@
 mod build;
 mod cache;
 mod configuration;
+mod criterion;
 mod kept;
 mod key;
 mod mirror;
@@ -24,6 +25,7 @@ pub use build::{
     read_kept_executables,
 };
 pub use cache::{MeasuringLock, default_cache};
+pub use criterion::CriterionBuild;
 pub use outcome::{BuildOrigin, BuiltSide, Dependency, PreparedSides, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
 pub use request::{BuildEvent, SidesError, SidesRequest, UncopiedFile, UncopiedReason};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::criterion::CriterionBuild;
 use crate::cargo::{BenchTarget, SkippedTarget};
 use crate::link::{PathRewrite, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, GitState};
@@ -46,6 +47,8 @@ pub struct BuiltSide {
     pub skipped: Vec<SkippedTarget>,
     /// The locked versions of its dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
+    /// The Criterion of its benches.
+    pub criterion: CriterionBuild,
     pub(super) _in_use: [Arc<File>; 2],
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cargo::{CargoError, CargoOptions, SkippedTarget, Toolchain, Workspace};
-use perfcheck_analysis::model::BenchesFrom;
+use perfcheck_analysis::model::{BenchesFrom, CriterionHarness};
 use perfcheck_host::process::Supervisor;
 use perfcheck_host::{Checkout, GitError, Revision};
 
@@ -25,6 +25,8 @@ pub struct SidesRequest<'a> {
     pub checkout: Option<&'a Checkout>,
     /// The state whose bench targets a revision is built with.
     pub benches_from: BenchesFrom,
+    /// The harness on which Criterion benches run.
+    pub harness: CriterionHarness,
     /// Maximum size of the kept builds, in bytes. Builds in use may exceed it.
     pub room: u64,
     /// The names of builds that are never removed, regardless of size.
@@ -86,6 +88,8 @@ pub enum BuildEvent<'a> {
     LeftOut(&'a [UncopiedFile]),
     /// Cargo starts to build this revision, or the work tree (`None`). Cargo's own output follows.
     Building(Option<&'a Revision>),
+    /// The compiler's messages, colored for a terminal.
+    Diagnostics(&'a [String]),
     /// Cargo skipped these bench targets of the requested state.
     TargetsSkipped(&'a [SkippedTarget]),
 }

@@ -18,6 +18,7 @@ use super::request::{
 use super::sources::{Caches, PresentSources, list_sources};
 use super::state::{CurrentCheckout, DirectoryLayout, OutsidePaths, State};
 use crate::link::LinkRecorder;
+use perfcheck_analysis::model::CriterionHarness;
 use perfcheck_host::{Revision, build_environment};
 
 /// Maximum number of revisions that stay checked out. Those in use may exceed it.
@@ -43,6 +44,8 @@ pub(super) struct SideBuilder<'a, 'e> {
     /// A directory that contains the repository and that a manifest names.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
+    /// The harness to build Criterion benches with, if possible.
+    pub(super) harness: CriterionHarness,
     /// Keeps the link inputs; `None` if executables cannot be linked again.
     pub(super) link_keeping: Option<LinkRecorder>,
 }
@@ -136,6 +139,7 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
             },
             manifest: relative.to_owned(),
             configuration: configuration::files(&here, cargo_home.as_deref()),
+            harness: request.harness,
             link_keeping: link_keeping(request, &shelves.folder),
             request,
             events,

@@ -1,0 +1,401 @@
+//! Criterion benches on the harness of this project.
+//!
+//! A patch on cargo's command line puts `perfcheck-criterion`, whose sources this program carries, in the place of Criterion. The patch exists only in
+//! the copy of the sources. Cargo may change the lock file of the copy for Criterion and for what only Criterion needs; the lock file is restored after
+//! the build.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::request::{SidesError, file_error};
+use crate::cargo::config_argument;
+use perfcheck::sources::CrateFile;
+
+/// The Criterion that a build uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CriterionBuild {
+    /// None.
+    Absent,
+    /// The harness of this project in the place of these versions of Criterion.
+    Replaced(Vec<String>),
+    /// Criterion itself, for this reason; without a reason, the user asked for it.
+    AsIs(Option<String>),
+}
+
+impl CriterionBuild {
+    /// Reports whether the Criterion benches of both builds run on the same harness.
+    pub fn is_same_harness(&self, other: &Self) -> bool {
+        !matches!(
+            (self, other),
+            (Self::Replaced(_), Self::AsIs(_)) | (Self::AsIs(_), Self::Replaced(_))
+        )
+    }
+}
+
+/// The packages with Criterion's interface, with the latest known version of each as (major, minor).
+const KNOWN: [(&str, (u64, u64)); 2] = [
+    ("criterion", (0, 8)),
+    ("codspeed-criterion-compat", (4, u64::MAX)),
+];
+
+/// Name of the package that carries the harness. A workspace that depends on `perfcheck` locks a package of that name already.
+const CARRIED_HARNESS: &str = "perfcheck-for-criterion";
+
+/// The oldest compiler that builds the harness, as (major, minor).
+const OLDEST_COMPILER: (u64, u64) = (1, 85);
+
+/// A package as a lock file describes it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct LockedPackage {
+    name: String,
+    version: String,
+    /// Registry or repository; `None` for a directory.
+    source: Option<String>,
+}
+
+/// A Criterion that can be replaced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ReplaceableCriterion {
+    package: String,
+    version: String,
+}
+
+impl fmt::Display for ReplaceableCriterion {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.package, self.version)
+    }
+}
+
+impl ReplaceableCriterion {
+    fn folder_name(&self) -> String {
+        format!("{}-{}", self.package, self.version)
+    }
+}
+
+/// The reason why a build does not replace Criterion.
+#[derive(Debug)]
+pub(super) enum NotReplaced {
+    /// The build is to be made without the replacement.
+    Because(CriterionBuild),
+    /// There can be no build at all.
+    Failed(SidesError),
+}
+
+impl NotReplaced {
+    pub(super) fn because(reason: impl Into<String>) -> Self {
+        Self::Because(CriterionBuild::AsIs(Some(reason.into())))
+    }
+}
+
+impl<E: Into<SidesError>> From<E> for NotReplaced {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Reports whether a lock file may have a Criterion. Much faster than parsing it.
+pub(super) fn is_criterion_named(lock_file: &str) -> bool {
+    KNOWN
+        .iter()
+        .any(|(name, _)| lock_file.contains(&format!("name = \"{name}\"")))
+}
+
+/// Finds the Criterion versions in a lock file that can be replaced. `rustc` is the first line of `rustc -vV`.
+pub(super) fn find_replaceable(
+    lock_file: &str,
+    rustc: &str,
+) -> Result<Vec<ReplaceableCriterion>, NotReplaced> {
+    let mut replaceable = Vec::new();
+    for package in parse_packages(lock_file).into_keys() {
+        let Some((_, newest)) = KNOWN.iter().find(|(name, _)| *name == package.name) else {
+            continue;
+        };
+        let LockedPackage {
+            name,
+            version,
+            source,
+        } = package;
+        match source {
+            Some(source) if source.starts_with("registry+") => {}
+            Some(_) => return Err(NotReplaced::because(format!("{name} is from a repository"))),
+            None => return Err(NotReplaced::because(format!("{name} is from a directory"))),
+        }
+        if parse_version(&version).is_none_or(|version| version > *newest) {
+            return Err(NotReplaced::because(format!(
+                "{name} {version} is newer than this program"
+            )));
+        }
+        replaceable.push(ReplaceableCriterion {
+            package: name,
+            version,
+        });
+    }
+    if replaceable.is_empty() {
+        return Err(NotReplaced::Because(CriterionBuild::Absent));
+    }
+    let compiler = rustc.split(' ').nth(1).and_then(parse_version);
+    if compiler.is_some_and(|compiler| compiler < OLDEST_COMPILER) {
+        let (major, minor) = OLDEST_COMPILER;
+        return Err(NotReplaced::because(format!(
+            "the harness needs Rust {major}.{minor} or later"
+        )));
+    }
+    Ok(replaceable)
+}
+
+/// Returns major and minor version.
+fn parse_version(text: &str) -> Option<(u64, u64)> {
+    let mut numbers = text.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// Returns the packages of a lock file, each with its dependencies as written there; none if the file cannot be read.
+fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
+    let document: DocumentMut = lock_file.parse().unwrap_or_default();
+    let packages = document
+        .get("package")
+        .and_then(Item::as_array_of_tables)
+        .into_iter()
+        .flatten();
+    packages
+        .filter_map(|package| {
+            let text = |key: &str| Some(package.get(key)?.as_str()?.to_owned());
+            let dependencies = package.get("dependencies").and_then(Item::as_array);
+            let dependencies = dependencies.into_iter().flatten();
+            let dependencies = dependencies.filter_map(|one| one.as_str().map(str::to_owned));
+            let package = LockedPackage {
+                name: text("name")?,
+                version: text("version")?,
+                source: text("source"),
+            };
+            Some((package, dependencies.collect()))
+        })
+        .collect()
+}
+
+/// Fails if a patch has changed a lock file for anything but Criterion.
+fn check_lock_change(
+    before: &str,
+    after: &str,
+    replaced: &[ReplaceableCriterion],
+) -> Result<(), NotReplaced> {
+    let (before, after) = (parse_packages(before), parse_packages(after));
+    let is_ours = |package: &LockedPackage| {
+        let is_replaced = replaced
+            .iter()
+            .any(|one| one.package == package.name && one.version == package.version);
+        package.source.is_none() && (package.name == CARRIED_HARNESS || is_replaced)
+    };
+    for one in replaced {
+        if !after.keys().any(|package| {
+            is_ours(package) && package.name == one.package && package.version == one.version
+        }) {
+            return Err(NotReplaced::because(format!(
+                "cargo does not use the replacement of {} {}",
+                one.package, one.version
+            )));
+        }
+    }
+    // A new package is needed only by Criterion if all packages that depend on it are new, too.
+    let is_new = |package: &LockedPackage| !before.contains_key(package);
+    for package in after.keys().filter(|one| is_new(one) && !is_ours(one)) {
+        let is_user = |dependencies: &Vec<String>| {
+            dependencies.iter().any(|one| {
+                let mut words = one.split(' ');
+                words.next() == Some(&package.name)
+                    && words
+                        .next()
+                        .is_none_or(|version| version == package.version)
+            })
+        };
+        let mut users = after
+            .iter()
+            .filter(|(_, dependencies)| is_user(dependencies));
+        if users.any(|(user, _)| !is_new(user) && !is_ours(user)) {
+            return Err(NotReplaced::because(format!(
+                "cargo would also lock {} {} for other packages",
+                package.name, package.version
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The directory in the folder of a workspace that holds the harness and, for each replaced version, the replacement of Criterion.
+pub(super) struct CarriedSources {
+    pub(super) directory: PathBuf,
+}
+
+impl CarriedSources {
+    /// Returns a hash of all files. It is part of the recipe of a build.
+    pub(super) fn hash() -> String {
+        let mut hasher = blake3::Hasher::new();
+        let manifests = [
+            perfcheck::sources::MANIFEST,
+            perfcheck_criterion::sources::MANIFEST,
+        ];
+        let files = perfcheck::sources::FILES
+            .iter()
+            .chain(perfcheck_criterion::sources::FILES);
+        for text in files.map(|file| file.text).chain(manifests) {
+            hasher.update(text.as_bytes());
+        }
+        hasher.finalize().to_hex()[..24].to_owned()
+    }
+
+    /// Writes the files that differ, so that cargo builds them again only if they have changed.
+    pub(super) fn write(&self, replaced: &[ReplaceableCriterion]) -> Result<(), SidesError> {
+        let harness = carried_manifest(
+            perfcheck::sources::MANIFEST,
+            CARRIED_HARNESS,
+            env!("CARGO_PKG_VERSION"),
+        );
+        self.write_package(CARRIED_HARNESS, &harness, perfcheck::sources::FILES)?;
+        for one in replaced {
+            let mut manifest = carried_manifest(
+                perfcheck_criterion::sources::MANIFEST,
+                &one.package,
+                &one.version,
+            );
+            let mut dependency = toml_edit::InlineTable::new();
+            dependency.insert("package", CARRIED_HARNESS.into());
+            dependency.insert("path", format!("../{CARRIED_HARNESS}").into());
+            manifest["dependencies"]["perfcheck"] = value(dependency);
+            manifest["lib"]["name"] = value(one.package.replace('-', "_"));
+            self.write_package(
+                &one.folder_name(),
+                &manifest,
+                perfcheck_criterion::sources::FILES,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_package(
+        &self,
+        folder: &str,
+        manifest: &DocumentMut,
+        files: &[CrateFile],
+    ) -> Result<(), SidesError> {
+        let folder = self.directory.join(folder);
+        let manifest = manifest.to_string();
+        let files = files.iter().map(|file| (file.path, file.text));
+        for (path, text) in files.chain([("Cargo.toml", &*manifest)]) {
+            let path = folder.join(path);
+            if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+                continue;
+            }
+            let parent = path.parent().unwrap_or(&folder);
+            fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
+            fs::write(&path, text).map_err(file_error("cannot write", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the values of `--config` that make cargo use the replacements.
+    pub(super) fn patches(&self, replaced: &[ReplaceableCriterion]) -> Vec<String> {
+        // Cargo accepts no inline tables here.
+        let patches = replaced.iter().flat_map(|one| {
+            let folder = one.folder_name();
+            let path = self.directory.join(&folder).display().to_string();
+            let keys = ["patch", "crates-io", &folder];
+            [
+                config_argument(&[&keys[..], &["package"]].concat(), &one.package),
+                config_argument(&[&keys[..], &["path"]].concat(), &path),
+            ]
+        });
+        patches.collect()
+    }
+}
+
+/// Returns the manifest for building a carried package outside this project's workspace.
+fn carried_manifest(text: &str, name: &str, version: &str) -> DocumentMut {
+    let mut manifest: DocumentMut = text.parse().expect("cargo has read it");
+    for key in ["example", "bench", "lints", "dev-dependencies"] {
+        manifest.remove(key);
+    }
+    let mut package = Table::new();
+    package["name"] = value(name);
+    package["version"] = value(version);
+    package["edition"] = value("2024");
+    package["publish"] = value(false);
+    manifest["package"] = Item::Table(package);
+    manifest["workspace"] = Item::Table(Table::new());
+    manifest
+}
+
+/// The lock file of the copy, as it was before a patch. The note outlives a killed process.
+pub(super) struct LockFileBackup {
+    path: PathBuf,
+    note: PathBuf,
+    text: String,
+    modified: SystemTime,
+    permissions: Permissions,
+}
+
+impl LockFileBackup {
+    /// Saves the lock file at `path` in the file `note`.
+    pub(super) fn save(path: &Path, note: PathBuf) -> Result<Self, SidesError> {
+        let text = fs::read_to_string(path).map_err(file_error("cannot read", path))?;
+        let metadata = fs::metadata(path).map_err(file_error("cannot inspect", path))?;
+        let modified = metadata.modified();
+        fs::write(&note, &text).map_err(file_error("cannot write", &note))?;
+        let permissions = metadata.permissions();
+        let mut writable = permissions.clone();
+        writable.set_mode(permissions.mode() | 0o200);
+        fs::set_permissions(path, writable).map_err(file_error("cannot change", path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            note,
+            text,
+            modified: modified.map_err(file_error("cannot inspect", path))?,
+            permissions,
+        })
+    }
+
+    /// Fails if the patch has changed the lock file for anything but Criterion.
+    pub(super) fn check_change(
+        &self,
+        replaced: &[ReplaceableCriterion],
+    ) -> Result<(), NotReplaced> {
+        let after =
+            fs::read_to_string(&self.path).map_err(file_error("cannot read", &self.path))?;
+        check_lock_change(&self.text, &after, replaced)
+    }
+
+    /// Gives the patched lock file the time of the original one: build scripts of a package with a lock file run again after every change of it.
+    pub(super) fn keep_time(&self) -> Result<(), SidesError> {
+        set_modified(&self.path, self.modified).map_err(file_error("cannot write", &self.path))
+    }
+
+    /// Restores the original.
+    pub(super) fn restore(&self) -> Result<(), SidesError> {
+        fs::write(&self.path, &self.text).map_err(file_error("cannot write", &self.path))?;
+        self.keep_time()?;
+        fs::set_permissions(&self.path, self.permissions.clone())
+            .map_err(file_error("cannot change", &self.path))?;
+        fs::remove_file(&self.note).map_err(file_error("cannot remove", &self.note))
+    }
+
+    /// Restores the original that a killed process has left in the file `note`, if there is one.
+    pub(super) fn restore_abandoned(path: &Path, note: &Path) -> Result<(), SidesError> {
+        match fs::read_to_string(note) {
+            Ok(text) => {
+                fs::write(path, text).map_err(file_error("cannot write", path))?;
+                fs::remove_file(note).map_err(file_error("cannot remove", note))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
+    File::options().write(true).open(path)?.set_modified(time)
+}
