@@ -123,7 +123,7 @@ impl Context {
         })
     }
 
-    /// Makes the first access to the store, even one that only reads, open it for writing, because the command will write to it later.
+    /// Makes the first access open the store for writing, even if that access only reads, because the command writes to the store later.
     pub(super) fn for_writing(self) -> Self {
         self.access.set(StoreAccess::Write);
         self

@@ -1,6 +1,5 @@
-//! Keeps the architecture: which module may import which, that no files import each other in a circle, what a file looks like, that no dependency
-//! is left over, that a type name means one type, and that the page on it names every folder. Each rule stands in a file of its own, with tests
-//! of planted violations.
+//! Checks the architecture: which module may import which, circles of imports, the shape of files, unused dependencies, type names with several
+//! meanings, and folders that the architecture page omits. Each rule is in its own file, with tests of planted violations.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
@@ -42,7 +41,7 @@ use shape::{LONG_FILES, direct_output, misshapen};
 use sources::{all_sources, crates, folders, repository, rust_files, sources};
 use std::fs;
 
-/// Fails with all complaints, one a line.
+/// Fails with all complaints, one per line, if there are any.
 fn none_of(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
@@ -139,7 +138,7 @@ fn a_type_name_means_one_type() {
 #[test]
 fn the_architecture_page_names_every_folder_and_lists_no_files() {
     let page = fs::read_to_string(repository().join("docs/internals/src/architecture.md")).unwrap();
-    // Tests and tools have their own pages on what is in them.
+    // Tests and tools have their own pages about their contents.
     let mut wanted: Vec<String> = ["tests/", "tools/"].map(str::to_owned).into();
     wanted.extend(crates().iter().flat_map(|root| folders(root)));
     none_of(&page_faults(&page, &wanted, |path| {

@@ -1,5 +1,5 @@
-//! The whole tool as users call it, and what it writes. Times come from the scripted clock or from benchmarks that make up their own, so that every
-//! verdict is exact; no test depends on how fast the machine is.
+//! Tests of the whole tool as users call it, and of its output. Times come from the scripted clock or are made up by the benchmarks, so that every
+//! verdict is exact. No test depends on the speed of the machine.
 
 mod against;
 mod book;

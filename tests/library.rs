@@ -1,4 +1,4 @@
-//! The library from outside: its store, its builds of revisions, the formats that it reads, and its statistics beside those of others.
+//! The library through its public interface: the store, builds of revisions, file formats, and statistics compared with those of other systems.
 
 mod exchange;
 mod revisions;

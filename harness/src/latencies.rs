@@ -231,7 +231,7 @@ pub(crate) struct TimeCounts {
     counters: Vec<u64>,
     total: u64,
     clamped: u64,
-    /// Range outside of which all counters are 0
+    /// All counters outside this range are 0
     touched: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What iterations allocate, asked for in the protocol.
+//! Tests of allocation counts, which are requested through the protocol.
 
 mod support;
 
@@ -18,7 +18,7 @@ const NAMES: [&str; 5] = [
     "other_bytes",
 ];
 
-/// A benchmark, started and sampled.
+/// Starts a benchmark and takes two samples.
 fn started(id: &str) -> Conversation {
     let mut child = Conversation::start_with(&mut counting());
     let started = child.ask(&format!("start {id}"));
@@ -27,10 +27,10 @@ fn started(id: &str) -> Conversation {
     child
 }
 
-/// What each of five iterations of a benchmark allocated, the same each time.
+/// Returns the counts of an iteration, after checking that five iterations have equal counts.
 fn counts(id: &str) -> [u64; 5] {
     let mut child = started(id);
-    // One at a time: on a machine that is busy 10 ms are few iterations.
+    // Count one iteration at a time: on a busy machine, few iterations fit into the 10 ms of a request.
     let first = child.ask("count 1");
     for _ in 0..4 {
         assert_eq!(child.ask("count 1"), first, "{id}");
@@ -54,7 +54,7 @@ fn n28_an_empty_body_allocates_nothing_however_it_is_called() {
     }
 }
 
-/// The input of 1 MiB is made before the window and dropped after it, and so is the output.
+/// The input of 1 MiB is made before the window. The input and the output are dropped after it.
 #[test]
 fn n5_what_is_torn_down_is_not_counted_beside_the_body() {
     assert_eq!(counts("64 KiB beside 1 MiB"), [1, 65_536, 65_536, 0, 0]);
@@ -75,7 +75,7 @@ fn n27_an_iteration_that_ends_on_another_thread_counts_the_whole_process() {
     let frame = started("wanders").ask("count 1");
     let [allocations, bytes, peak_bytes, others, other_bytes] =
         NAMES.map(|name| numbers(&frame, name)[0]);
-    // The executor starts a thread meanwhile, whatever that takes.
+    // Meanwhile the executor starts a thread, which allocates an unknown amount.
     assert!(allocations > 2 && bytes > 2100 && peak_bytes >= 2100);
     assert_eq!((others, other_bytes), (0, 0));
     assert_eq!(counts("stays")[..2], [1, 100]);
@@ -94,12 +94,12 @@ fn the_peak_is_what_was_alive_at_once() {
 
 #[test]
 fn a_reallocation_counts_once_with_the_bytes_by_which_it_grows() {
-    // 100, and 200 more, and fewer.
+    // First 100 bytes, then 200 more, then fewer.
     assert_eq!(counts("grows and shrinks"), [3, 300, 300, 0, 0]);
     assert_eq!(counts("zeroed"), [1, 4096, 4096, 0, 0]);
 }
 
-/// The executable's own allocator, which counting is wrapped around, refuses them.
+/// The executable's own allocator, to which the counting allocator passes all calls, refuses this allocation.
 #[test]
 fn an_allocation_that_fails_is_none() {
     assert_eq!(counts("refused"), [0; 5]);

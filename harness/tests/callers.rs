@@ -1,4 +1,4 @@
-//! The plain callers: cargo bench, cargo test and nextest.
+//! Tests of direct calls by cargo bench, cargo test and nextest.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The protocol, spoken with a real bench executable through pipes.
+//! Tests of the protocol with a real bench executable, through pipes.
 
 mod support;
 
@@ -57,7 +57,7 @@ fn list_announces_every_benchmark_and_runs_none() {
         frames[2],
         r#"{"type":"benchmark","id":"configured/all","version":"2","throughput":{"bytes":8000,"elements":1000},"settings":{"processes":3,"samples":4,"warm_up_ns":2000000,"measurement_ns":5000000,"sampling_mode":"linear","noise_threshold":0.03}}"#
     );
-    // A second time, the same.
+    // A second request gets the same list.
     assert_eq!(child.ask("list"), frames[0]);
     for _ in 1..=frames.len() {
         child.frame();
@@ -77,7 +77,8 @@ fn a_benchmark_is_started_warmed_sampled_and_finished() {
         child.ask("start custom"),
         r#"{"type":"started","id":"custom","throughput":{"bytes":null,"elements":null}}"#
     );
-    // The times are made up: really nothing passes. Rounds of 1, 2, 4, ... µs exceed 10 s with the 24th; 16.8 s do not exceed 16.8 s.
+    // The times are scripted, and hardly any real time passes. Passes of 1, 2, 4, ... µs take more than 10 s in total with the 24th pass. A sum equal
+    // to the limit does not end the warm-up.
     for (request, expected) in [
         (
             "warm-up 10000000000",
@@ -401,7 +402,7 @@ fn a_script_that_makes_no_sense_is_an_error_on_stderr() {
     assert!(stderr.contains("PERFCHECK_SCRIPTED_CLOCK"), "{stderr}");
 }
 
-/// A grandchild holds stderr open, but not the protocol.
+/// A grandchild holds stderr open, but not the descriptors of the protocol.
 #[cfg(unix)]
 #[test]
 fn programs_that_a_bench_leaves_behind_do_not_hold_the_protocol_open() {
@@ -420,7 +421,7 @@ fn programs_that_a_bench_leaves_behind_do_not_hold_the_protocol_open() {
     assert!(killed.success(), "the program was still there");
 }
 
-/// The request stream stays open: the kernel's signal alone can end a child that is busy.
+/// The request stream stays open, so only the kernel's signal can end a busy child.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_busy_child_dies_with_its_parent() {

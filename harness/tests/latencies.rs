@@ -1,10 +1,10 @@
-//! Operations that are timed one by one, asked for in the protocol.
+//! Tests of latency benchmarks, whose operations are timed one by one.
 
 mod support;
 
 use support::{Conversation, command, numbers, plain};
 
-/// The pairs of a `latencies` frame's counters.
+/// Returns the indices and counts of the counters in a `latencies` frame.
 fn counters(frame: &str) -> Vec<(u64, u64)> {
     let (_, rest) = frame.split_once(r#""counts":["#).expect("counts");
     let (pairs, _) = rest.split_once(r#"],"clamped""#).expect("clamped");
@@ -19,7 +19,7 @@ fn counters(frame: &str) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Total over the windows of a member.
+/// Returns the sum of a member over all windows.
 fn over_windows(frame: &str, member: &str) -> u64 {
     frame
         .split(&format!("\"{member}\":"))
@@ -96,7 +96,7 @@ fn only_a_latency_benchmark_has_latencies() {
     assert_eq!(over_windows(&child.ask("latencies 0"), "operations"), 5);
 }
 
-/// The scripted clock makes windows and percentiles exact: 100 operations of 20 ms and a tail of 60 ms take 2.08 s.
+/// The scripted clock makes windows and percentiles exact: 98 operations of 20 ms and two slow ones of 60 ms take 2.08 s.
 #[test]
 fn b10_a_scripted_operation_belongs_to_the_second_in_which_it_ended() {
     let mut child = Conversation::start_with(command().env(
@@ -112,7 +112,7 @@ fn b10_a_scripted_operation_belongs_to_the_second_in_which_it_ended() {
         child.ask("sample 100"),
         r#"{"type":"samples","iterations":[100],"elapsed_ns":[2080000000]}"#
     );
-    // The 49th operation ends at 0.98 s, the 50th, of the tail, at 1.04 s; the 98th at exactly 2 s.
+    // The 49th operation ends at 0.98 s, the slow 50th at 1.04 s, and the 98th at exactly 2 s.
     let frame = child.ask("latencies 0");
     let second = |operations, p99_ns: &str| {
         format!(
@@ -132,7 +132,7 @@ fn b10_a_scripted_operation_belongs_to_the_second_in_which_it_ended() {
         counters(&frame).iter().map(|(_, n)| *n).collect::<Vec<_>>(),
         [98, 2]
     );
-    // The next sample's times wobble as those of other benchmarks do.
+    // The scripted times of the next sample are 0.1 % longer, as in other benchmarks.
     assert_eq!(numbers(&child.ask("sample 2"), "elapsed_ns"), [40_040_000]);
 }
 

@@ -1,5 +1,5 @@
-//! The layout of help (its width, and the flags that `-h` leaves to `--help`), and the detection of mistyped commands and of commands after a flag,
-//! which clap would accept as filters.
+//! Lays out help (its width, and the flags that `-h` leaves to `--help`), and detects mistyped commands. Also detects a command after a flag, which
+//! clap would accept as a filter.
 
 use crate::output::terminal_width;
 
@@ -121,7 +121,7 @@ const OTHER_WORDS: [(&str, &str); 3] = [
     ("self-test", "doctor --benches"),
 ];
 
-/// Length from which a command's name may have two typing errors.
+/// Minimum length of a command's name for which two typing errors are tolerated instead of one.
 const LONG_WORD: usize = 6;
 
 /// Suggests a command for a mistyped `word`: an entry of [`OTHER_WORDS`], or the command or subcommand of `store` with the most similar name.

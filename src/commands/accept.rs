@@ -42,7 +42,7 @@ pub struct AcceptOptions {
     pub undo: bool,
 }
 
-/// The targets that the words select.
+/// The runs or the benchmarks that the user's words select.
 enum AcceptTargets {
     Runs(Vec<RunId>),
     Benchmarks(RunId, Vec<BenchmarkKey>),
@@ -127,7 +127,7 @@ fn resolve_targets(
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<AcceptTargets, AppError> {
-    // An undo is allowed for any complete run: an earlier version may have accepted the base of a pair.
+    // Allow an undo for any complete run: an earlier version of the tool may have accepted the base of a pair.
     let refuse = |run| {
         refuse_incomplete(store, run)?;
         if options.undo {

@@ -273,7 +273,7 @@ impl HistoryOptions {
 /// Default number of runs shown of each benchmark.
 const USUAL_LAST: usize = 50;
 
-/// Parses a number of runs. It is limited because the search for change points takes quadratic time.
+/// Parses a number of runs. The number is limited because the search for change points takes quadratic time.
 fn runs_of_history(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..=200) => Ok(runs),
@@ -284,7 +284,7 @@ fn runs_of_history(text: &str) -> Result<usize, String> {
 /// Number of latest runs whose values are drawn.
 const LAST_RUNS: usize = 16;
 
-/// Lists all benchmarks in the store, or only those whose latest verdict is in `only` if that is not empty.
+/// Lists all benchmarks in the store. If `only` is not empty, lists only those whose latest verdict is in `only`.
 pub(super) fn overview(
     only: &[Verdict],
     common: &StoreOptions,

@@ -15,7 +15,7 @@ use perfcheck_bench::measure::Filter;
 pub struct ListOptions {
     /// The filter of benchmarks.
     pub filter: Filter,
-    /// The part of every deadline that does not depend on the request; `None` for the configured or default value.
+    /// Fixed time that is added to every deadline for an answer of a bench; `None` for the configured or default value.
     pub timeout: Option<Duration>,
 }
 

@@ -227,7 +227,7 @@ impl TrialKind {
     }
 }
 
-/// The benchmarks that can be tested, and those that cannot, with reasons.
+/// The benchmarks that can be tested, and the others, each with the reason why it cannot be tested.
 struct TestableBenchmarks {
     targets: Vec<PairedTarget>,
     skipped: Vec<SkippedBenchmark>,
@@ -356,7 +356,7 @@ fn rate(
     }
 }
 
-/// Estimates the time of the remaining comparisons from the time of those before.
+/// Estimates the time of the remaining comparisons from the time of the completed ones.
 fn time_left(rows: &BTreeMap<BenchmarkKey, SelfTestRow>, done: u32, all: u32) -> String {
     let spent: Duration = rows.values().map(|row| row.time).sum();
     if done == 0 {

@@ -99,7 +99,7 @@ pub fn show(
     show_statistics(&context, &store, &head, &shown, common, world)
 }
 
-/// Returns an error that explains the mistake if a word in place of a run names a benchmark.
+/// Returns an error with advice if `word`, which should name a run, names a benchmark.
 fn mistaken_run_error(
     word: &str,
     store: &Store,

@@ -46,8 +46,8 @@ impl Layer {
 }
 
 impl Layer {
-    /// Returns the keys of the settings that side-by-side measurement does not use. Callers must first remove the rounds and the warm-up of the
-    /// command line, which it does use.
+    /// Returns the keys of the settings that side-by-side measurements do not use. These measurements do use the rounds and the warm-up of the
+    /// command line, so callers must first remove both.
     fn list_unused_in_rounds(self) -> impl Iterator<Item = &'static str> {
         let warm_up = self.warm_up.map(|goal| match goal {
             WarmUpGoal::Time(_) => "warm-up-time",
@@ -133,7 +133,8 @@ impl Layers {
             .or(self.workspace.latency_digits)
     }
 
-    /// Merges the tables for a benchmark: `above` overrides all of them, and `code` only those of its package and of the workspace.
+    /// Merges the tables for a benchmark. `above` overrides all tables; `code` overrides only the tables of the benchmark's package and of the
+    /// workspace.
     fn merge_tables(&self, key: &BenchmarkKey, above: Layer, code: Layer) -> Layer {
         let overrides = self.overrides.iter().filter(|one| one.applies_to(key));
         let package = self.packages.get(&key.package).copied().unwrap_or_default();

@@ -61,7 +61,7 @@ pub struct WorkspaceSettings {
     pub confidence_level: Option<f64>,
     /// Number of bootstrap resamples.
     pub resamples: Option<u32>,
-    /// Part of each deadline that does not depend on the request.
+    /// Fixed time that is added to every deadline for an answer of a bench.
     pub timeout: Option<Duration>,
     /// Longest time for which one benchmark is measured side by side.
     pub time_per_benchmark: Option<Duration>,
@@ -119,7 +119,7 @@ const OVERRIDE: &str = "override";
 const MATCH: &str = "match";
 
 impl Tables {
-    /// Parses the workspace's table and those of its packages, given as (name, manifest, table).
+    /// Parses the table of the workspace and the tables of its packages. A package is given as (name, manifest, table).
     pub fn parse<'a>(
         workspace_manifest: &Path,
         workspace: &Value,

@@ -28,7 +28,7 @@ const MOST_POINTS: usize = 1_500;
 
 /// Maximum number of runs in histories, summed over all benchmarks of a page. Each run costs reading, analysis and space.
 const RUNS_OF_ALL: usize = 6_000;
-/// Minimum number of runs for a history on the page. Shorter ones have no band and hardly any change points. `MOST_RUNS` is the maximum.
+/// Minimum number of runs for a history on the page. Shorter histories have no band and hardly any change points. `MOST_RUNS` is the maximum.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;
 

@@ -1,4 +1,4 @@
-//! Progress display for reading, analyzing and writing many benchmarks, which takes long.
+//! Shows progress while many benchmarks are read, analyzed or written.
 
 use crate::output::Progress;
 use crate::session::World;

@@ -22,7 +22,7 @@ pub enum InputColumn {
 pub struct ValueColumn {
     /// Last part of the ids of this column's benchmarks. If `None`, that part is the column's name, or missing if this is the only column of values.
     pub label: Option<String>,
-    /// Place of the column in the table.
+    /// Name or number of the column.
     pub column: InputColumn,
     /// Unit of the values in this column; `None` if a column of units or an option gives it.
     pub unit: Option<ValueUnit>,
@@ -39,7 +39,7 @@ pub struct ColumnMap {
     pub repetition: Option<InputColumn>,
     /// The column with the process or session that a row belongs to. If `None`, each file is one process.
     pub process: Option<InputColumn>,
-    /// The column with the number of iterations of a row, whose values then are totals. If `None`, values are per iteration.
+    /// The column with a row's number of iterations; the values of the row are then totals. If `None`, values are per iteration.
     pub iterations: Option<InputColumn>,
     /// The column with the unit of a row's values.
     pub unit: Option<InputColumn>,

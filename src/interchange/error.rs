@@ -20,7 +20,7 @@ pub struct MalformedRow {
 }
 
 impl fmt::Display for MalformedRow {
-    /// Writes place and reason in the style of compilers: `a.csv:12: has 3 columns instead of 2`.
+    /// Writes position and reason in the style of compilers: `a.csv:12: has 3 columns instead of 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.name, self.line)?;
         if let Some(column) = &self.column {
@@ -198,7 +198,7 @@ fn describe_malformed_rows(rows: &[MalformedRow], total: u64) -> String {
     text
 }
 
-/// Returns the reason of a JSON error without its place, which messages show separately. The reason is cut after 300 characters, since it may
+/// Returns the reason of a JSON error without the position, which messages show separately. The reason is cut after 300 characters, since it may
 /// quote the input.
 pub(super) fn reason_without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();

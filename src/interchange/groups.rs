@@ -39,7 +39,7 @@ pub struct ReadOptions {
     pub lenient: bool,
 }
 
-/// The place of a row in the input.
+/// The file and the line of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowPosition {
     pub(super) file: usize,

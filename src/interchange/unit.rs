@@ -233,7 +233,7 @@ fn byte_unit(name: &str) -> Option<u64> {
 
 /// Maximum number of significant digits; further ones are dropped, since no clock or float has them.
 const MOST_DIGITS: u32 = 25;
-/// Powers of ten that are accepted. No measurement is outside.
+/// Accepted powers of ten. No real measurement is outside this range.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -40..=25;
 
 /// The number `digits * 10^exponent`, at least 0.

@@ -34,7 +34,8 @@ pub enum Against {
 /// Both builds, with the user's name for the reference.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// The code of each target that is known to be equal on both sides. For a target without an entry, no equality is known.
+    /// For each target, how much of its code is known to be the same on both sides. A target without an entry has no code that is known to be the
+    /// same.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
     /// Names under which the builds are kept in the cache; `None` for a build that is not kept.

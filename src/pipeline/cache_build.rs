@@ -23,7 +23,7 @@ const WORK_TREE: &str = "the work tree";
 /// Default size limit of kept builds, in MiB.
 const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 
-/// The sources to build, and the way to build them.
+/// The sources and the settings of a build in the cache.
 pub(crate) struct CacheBuild<'a> {
     pub(crate) context: &'a Context,
     /// Build options for cargo.

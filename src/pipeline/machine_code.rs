@@ -14,7 +14,7 @@ use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
 pub(crate) enum CodeEquality {
     /// All code that can run is the same.
     Wholly(Sameness),
-    /// The code is the same until execution enters one of these places.
+    /// The code is the same until execution reaches one of these entry points.
     Outside(EntryOffsets),
 }
 

@@ -43,8 +43,8 @@ pub(crate) const MUCH_STOLEN: f64 = 0.02;
 /// Maximum number of control runs, newest first, from which the noise of a benchmark is computed.
 const MOST_CONTROLS: usize = 200;
 
-/// Estimates how many rounds of `planned` benchmarks fit into `time`. It must not be far too high: the significance level is spread over the planned
-/// rounds, so too many would leave little of it for the first looks.
+/// Estimates how many rounds of `planned` benchmarks fit into `time`. The estimate must not be far too high: the significance level is spread over
+/// the planned rounds, so too many would leave little of it for the first looks.
 fn rounds_that_fit(time: Duration, planned: usize) -> u32 {
     let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
     (time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64)) as u32

@@ -18,7 +18,7 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_build::cargo::{BenchTarget, BuildOrder, Diagnostics, SkipReason, SkippedTarget};
 
-/// Default of the fixed part of every deadline, which does not depend on the request to a bench.
+/// Default of the fixed time that is added to every deadline for an answer of a bench.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn build(
@@ -148,7 +148,7 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
     })
 }
 
-/// Returns the fixed part of every deadline, which does not depend on the request to a bench. `requested` is the value from the command line.
+/// Returns the fixed time that is added to every deadline for an answer of a bench. `requested` is the value from the command line.
 pub(crate) fn timeout(requested: Option<Duration>, context: &Context) -> Duration {
     requested
         .or(context.tables.workspace.timeout)

@@ -24,7 +24,7 @@ pub(crate) struct Request<'a> {
     pub(crate) comparison: &'a ComparisonOptions,
     /// How much to measure.
     pub(crate) effort: Effort,
-    /// The fixed part of every deadline, which does not depend on the request to a bench.
+    /// Fixed time that is added to every deadline for an answer of a bench.
     pub(crate) timeout: Duration,
     /// One-minute load average before the build (the build itself adds load); `None` if unknown.
     pub(crate) load: Option<f64>,

@@ -1,9 +1,9 @@
 //! Text for Markdown in the dialects of GitHub and GitLab.
 //!
-//! Backslash escapes disable markup, HTML and the borders of tables. GitHub and GitLab look for addresses, mentions and references (`@name`,
-//! `#12`, GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`) only after they have resolved escapes, so
-//! escapes do not disable these; a zero-width space after the sign does. Neither looks for references in code elements, so hashes of commits are put
-//! into such elements.
+//! Backslash escapes disable markup, HTML and the borders of tables. They do not disable addresses, mentions and references (`@name`, `#12`, GitLab's
+//! `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`), because GitHub and GitLab look for these only after they
+//! have resolved escapes. A zero-width space after the sign disables these. Neither looks for references in code elements, so hashes of commits are
+//! put into such elements.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
         '@' | '#' | '!' | '~' | '$' | '%' | '&' => {
             next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
         }
-        // Two emoji have names of digits; other numbers between colons are places such as `lib.rs:100:5`.
+        // Two emoji are named by digits. Other numbers between colons are positions in a file, such as `lib.rs:100:5`.
         ':' => between_colons(after).is_some_and(|word| {
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             !is_number || matches!(word, "100" | "1234")

@@ -60,7 +60,7 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Reports whether a code point is one of those that Unicode will never assign; XML forbids some of them.
+/// Reports whether Unicode will never assign this code point. XML forbids some of these.
 fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }

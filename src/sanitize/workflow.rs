@@ -1,9 +1,9 @@
 //! Text for the log of a GitHub Actions job, which also carries commands to the runner.
 //!
-//! The runner obeys `::name` at the beginning of a line, after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
-//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, `TeamCity` `##teamcity[`, anywhere in a line. [`CommandGuard`] breaks all of
-//! them, except the commands that [`LogCommands`] lets through. Both streams are guarded byte by byte rather than by `::stop-commands::`: the runner
-//! reads the two streams independently, so the end of a stop on one might come after a command on the other.
+//! The runner obeys `::name` at the beginning of a line, after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r` (actions/runner,
+//! `ActionCommand.cs`). Azure Pipelines obeys `##vso[` and `TeamCity` obeys `##teamcity[`, anywhere in a line. [`CommandGuard`] breaks all of them,
+//! except the commands that [`LogCommands`] lets through. Both streams are guarded byte by byte rather than by `::stop-commands::`: the runner reads
+//! the two streams independently, so the end of a stop on one might come after a command on the other.
 
 use std::cell::Cell;
 use std::io::{self, Write};

@@ -244,7 +244,7 @@ impl StoredComparison<'_> {
             // Use the stored seed, so that repeating the comparison yields the same result.
             seed: options.seed.unwrap_or(candidate.begun.seed),
         };
-        // The stored thresholds belong to the conventions of the run's own system, so they do not apply under others.
+        // The stored thresholds belong to the conventions of the run's own system, so they do not apply under those of another system.
         let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options
@@ -368,7 +368,8 @@ fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
     Some(RunNote::SampledDifferently { in_turn, alone })
 }
 
-/// Returns the settings of a comparison: the requested ones, except if the default test would compare imported runs whose processes are unknown.
+/// Returns the settings of a comparison. These are the requested settings, unless the default test would compare imported runs whose processes are
+/// unknown.
 ///
 /// Without information on processes, each side has a single value, and no test can judge a single value. So such runs are compared by rank tests of
 /// single repetitions, with Holm's correction over all benchmarks.

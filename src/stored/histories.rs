@@ -220,7 +220,8 @@ pub(super) enum UnshownRun<'a> {
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// The request to read the first of these runs that measured the benchmark, because no shown run that is connected with the newest one did.
+/// A request to read the first of these runs that measured the benchmark. It is made if no shown run that is connected with the newest run measured
+/// the benchmark.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {

@@ -1,8 +1,9 @@
 //! Network of the runs of a benchmark that were measured side by side: states of the code are nodes, comparisons are edges.
 //!
-//! A state of the code is a clean commit built in one way, else the run itself. So runs of the same two commits on several machines are edges between
-//! the same nodes, and a comparison with a much older commit is an edge across all commits between. States on the branch of the newest run are places
-//! of the history, oldest first, including those that are not shown; other states are nodes without a place.
+//! A state of the code is a clean commit together with its build settings. A run with uncommitted changes is a state of its own. So runs of the same
+//! two commits on several machines are edges between the same nodes, and a comparison with a much older commit is an edge across all commits between.
+//! The states on the branch of the newest run are numbered from the oldest, including states of runs that are not shown. This number is the place of
+//! the state in the history; other states are nodes without a place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,7 +34,7 @@ pub(super) struct PlacedRuns {
 /// A state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CodeStateKey {
-    /// A clean commit, built in this way.
+    /// A clean commit with its build settings.
     Commit(String, BuildFacts),
     /// A run with uncommitted changes, which no other run can share.
     Run(RunId),
@@ -126,7 +127,7 @@ impl PlacedRuns {
         self.classes.contains_key(&run)
     }
 
-    /// Returns the connected part of a run, and the log of its value relative to the first run of that part.
+    /// Returns the part of the network that contains the run, and the log of the run's value relative to the first run of that part.
     pub(super) fn place(&self, run: RunId) -> Option<(usize, f64)> {
         if self.is_of_another_class(run) {
             return None;

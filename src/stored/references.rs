@@ -1,9 +1,9 @@
 //! Selection of the reference of each benchmark: stored runs whose numbers it is compared with, or the run whose build it is measured against.
 //!
-//! The reference is the run that the user named, else accepted runs of the branch, else of the branch that this one forked from, else of the time
-//! before the first commit. Numbers come from the segment (the runs at one level) that ends with the newest comparable run; a build comes from the
-//! newest run that knows the benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on facts known at the
-//! end of each run and on acceptances by the user.
+//! The reference is the run that the user named. Without such a run, accepted runs are searched in this order: on the branch, on the branch that this
+//! one forked from, and before the first commit. Numbers come from the segment (the runs at one level) that ends with the newest comparable run; a
+//! build comes from the newest run that knows the benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on
+//! facts known at the end of each run and on acceptances by the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 

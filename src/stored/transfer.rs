@@ -1,6 +1,6 @@
 //! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
 //!
-//! Gives other commands access to a team's store: its address, and those of its baselines that are missing on this machine.
+//! Also resolves the address of a team's store, and finds baselines in it that this machine does not have.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

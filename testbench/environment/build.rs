@@ -1,4 +1,4 @@
-//! Gives the bench what only cargo can hand on: a variable of the build, and a directory on the library path.
+//! Sets a variable for the compiler and adds a directory to the library path. Only cargo passes these on to the bench.
 
 use std::path::PathBuf;
 

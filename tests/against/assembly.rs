@@ -1,4 +1,4 @@
-//! `explain --asm`: the machine code of a function in both builds, read from the executables that runs keep.
+//! `explain --asm` shows the machine code of a function in both builds, which it reads from the executables that runs keep.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -7,7 +7,7 @@ use crate::against::project::Project;
 use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, skipped};
 
-/// A function whose code says how many nanoseconds a benchmark takes.
+/// The library: one function returns the time of the benchmark `cost`, the other returns that of `constant`, in nanoseconds.
 const LIBRARY: &str = "#[inline(never)]\npub fn nanoseconds(n: u64) -> u64 {\n    n ^ 100\n}\n\n#[inline(never)]\npub fn constant_nanoseconds(n: u64) -> u64 {\n    n | 50\n}\n";
 
 const BENCHMARKS: &str = r#"
@@ -23,17 +23,17 @@ fn reads_machine_code() -> bool {
     is_so
 }
 
-/// One commit.
+/// Creates a project with one commit.
 fn project(machine: &Machine) -> Project<'_> {
     Project::of(machine, LIBRARY, BENCHMARKS)
 }
 
-/// Makes the function another one.
+/// Changes the code of the first function.
 fn change(project: &Project<'_>) {
     project.write("src/lib.rs", &LIBRARY.replace("n ^ 100", "n ^ 200"));
 }
 
-/// One commit, compared with the work tree in which the function is another one.
+/// Creates a project with one commit, changes the function in the work tree, and compares the two.
 fn changed(machine: &Machine) -> Project<'_> {
     let project = project(machine);
     change(&project);
@@ -91,11 +91,11 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
         "{row}"
     );
 
-    // The other function lies behind it, and is the same.
+    // The other function comes after it in the executable, and its code is unchanged.
     let other = asm(&project, "constant_nanoseconds", &[]).expect_code(0);
     let said = "The instructions are the same on both sides.";
     assert!(other.stdout.contains(said), "{other}");
-    // Nobody wants to read it twice.
+    // Code that is the same on both sides is printed only once.
     assert_eq!(other.stdout.matches("ret").count(), 1, "{other}");
 }
 
@@ -106,7 +106,7 @@ fn a_part_of_a_name_that_fits_several_functions_or_none_is_an_error_with_names()
     }
     let machine = Machine::new();
     let project = changed(&machine);
-    // Of those that fit only one has changed.
+    // Both function names match, but only one function has changed.
     let changed = asm(&project, "nanosec", &[]).expect_code(0);
     assert!(changed.stdout.contains("planted::nanoseconds"), "{changed}");
     assert!(!changed.stdout.contains("the same on both"), "{changed}");

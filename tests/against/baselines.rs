@@ -1,4 +1,4 @@
-//! Runs beside the builds of earlier ones: the last accepted ones, and baselines; by the builds that were kept, by new builds of commits, or not at all.
+//! Runs that are compared with accepted runs and baselines: with their kept builds, with new builds of their commits, or with stored numbers only.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,14 +7,15 @@ use crate::against::project::{Project, TWO, compared};
 use crate::commands::scripted::{QUICK, finish, reference_runs, verdict};
 use crate::support::{Finished, Machine};
 
-/// A third benchmark beside the usual two.
+/// Declares three benchmarks: the usual two and a third one.
 const THREE: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
     suite.bench("third", |b| takes(b, planted::NANOSECONDS));
 "#;
 
-/// Once it takes 101 ns it takes much less in every other process, counted in a file.
+/// Declares a benchmark that is unsteady if the library's time is 101 ns: processes then alternate between a fifth and 1.5 times that time. A file
+/// counts the processes.
 const UNSTEADY: &str = r#"
     static FACTOR: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     suite.bench("cost", |b| {
@@ -31,7 +32,7 @@ const UNSTEADY: &str = r#"
     });
 "#;
 
-/// A project with one run of its only commit.
+/// Creates a project with one run of its only commit.
 fn with_run<'m>(machine: &'m Machine, words: &[&str]) -> Project<'m> {
     let project = Project::new(machine);
     let first = project.measure(&QUICK).args(words).run().expect_code(0);
@@ -39,7 +40,7 @@ fn with_run<'m>(machine: &'m Machine, words: &[&str]) -> Project<'m> {
     project
 }
 
-/// The builds that are kept.
+/// Returns the kept builds in the cache.
 fn kept(machine: &Machine) -> Vec<PathBuf> {
     let workspaces = fs::read_dir(machine.cache()).expect("a cache");
     let mut found = Vec::new();
@@ -57,7 +58,7 @@ fn forget_builds(machine: &Machine) {
     }
 }
 
-/// Whether the verdict about `cost` is of measuring in turn, and what was compared with.
+/// Asserts that `cost` regressed in a side-by-side measurement, and that the reference is described by `words`.
 #[track_caller]
 fn expect_in_turn(run: &Finished, words: &str) {
     assert_eq!(verdict(run, "cost"), "regressed", "{run}");
@@ -66,7 +67,7 @@ fn expect_in_turn(run: &Finished, words: &str) {
     assert_eq!(finish(run)["reference"], words, "{run}");
 }
 
-/// The same for stored numbers, with the reason in the report.
+/// Asserts that `cost` was compared with stored numbers, and that a remark gives `reason`.
 #[track_caller]
 fn expect_stored_numbers(run: &Finished, reason: &str) {
     assert_eq!(compared(run, "cost")["decided_by"], "bootstrap-t", "{run}");
@@ -81,22 +82,22 @@ fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
     let before = project.state();
-    // Nothing has changed: nothing is measured.
+    // No code has changed, so nothing is measured.
     let same = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&same, "cost"), "unchanged", "{same}");
     assert_eq!(before, project.state());
     project.takes(200);
     let slower = project.measure(&[]).run().expect_code(1);
-    // The run before was accepted, as it had found nothing.
+    // Run 2 found no change, so it was accepted and is the reference now.
     expect_in_turn(&slower, "run 2");
-    // What was found slower is no reference by itself; what the user accepts is.
+    // A regressed run does not become the reference until the user accepts it.
     let again = project.measure(&[]).run().expect_code(1);
     expect_in_turn(&again, "run 2");
     let run = finish(&again)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
     let meant = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&meant, "cost"), "unchanged", "{meant}");
-    // A reader may have forgotten that the level is one of an experiment.
+    // Readers may have forgotten that the accepted run had uncommitted changes, so the reference says so.
     let words = format!("run {run} (with uncommitted changes)");
     assert_eq!(finish(&meant)["reference"], words);
     assert_eq!(machine.left_behind(), [""; 0]);
@@ -132,7 +133,7 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     project.commit();
     project.measure(&QUICK).run().expect_code(0);
     project.takes(200);
-    // Nobody asks for what became slower, so that nobody accepts it.
+    // This run does not measure the benchmark that became slower, so accepting the run must not accept the slowdown.
     project.measure(&["constant"]).run().expect_code(0);
     let all = project.measure(&[]).run().expect_code(1);
     assert_eq!(verdict(&all, "cost"), "regressed", "{all}");
@@ -140,14 +141,14 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     assert_eq!(verdict(&all, "constant"), "unchanged", "{all}");
     let words = "run 2 (with uncommitted changes), run 1";
     assert_eq!(finish(&all)["reference"], words, "{all}");
-    // A level that was accepted alone is the reference of that benchmark alone.
+    // If the user accepts a single benchmark, the run is the reference of that benchmark only.
     let run = finish(&all)["run"].to_string();
     let words = ["accept", "cost", "--run", &run];
     project.perfcheck(&words).run().expect_code(0);
     let later = project.measure(&[]).run().expect_code(1);
     assert_eq!(verdict(&later, "cost"), "unchanged", "{later}");
     assert_eq!(verdict(&later, "third"), "regressed", "{later}");
-    // Now both are measured, each beside the build of its own run, though both are of one bench target.
+    // Now both are measured, each against the build of its own reference run, although both are in one bench target.
     project.takes(300);
     let latest = project.measure(&[]).run().expect_code(1);
     let explained = project.perfcheck(&["explain", "cost", "--full"]).run();
@@ -180,7 +181,7 @@ fn a_benchmark_that_is_new_or_gone_is_told_beside_the_last_run() {
     let more = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&more, "third"), "new", "{more}");
     project.takes(200);
-    // It is known from now on, although it was not measured.
+    // Its level is known from now on, although it was not measured.
     let slower = project.measure(&[]).run().expect_code(1);
     assert_eq!(verdict(&slower, "third"), "regressed", "{slower}");
     project.benchmarks(r#"suite.bench("constant", |b| takes(b, 50));"#);
@@ -219,11 +220,11 @@ fn beside_a_revision_nothing_becomes_a_reference_by_itself() {
     project.takes(200);
     project.commit();
     project.measure(&[]).run().expect_code(1);
-    // The slow code is compared with itself, which does not turn the next run green.
+    // The slow code is compared with itself. This must not turn the next run green.
     project.measure(&["--against", "HEAD"]).run().expect_code(0);
     let plain = project.measure(&[]).run().expect_code(1);
     expect_in_turn(&plain, "run 1");
-    // But it can be accepted.
+    // The user can still accept it.
     let beside = project.measure(&["--against", "HEAD"]).run();
     let run = finish(&beside)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
@@ -237,7 +238,7 @@ fn what_is_faster_and_not_committed_is_no_reference_by_itself() {
     project.takes(50);
     let faster = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&faster, "cost"), "improved", "{faster}");
-    // Given up again: nothing is slower than before.
+    // The improvement is undone. The code is as fast as the reference again.
     project.takes(100);
     let back = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&back, "cost"), "unchanged", "{back}");
@@ -253,7 +254,7 @@ fn what_is_faster_and_not_committed_is_no_reference_by_itself() {
 fn a_run_whose_build_is_lost_passes_its_level_on() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
-    // Unchanged, of sources that nobody can build again.
+    // This run finds no change, but its sources are uncommitted, so its build cannot be made again.
     project.write("src/lib.rs", "pub const NANOSECONDS: u64 = 100; // tried\n");
     project.measure(&[]).run().expect_code(0);
     forget_builds(&machine);
@@ -320,11 +321,11 @@ fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
     project.takes(200);
     let run = project.measure(&["--baseline", "kept"]).run();
     expect_in_turn(&run.expect_code(1), "`kept` (run 1)");
-    // Comparing the two later tells what the run told, and measures nothing.
+    // A later comparison of the two runs repeats the stored result and measures nothing.
     let stored = project.perfcheck(&["compare", "kept", "2", "--message-format", "json"]);
     let stored = stored.run().expect_code(1);
     expect_in_turn(&stored, "run 1");
-    // A run in turn can have a name, and its build is what later ones are measured beside.
+    // A side-by-side run can be saved as a baseline. Later runs are then measured against its build.
     let words = ["--baseline", "kept", "--save-baseline", "slow"];
     project.measure(&words).run().expect_code(1);
     project.takes(400);
@@ -369,12 +370,13 @@ fn stored_numbers_of_before_an_accepted_change_decide_nothing() {
     let slower = project.measure(&[]).run().expect_code(1);
     let run = finish(&slower)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
-    // The level that the user accepted is known from a run in turn alone: run 1 was another one, and must not make the accepted change a regression.
+    // The accepted level is known only from a side-by-side run. Run 1 has another level, so comparing with it would report the accepted change as a
+    // regression.
     let alone = project.measure(&QUICK).arg("--no-rerun").run();
     let alone = alone.expect_code(0);
     assert_eq!(verdict(&alone, "cost"), "incomparable", "{alone}");
     assert_eq!(verdict(&alone, "constant"), "unchanged", "{alone}");
-    // From now on it is known.
+    // From now on, a run that measured one build has this level.
     let next = project.measure(&QUICK).arg("--no-rerun").run();
     let next = next.expect_code(0);
     assert_eq!(compared(&next, "cost")["decided_by"], "bootstrap-t");
@@ -389,7 +391,7 @@ fn what_a_run_left_undecided_keeps_its_reference() {
     project.takes(101);
     let open = project.measure(&["--rounds", "5"]).run().expect_code(0);
     assert_eq!(verdict(&open, "cost"), "inconclusive", "{open}");
-    // The same code as in that run, and yet it is measured again beside the run before it.
+    // The code is the same as in that run. It is measured again because the result was inconclusive, against the earlier reference.
     let again = project.measure(&["--rounds", "5"]).run().expect_code(0);
     assert_eq!(verdict(&again, "cost"), "inconclusive", "{again}");
     assert_eq!(compared(&again, "cost")["decided_by"], "paired", "{again}");
@@ -425,7 +427,7 @@ fn a_workspace_in_no_repository_is_measured_in_turn_with_its_kept_build() {
     project.takes(200);
     let run = project.measure(&[]).run();
     expect_in_turn(&run.expect_code(1), "run 1");
-    // Without its build there is no commit to build instead.
+    // The build was removed, and there is no commit from which it could be made again.
     forget_builds(&machine);
     let run = project.measure(&QUICK).run();
     expect_stored_numbers(&run.expect_code(1), "no longer kept");

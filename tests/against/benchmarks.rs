@@ -1,4 +1,4 @@
-//! Benchmarks that only one side has, bench sources that differ, revisions and flags that cannot be used.
+//! Benchmarks that exist only on one side, bench sources that differ between the sides, and revisions and flags that cannot be used.
 
 use crate::against::project::{Project, TWO, compared, remarks};
 use crate::commands::scripted::{finish, verdict};
@@ -9,7 +9,7 @@ fn a_benchmark_of_one_side_alone_is_new_or_missing_and_the_current_ones_can_be_l
  {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // `constant` goes, `younger` comes, and what both measure gets slower.
+    // Remove `constant`, add `younger`, and make the benchmark that both sides have slower.
     project.benchmarks(
         r#"
         suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
@@ -57,7 +57,7 @@ fn a_whole_target_that_the_revision_has_not_got_is_new() {
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
     assert_eq!(verdict(&run, "later"), "new", "{run}");
     assert!(remarks(&run, "later").contains("--benches-from worktree"));
-    // The other way round, after it was committed and has gone again.
+    // Now the committed side has the benchmark, and the work tree does not.
     project.commit();
     project.git(&["checkout", "--quiet", "HEAD~", "--", "Cargo.toml"]);
     let gone = project.measure(&["--against", "HEAD"]).run().expect_code(0);
@@ -135,7 +135,7 @@ fn a_side_that_does_not_build_is_named() {
 fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // A function comes together with its benchmark, and what both sides measure gets slower.
+    // Add a function together with its benchmark, and make the benchmark that both sides have slower.
     project.write(
         "src/lib.rs",
         "pub const NANOSECONDS: u64 = 200;\n\npub fn added() -> u64 {\n    3\n}\n",
@@ -151,7 +151,7 @@ fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own(
     let run = run.expect_stderr(&["does not build with the current benchmarks"]);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(verdict(&run, "younger"), "new", "{run}");
-    // 100 ns in the revision's own benchmark, 200 ns in the current one.
+    // The revision's own benchmark takes 100 ns, the current one 200 ns.
     let change = compared(&run, "cost")["change"]["estimate"].as_f64();
     assert!((change.expect("a number") - 1.0).abs() < 0.01, "{run}");
     let table = project
@@ -166,7 +166,7 @@ fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own(
             .contains("uses the current benchmarks on both sides"),
         "{table}"
     );
-    // A revision that does not build with its own benchmarks either is an error as ever.
+    // A revision that does not build even with its own benchmarks remains an error.
     project.write("src/lib.rs", "pub const NANOSECONDS: u64 = ;\n");
     let broken = project.commit();
     project.takes(100);

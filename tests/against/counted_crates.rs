@@ -1,5 +1,6 @@
-//! Instructions of benches that are written against other crates. Crates of their names stand in for them, with the functions that bound what is timed, so that
-//! no registry is needed; tests/real/ has the crates themselves. Where valgrind is not installed the tests are skipped.
+//! Counts instructions of benches that use Criterion or divan. Local crates with the same names replace the real ones, so that no registry is needed.
+//! They have the functions that mark the beginning and the end of the timed code. The scripts in tests/real/ use the real crates. The tests are
+//! skipped if valgrind is not installed.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use crate::against::project::{Project, TAKES_100, compared};
 use crate::commands::scripted::finish;
 use crate::support::Machine;
 
-/// Times are made up; what is counted is real.
+/// A replacement for Criterion. Its times are made up, but the counted code really runs.
 const CRITERION: &str = r#"
 use runner::greeted;
 
@@ -52,7 +53,7 @@ pub fn bench(id: &str, body: impl Fn(&mut bencher::Bencher<()>)) {
 }
 "#;
 
-/// The same for divan: an iteration of anything takes 100 ns, and the heads of its table are short.
+/// A replacement for divan: an iteration of any benchmark takes 100 ns, and the headings of its table are short.
 const DIVAN: &str = r#"
 pub mod benchmark {
     pub struct BenchContext;
@@ -108,7 +109,7 @@ pub fn main(target: &str, benches: &[(&str, &dyn Fn() -> Box<dyn Fn()>)]) {
 }
 "#;
 
-/// A bench target `costs` on the crate `name`, which this library stands in for.
+/// Creates a project with the bench target `costs`, which uses the crate `name` with the source `library`.
 fn project<'m>(machine: &'m Machine, name: &str, library: &str) -> Project<'m> {
     let stand_in = machine.home().join(name);
     std::fs::create_dir_all(stand_in.join("src")).expect("a directory");
@@ -133,7 +134,8 @@ fn project<'m>(machine: &'m Machine, name: &str, library: &str) -> Project<'m> {
     project
 }
 
-/// Takes a lock that another process may have. Whoever has it while instructions are counted waits for a first other one, which finds it taken and leaves a file.
+/// Returns code that takes a lock which another process may hold. While instructions are counted, the process that holds the lock waits until another
+/// process finds the lock taken. That process then writes a file.
 fn take_a_lock(machine: &Machine) -> String {
     let lock = machine.home().join("lock").display().to_string();
     let met = met(machine).display().to_string();
@@ -225,7 +227,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
     project.write("benches/costs.rs", &bench);
     project.commit();
     let run = beside_more_turns(&project).expect_code(1);
-    // They were launched one after the other as long as they were timed.
+    // The two sides ran one after the other while they were timed, but at the same time while instructions were counted.
     assert!(met(&machine).exists(), "{run}");
     assert!(run.stderr.contains("somebody else has the lock"), "{run}");
     let work = compared(&run, "work");
@@ -234,7 +236,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
     let number = |value: &Value| value.as_f64().expect("a number");
     let (base, candidate) = (number(&found["base"]), number(&found["candidate"]));
     assert_eq!(found["exact"], true, "{found}");
-    // The loop and the closure are the same on both sides.
+    // The loop and the closure add the same instructions on both sides.
     assert!((candidate / base - 1.1).abs() < 0.002, "{found}");
     let first = &found["functions"][0];
     assert_eq!(first["name"], "planted::work", "{found}");

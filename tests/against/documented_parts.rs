@@ -1,5 +1,5 @@
-//! The workflows of the chapter on CI that share a suite over jobs, executed: every script of every step in a shell, each job with
-//! a home, a store and a cache of its own. What a CI system does between scripts (checkouts, artifacts) the test does.
+//! Runs the workflows of the chapter on CI that split a suite over several jobs: every script of every step, in a shell. Each job has its own home,
+//! store and cache. The test itself does what a CI system does between scripts (checkouts, artifacts).
 
 use saphyr::Yaml;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::book::pages::Page;
 use crate::book::workflows::{document, member};
 use crate::support::Machine;
 
-/// As the chapter has it.
+/// Number of jobs in the chapter's workflows.
 const JOBS: u32 = 4;
 
-/// Only `cost/3` and `cost/10` come to what the library says; the others need not be measured.
+/// Declares eleven benchmarks. Only `cost/3` and `cost/10` depend on the library, so the others need not be measured.
 const ELEVEN: &str = r#"
     for input in (1..=11_u64).rev() {
         let id = format!("cost/{input}");
@@ -44,7 +44,7 @@ impl<'m> Origin<'m> {
         Self { project, base }
     }
 
-    /// A job with nothing but an empty home and a clone of this, of so many commits; 0 stands for all.
+    /// Creates a job with an empty home and a clone of this repository. `depth` is the number of cloned commits, 0 for all.
     fn job(&self, name: &str, depth: u64) -> Job<'m> {
         let home = self.project.machine.home().join(name);
         fs::create_dir_all(&home).expect("a directory");
@@ -65,7 +65,7 @@ impl<'m> Origin<'m> {
     }
 }
 
-/// A machine that a CI system hands out.
+/// A fresh machine of a CI system.
 struct Job<'m> {
     machine: &'m Machine,
     home: PathBuf,
@@ -73,7 +73,7 @@ struct Job<'m> {
 }
 
 impl Job<'_> {
-    /// A script, as a step runs it.
+    /// Runs a script as a step of the job.
     fn script(&self, script: &str, variables: &[(&str, &str)]) -> Output {
         let program = Path::new(env!("CARGO_BIN_EXE_cargo-perfcheck"));
         let tools = std::env::var("PATH").expect("a path");
@@ -94,7 +94,7 @@ impl Job<'_> {
         shell.output().expect("a shell")
     }
 
-    /// Copies what matches to `into`, as an artifact is kept.
+    /// Copies the files that match `pattern` to `into`, as the upload of an artifact does.
     fn keep(&self, pattern: &str, into: &Path) {
         fs::create_dir_all(into).expect("a directory");
         let copy = format!("cp -r {pattern} '{}'", into.display());
@@ -103,7 +103,7 @@ impl Job<'_> {
     }
 }
 
-/// The workflow of the chapter on CI that has this word.
+/// Returns the only workflow of the page that contains `word`.
 fn workflow<'p>(page: &'p Page, word: &str) -> &'p str {
     let blocks = page.blocks().into_iter();
     let mut found = blocks.filter(|block| block.language == "yaml" && block.code.contains(word));
@@ -119,12 +119,13 @@ fn text<'y>(node: &'y Yaml<'y>, name: &str) -> Option<&'y str> {
     member(node, name).and_then(Yaml::as_str)
 }
 
-/// What compiles the tool takes minutes: it is there already, and the test checks that the line installs it.
+/// Reports whether the script installs the tool. The test skips this script, because compiling the tool takes minutes and the executable is already
+/// built.
 fn is_installation(script: &str) -> bool {
     script == r#"cargo install --locked --git "<address of your clone>" cargo-perfcheck"#
 }
 
-/// Runs the steps of a GitHub job. Artifacts are kept in `artifacts`; the checkout has the whole history where the step asks for it.
+/// Runs the steps of a GitHub job. Artifacts are kept in `artifacts`. The checkout has the whole history if the step requests it.
 fn run_github(
     workflow: &str,
     name: &str,
@@ -185,7 +186,7 @@ fn run_github(
     outputs
 }
 
-/// Asserts that the merged job found what the request made slower, and nothing else.
+/// Asserts that the merging job reports the two benchmarks that the pull request makes slower, and no others.
 #[track_caller]
 fn expect_both_slower(output: &Output) {
     let said = String::from_utf8_lossy(&output.stdout);

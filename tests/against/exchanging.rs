@@ -1,4 +1,4 @@
-//! `store export` and `store import` of an A/B measurement: both sides go together, with what was concluded of them.
+//! `store export` and `store import` of a side-by-side measurement: both runs are transferred together, with their conclusion.
 
 use crate::against::project::Project;
 use crate::support::Machine;
@@ -11,7 +11,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
     project.measure(&["--against", "HEAD"]).run().expect_code(1);
     let file = machine.home().join("pair.jsonl");
     let at = |words: &[&str]| machine.perfcheck().args(words).current_dir(project.root());
-    // The candidate is named; its base comes along.
+    // The command names only the candidate; its base is exported with it.
     at(&["store", "export", "1"])
         .arg("--output")
         .arg(&file)
@@ -29,7 +29,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
         &["explain", "cost", "--run=1"],
     ] {
         let (first, second) = (at(words).run(), there(words).run());
-        // The commands that are printed name the other store.
+        // Printed commands name the other store.
         let place = format!(" --store {}", store.display());
         assert_eq!(first.stdout, second.stdout.replace(&place, ""));
         assert_eq!(first.code(), second.code());

@@ -1,4 +1,4 @@
-//! `--against-executable`: an earlier build, and what is none.
+//! `--against-executable` with an earlier build, and with paths that are not bench executables.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use crate::against::project::{Project, compared, remarks};
 use crate::commands::scripted::{finish, verdict};
 use crate::support::Machine;
 
-/// Builds the bench target `costs` as cargo does and takes the executable away.
+/// Builds the bench target `costs` with cargo and moves the executable away.
 fn earlier_build(project: &Project<'_>) -> PathBuf {
     let mut command = project.machine.command(env!("CARGO"));
     command

@@ -1,4 +1,4 @@
-//! `explain` and `show --stats` of two builds that were measured in turn.
+//! `explain` and `show --stats` for two builds that were measured side by side.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(120);
-    // Two in the family: also what comes to nothing that differs.
+    // Measure both benchmarks, also the unchanged one, so that two share the significance level.
     let run = project
         .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
@@ -40,7 +40,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     assert_eq!(look["stopped_early"], of_run["paired"]["stopped_early"]);
     let share = look["share"].as_f64().expect("a share");
     let level = interval["level_slower"].as_f64().expect("a level");
-    // The speed test has 80 % of the level, and the first of two steps half of that.
+    // The speed test gets 80 % of the level, and the first of the two steps of Holm's procedure gets half of that.
     assert!((level - 0.01 * 0.8 / 2.0 * share).abs() < 1e-12, "{told}");
     says(
         &told,
@@ -61,7 +61,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
         "decision",
         &["neither side seems to have slow samples"],
     );
-    // The base has no verdict of its own: that of the pair is meant.
+    // The base has no verdict of its own, so the command explains that of the pair.
     assert_eq!(explain(&project, &["cost", "--run", "1/base"]), told);
     let shown = project
         .perfcheck(&["show", "1", "--stats"])
@@ -92,7 +92,7 @@ fn executables_that_are_the_same_and_benchmarks_of_one_side_are_explained_withou
     says(&told, "decision", &["byte for byte"]);
     says(&told, "otherwise", &["--measure-identical"]);
     project.benchmarks(r#"suite.bench("other", |b| takes(b, 50));"#);
-    // Nothing of it can be compared.
+    // No benchmark exists on both sides.
     project.measure(&["--against", "HEAD"]).run().expect_code(6);
     let told = explain(&project, &["other"]);
     assert_eq!(told["verdict"], "new");

@@ -1,4 +1,4 @@
-//! Allocations and latencies of two builds that are measured in turn.
+//! Allocations and latencies of two builds that are measured side by side.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, explanation, says};
 use crate::support::Machine;
 
-/// `cost` allocates as often as the library says and takes the same time; `operation` is timed one by one.
+/// The time of `cost` is constant, and the library determines how often it allocates. `operation` is timed operation by operation.
 const BENCH: &str = r#"
 use perfcheck::{CountingAllocator, Suite, black_box};
 
@@ -43,7 +43,7 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
     project.takes(12);
     project.commit();
     project.takes(13);
-    // The times are those of the script on both sides.
+    // The scripted clock determines the times of both sides.
     let run = project
         .measure(&["--against", "HEAD", "--rounds", "10"])
         .env(

@@ -1,5 +1,5 @@
-//! `explain --flamegraph`: what a benchmark executes in both builds of a verdict, counted under valgrind and drawn. Where valgrind is not installed the tests that
-//! need it are skipped.
+//! `explain --flamegraph` counts the instructions of a benchmark in both builds of a verdict under valgrind, and draws them. Tests that need valgrind
+//! are skipped if it is not installed.
 
 use roxmltree::Document;
 use serde_json::json;
@@ -38,7 +38,8 @@ fn draw(project: &Project<'_>, bench: &str, more: &[&str]) -> Finished {
     drawn.with_valgrind().run()
 }
 
-/// What is drawn of a benchmark: names of functions, base and candidate one after the other, each with the class of its colour and what else is said of it.
+/// Returns the frames of a benchmark's flame graphs, first of the base, then of the candidate. Each frame is a function name, a color class and the
+/// tooltip.
 pub fn frames(project: &Project<'_>, bench: &str) -> Vec<(String, String, String)> {
     draw(project, bench, &[]).expect_code(0);
     let text = fs::read_to_string(file(project)).expect("written");
@@ -73,7 +74,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
         (&json!(-1), &json!(1))
     );
     assert_eq!(message["path"], json!(file(&project)));
-    // What the run has counted in other processes.
+    // The run itself counted the same numbers in other processes.
     for side in ["base", "candidate"] {
         assert_eq!(message["instructions"][side], counted[side], "{told}");
     }
@@ -98,7 +99,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
     assert_eq!(colour, "calls-more", "{drawn:?}");
     let (changed, others): (Vec<_>, Vec<_>) =
         drawn.iter().partition(|(name, ..)| name == "planted::work");
-    // On both sides.
+    // The function is drawn once for each side.
     assert_eq!(changed.len(), 2, "{drawn:?}");
     for (_, colour, said) in changed {
         assert_eq!(colour, "more", "{drawn:?}");
@@ -113,7 +114,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
         "{drawn:?}"
     );
 
-    // Another benchmark calls the same function, and as often as before.
+    // Another benchmark calls the same function, as often as before the change.
     let same = frames(&project, "other");
     let is_called = |name: &str| same.iter().filter(|(found, ..)| found == name).count();
     assert_eq!(
@@ -203,7 +204,7 @@ fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written()
     two.run().expect_code(2);
 }
 
-/// The names of what is drawn of the base of `work`.
+/// Returns the names of the functions in the base's flame graph of `work`.
 pub fn names_in_base(project: &Project<'_>) -> Vec<String> {
     let drawn = frames(project, "work");
     let half = drawn.len() / 2;

@@ -1,4 +1,4 @@
-//! `history` of runs that were measured in turn with earlier builds: one scale, whatever the machine did meanwhile.
+//! `history` of side-by-side runs: all values are on one scale, even if the speed of the machine changes between the runs.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::against::project::Project;
 use crate::commands::scripted::{CLOCK, QUICK, finish, script};
 use crate::support::{Finished, Machine};
 
-/// The history of `cost`: its points and its levels.
+/// Returns the points and the levels of the history of `cost`.
 fn history(project: &Project<'_>) -> (Vec<Value>, Vec<Value>) {
     let run = project
         .perfcheck(&["history", "cost", "--message-format", "json"])
@@ -20,7 +20,7 @@ fn history(project: &Project<'_>) -> (Vec<Value>, Vec<Value>) {
     )
 }
 
-/// Another function that nobody calls, and that stays in the executable.
+/// Sets the time of `cost`, and adds an unused function, so that the executable changes even if the time does not.
 fn edit(project: &Project<'_>, nanoseconds: u64, number: u32) {
     project.write(
         "src/lib.rs",
@@ -44,7 +44,7 @@ fn a_history_has_every_run_and_one_step_where_the_code_became_slower() {
     let (points, levels) = history(&project);
     assert_eq!(points.len(), 5, "{points:#?}");
     assert_eq!(levels.len(), 2, "{levels:#?}");
-    // It is found with the first run that has it, and has the interval of that measurement.
+    // The step is found at the first run after the change, with the interval of that run's measurement.
     assert_eq!(levels[1]["first_run"], finish(&slower)["run"]);
     let change = &levels[1]["step"]["change"];
     let of = |name: &str| change[name].as_f64().expect("a number");
@@ -53,7 +53,7 @@ fn a_history_has_every_run_and_one_step_where_the_code_became_slower() {
         of("lower") < of("estimate") && of("estimate") < of("upper"),
         "{change}"
     );
-    // The same again is the same level, and the way back another step.
+    // Measuring the same code again continues the level. Undoing the change is another step.
     project.measure(&[]).run().expect_code(1);
     assert_eq!(history(&project).1.len(), 2);
     edit(&project, 100, 4);
@@ -124,7 +124,7 @@ fn the_overview_counts_runs_that_were_asked_for_and_draws_those_of_one_branch() 
 fn a_machine_that_became_slower_is_no_step() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // By this clock both sides take as long as the machine lets them, whatever their code says.
+    // Under this scripted clock, the time of both sides depends only on the machine, not on their code.
     let measure = |machine_ns: f64, number: u32| {
         edit(&project, 100 + u64::from(number), number);
         let clock = script(&["cost", "constant"], &[("cost", machine_ns)]);

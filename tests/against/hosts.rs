@@ -1,4 +1,4 @@
-//! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
+//! Facts about the machine that affect verdicts: controls that raise noise thresholds, and the processors to which benchmarks are bound.
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, BySide, Extras, NewRun, ProcessOutcome, ProcessRecord, Purpose,
@@ -13,7 +13,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, skipped};
 
-/// Adds twenty controls of the benchmark `cost` that are like the stored one, but for this change.
+/// Adds twenty controls of `cost` to the store. They equal the stored one except for the measured change.
 fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let mut store = Store::open(&machine.store()).expect("opens");
     let number = control.messages("run-finished")[0]["run"].as_i64();
@@ -106,7 +106,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     assert!(notes.contains("threshold-raised"), "{run}");
     assert_eq!(compared(&run, "constant")["noise_threshold"], 0.01, "{run}");
 
-    // Said again from what is stored, whatever has been measured since.
+    // A later comparison of the stored runs gives the same result, although controls were added meanwhile.
     add_controls(&machine, &control, 0.5);
     let (base, new) = (
         said["reference_runs"][0].to_string(),
@@ -124,7 +124,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     project.takes(160);
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    // A control is not judged by what controls have shown.
+    // Earlier controls do not raise the noise threshold of a control.
     project.takes(100);
     let control = project
         .measure(&["--against", "HEAD", "--measure-identical"])
@@ -137,7 +137,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     );
 }
 
-/// Writes the processors that it may use into a file, at every sample.
+/// A benchmark that writes the processors it may use to a file, at every sample.
 const TELLS: &str = r#"
 fn tells(b: &mut Bencher<'_>, place: &str) {
     use std::io::Write;

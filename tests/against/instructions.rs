@@ -1,4 +1,4 @@
-//! Instructions of iterations, counted with valgrind's callgrind. Where valgrind is not installed the tests that need it are skipped.
+//! Counts instructions of iterations with valgrind's callgrind. Tests that need valgrind are skipped if it is not installed.
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -8,7 +8,7 @@ use crate::against::project::{Project, compared, holding_a_lock};
 use crate::commands::scripted::{QUICK, finish, message};
 use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
 
-/// A function that takes as many turns as it is asked for, and another that always takes the same.
+/// A function whose number of loop turns is its argument, and a second one that never changes.
 pub const LIBRARY: &str = "
 pub const TURNS: u64 = 10000;
 
@@ -30,7 +30,7 @@ pub fn other(turns: u64) -> u64 {
 }
 ";
 
-/// A function that calls itself.
+/// A library with a recursive function.
 const RECURSIVE: &str = "
 pub const DEPTH: u64 = 1000;
 
@@ -40,7 +40,7 @@ pub fn descend(depth: u64) -> u64 {
 }
 ";
 
-/// Inputs are made and outputs dropped outside what is timed; the last one looks at the time itself.
+/// Benchmarks that create inputs and drop outputs outside the timed code. The last benchmark times itself.
 const BENCHMARKS: &str = r#"
     suite.bench("work", |b| b.iter(|| planted::work(planted::TURNS)));
     suite.bench("other", |b| b.iter(|| planted::other(1000)));
@@ -58,7 +58,7 @@ const BENCHMARKS: &str = r#"
     }));
 "#;
 
-/// Benchmarks that do something, and say what they like of how long it takes.
+/// Benchmarks that execute real code but report made-up times.
 const TOLD: &str = r#"
     let told = |b: &mut Bencher<'_>, nanoseconds: u64| {
         let mut sample = 0;
@@ -74,7 +74,7 @@ const TOLD: &str = r#"
     suite.bench("constant", |b| told(b, 50));
 "#;
 
-/// Whether a bench runs under valgrind, for the source of one.
+/// Rust expression for the source of a bench: whether the bench runs under valgrind.
 pub const UNDER_VALGRIND: &str = r#"std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind"))"#;
 
 pub fn has_valgrind() -> bool {
@@ -93,7 +93,7 @@ fn project(machine: &Machine) -> Project<'_> {
     Project::of(machine, LIBRARY, BENCHMARKS)
 }
 
-/// The committed state beside one with more turns, about instructions.
+/// Measures the work tree, in which `work` takes more turns, against the committed state, and asks for a verdict on instructions.
 pub fn beside_more_turns(project: &Project<'_>) -> Finished {
     project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
     let words = ["--against", "HEAD", "--rounds", "5"];
@@ -103,7 +103,7 @@ pub fn beside_more_turns(project: &Project<'_>) -> Finished {
     run.with_valgrind().run()
 }
 
-/// A short run of the work tree alone, by real time.
+/// Prepares a short run of the work tree alone, in real time.
 fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
     project
         .measure_in_layouts(&["--rounds", "2", "--measurement-time", "10ms"])
@@ -116,7 +116,7 @@ fn measured(finished: &Finished, id: &str) -> Value {
     message(finished, "benchmark-measured", id)
 }
 
-/// What callgrind counts of `planted::work` while a benchmark takes one sample of ten iterations, set up without anything of the tool.
+/// Runs callgrind directly, without the tool, on one sample of ten iterations. Returns the count of `planted::work`.
 fn by_hand(project: &Project<'_>, id: &str) -> u64 {
     let directory = project.root().join("target/release/deps");
     let is_bench = |path: &std::path::Path| {
@@ -164,7 +164,7 @@ fn an_iteration_has_the_instructions_that_callgrind_counts_by_hand() {
         assert_eq!(found["processes"], 2, "{id}: {found}");
         let by_hand = by_hand(&project, id) as f64 / 10.0;
         let by_tool = found["per_iteration"].as_f64().expect("a number");
-        // The loop over the iterations is timed, and so it counts; it is all that is not `work`.
+        // The loop over the iterations is timed, so it is counted too. Nothing else is counted besides `work`.
         assert!(
             by_tool > by_hand && by_tool < by_hand * 1.001 + 60.0,
             "{id}: {by_tool}, by hand {by_hand}"
@@ -175,7 +175,7 @@ fn an_iteration_has_the_instructions_that_callgrind_counts_by_hand() {
             .as_f64()
             .expect("a number")
     };
-    // 5000 turns in place of 10,000, and none of the 20,000 of the input.
+    // An iteration takes 5000 turns instead of 10,000. The 20,000 turns that create the input must not be counted.
     let share = of("batched") / of("work");
     assert!((share - 0.5).abs() < 0.05, "{share}");
 
@@ -252,7 +252,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         assert_eq!(compared(&run, id)["verdict"], "unchanged", "{run}");
     }
 
-    // What was counted is stored: another question has the same answer, and so has another store.
+    // The counts are stored, so another comparison gives the same result, in another store too.
     let stored = [
         "compare",
         "1/base",
@@ -339,7 +339,7 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
     project.commit();
     let run = || project.measure_in_layouts(&QUICK).with_valgrind();
     run().run().expect_code(0);
-    // It says that it takes longer, and does the same.
+    // The benchmark reports a longer time but executes the same code.
     takes(200);
     let changed = run().run().expect_code(1);
     let cost = compared(&changed, "cost");
@@ -406,13 +406,13 @@ fn what_cannot_be_counted_is_named_with_its_reason_and_the_rest_is_counted() {
         "{remarks}"
     );
 
-    // Names of functions are needed.
+    // Functions can only be named if the executable has symbols.
     let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
     project.write(
         "Cargo.toml",
         &manifest.replace("debug = false", "strip = true"),
     );
-    // Its times are real: what they come to beside those of the first run is not asked.
+    // The times are real, so the verdict against the first run does not matter here.
     let run = alone(&project, &words)
         .args(["--fail-on", "none"])
         .with_valgrind()

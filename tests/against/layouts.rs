@@ -1,4 +1,4 @@
-//! Layouts of the code: both sides linked anew, by one map.
+//! Layouts of the code: both sides are relinked with the same order of functions.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::{about, explanation, says, verdict};
 use crate::support::{Finished, Machine};
 
-/// The layouts of the processes of a run, in order.
+/// Returns the layout number of each process of a run, in order.
 fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
     let store = Store::open(&machine.store()).expect("a store");
     let processes = store.processes(RunId(run)).expect("there");
@@ -21,7 +21,7 @@ fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// What was said of the comparison as a whole, but of time that the hypervisor took, which is as it happens.
+/// Returns the remarks on the whole comparison, except those on stolen processor time, which depends on the host.
 fn said(run: &Finished) -> Value {
     let mut remarks = run.messages("run-finished")[0]["remarks"].clone();
     let all = remarks.as_array_mut().expect("remarks");
@@ -75,7 +75,7 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     let of_same = compared(&run, "constant")["paired"]["layouts"].as_u64();
     assert!(of_called > 1 && of_same >= Some(of_called), "{run}");
     assert_eq!(said(&run), json!([]));
-    // What was stored says the same.
+    // A comparison of the stored runs gives the same result.
     let stored = project
         .measure_in_layouts(&["compare", "1/base", "1"])
         .run()
@@ -88,7 +88,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
-    // A function that is slow where it lay when it was first measured.
+    // A benchmark that is slow if its function is at the same address as in the first relinked process.
     let place = machine.home().join("place");
     project.benchmarks(&format!(
         r#"
@@ -104,12 +104,12 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     ));
     project.commit();
     project.takes(130);
-    // Without a trial, which would be the first to run it.
+    // Measure without a trial, because the trial would be the first to run the function.
     let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
     assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
-    // Executables as they were built have no other layout.
+    // Executables that are not relinked have only one layout.
     fs::remove_file(&place).expect("removed");
     let words = ["--against", "HEAD", "--measure-identical", "--rounds", "20"];
     let run = project.measure(&words).run().expect_code(0);
@@ -122,7 +122,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
 fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were_built() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // The compiler takes the linker that it is told last.
+    // If several linkers are set, the compiler uses the last one.
     project.write(
         ".cargo/config.toml",
         "[build]\nrustflags = [\"-Clinker=cc\"]\n",
@@ -149,7 +149,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
         );
         project.write("build.rs", &script);
     };
-    // Slower by where it lies, and by nothing else.
+    // The time of the benchmark depends only on the address of a function.
     project.benchmarks(
         r#"
         let place = takes as fn(&mut Bencher<'_>, u64) as usize & 4095;
@@ -159,7 +159,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     shuffled(1);
     project.commit();
     shuffled(2);
-    // Nobody need measure it: the code is the same.
+    // The code is the same on both sides, so the benchmark need not be measured.
     let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert_eq!(
@@ -168,7 +168,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
         "{}",
         compared(&run, "cost")
     );
-    // One shuffle in sixteen leaves it where it is.
+    // One shuffle in sixteen leaves the function at its address, so try several seeds.
     let is_called = (2..7).any(|seed| {
         shuffled(seed);
         let words = ["--against", "HEAD", "--measure-identical"];

@@ -1,4 +1,4 @@
-//! Two builds of which the machine code is compared: what cannot differ is not measured, and what differs is named.
+//! Comparison of the machine code of two builds: benchmarks whose code is the same are not measured, and functions that differ are named.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::against::project::{Project, compared, remarks};
 use crate::commands::scripted::finish;
 use crate::support::Machine;
 
-/// A library that says what two benchmarks take, by a table.
+/// A library that reads the times of two benchmarks from a table.
 const LIBRARY: &str =
     "#[inline(never)]\npub fn nanoseconds(at: usize) -> u64 {\n    [100, 50][at]\n}\n";
 
@@ -81,7 +81,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
         .iter()
         .find(|one| one["name"] == "planted::nanoseconds");
     let bytes = &named.expect("named")["bytes"];
-    // The table alone is another one.
+    // Only the table differs; the machine code has the same size.
     assert_eq!(bytes["base"], bytes["candidate"], "{run}");
     assert!(bytes["base"].as_u64().expect("a size") > 0, "{run}");
     let text = project
@@ -93,7 +93,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
     assert!(markdown.contains("planted::nanoseconds"), "{markdown}");
 }
 
-/// Benchmarks that take what they take.
+/// Benchmarks with real times.
 const TIMED: &str = r#"
     suite.bench("first", |b| b.iter(|| planted::first(std::hint::black_box(7))));
     suite.bench("second", |b| b.iter(|| planted::second(std::hint::black_box(7))));

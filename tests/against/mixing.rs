@@ -1,4 +1,4 @@
-//! Sides of A/B measurements among runs that were measured alone.
+//! Histories and lists in which sides of side-by-side measurements and runs measured alone are mixed.
 
 use crate::against::project::Project;
 use crate::commands::scripted::QUICK;
@@ -37,7 +37,7 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("2/base"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");
-    // Its samples are not those of run 1, whose scale the values have.
+    // Its samples have another length than those of run 1, which gives the scale of the values.
     let history = ["history", "cost", "--message-format", "json"];
     let history = project.perfcheck(&history).run().expect_code(0);
     let points = history.messages("history-point");

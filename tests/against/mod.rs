@@ -1,6 +1,7 @@
-//! Measuring in turn, from the command line to the exit code: revisions, executables, baselines that are run again, what goes wrong on a side.
+//! Side-by-side measurements, from the command line to the exit code: revisions, executables, baselines that are measured again, and failures on one
+//! side.
 //!
-//! Benchmarks report times of their own making, so that every verdict is exact however busy the machine is.
+//! Benchmarks report made-up times, so that every verdict is exact even on a busy machine.
 
 mod assembly;
 mod baselines;

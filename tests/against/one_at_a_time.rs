@@ -7,7 +7,7 @@ use crate::against::stopping::{statuses, waiting};
 use crate::commands::scripted::{CLOCK, steady, stored, verdict};
 use crate::support::{Machine, Perfcheck};
 
-/// Measures as somebody else would.
+/// Takes the lock of a measurement, as another process would.
 fn held(machine: &Machine) -> File {
     fs::create_dir_all(machine.cache()).expect("a directory");
     let lock = File::create(machine.cache().join("measuring.lock")).expect("a file");
@@ -20,7 +20,7 @@ fn plain(machine: &Machine) -> Perfcheck {
     steady(machine, &[])
 }
 
-/// The measurement of known differences.
+/// Prepares the self-test with known slowdowns.
 fn self_test(machine: &Machine) -> Perfcheck {
     let words = ["doctor", "--benches", "arithmetic", "--trials", "1"];
     let test = stored(machine, &words).args(["-p", "steady"]);

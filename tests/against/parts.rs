@@ -1,4 +1,4 @@
-//! `--partition` and `merge` of two builds: jobs with stores of their own, one verdict.
+//! `--partition` and `merge` for side-by-side measurements: each job has its own store, and the merged run has one verdict per benchmark.
 
 use cargo_perfcheck::interchange::{
     InputContent, PortableRun, read, read_portable, write_portable,
@@ -16,7 +16,7 @@ use crate::against::project::Project;
 use crate::commands::scripted::{finish, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// Eleven benchmarks in an order of their own: the library decides on `cost/3` and `cost/10`.
+/// Declares eleven benchmarks, not in sorted order. The library determines the times of `cost/3` and `cost/10`.
 const ELEVEN: &str = r#"
     for input in (1..=11_u64).rev() {
         let planted = if input == 3 || input == 10 { planted::NANOSECONDS } else { 100 };
@@ -26,7 +26,7 @@ const ELEVEN: &str = r#"
 
 const PARTS: u32 = 8;
 
-/// A project whose library has become twice as slow, not committed.
+/// Creates a project whose library has become twice as slow in the work tree, uncommitted.
 pub fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
@@ -36,14 +36,14 @@ pub fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
     project
 }
 
-/// A command with a store of its own, as that of another machine.
+/// Prepares a command with its own store, as on another machine.
 fn at(project: &Project<'_>, store: &str, words: &[&str]) -> Perfcheck {
     let store = project.machine.home().join(format!("{store}.db"));
     let command = project.perfcheck(words);
     command.arg("--store").arg(store)
 }
 
-/// The job of a part: measures and exports it.
+/// Runs the job of one part: measures the part and exports it.
 fn job(project: &Project<'_>, part: u32, words: &[&str]) -> (Finished, PathBuf) {
     let (partition, seed) = (format!("{part}/{PARTS}"), part.to_string());
     let store = format!("job-{part}");
@@ -55,7 +55,7 @@ fn job(project: &Project<'_>, part: u32, words: &[&str]) -> (Finished, PathBuf) 
     (run, file)
 }
 
-/// Exports the newest run.
+/// Exports the newest run of a store to the file `name`.
 fn export(project: &Project<'_>, store: &str, name: &str) -> PathBuf {
     let file = project.machine.home().join(name);
     at(project, store, &["store", "export", "latest"])
@@ -84,7 +84,7 @@ fn eight_jobs_merged_decide_about_every_benchmark_once_and_fail_as_one_run() {
     let mut seen = Vec::new();
     for part in 1..=PARTS {
         let (run, file) = job(&project, part, &["--against", "HEAD"]);
-        // A regression is decided about later; nothing else is `missing` for being of another part.
+        // A part never fails because of a regression: `merge` decides. Benchmarks of other parts are not `missing`.
         let run = run.expect_code(0);
         let end = finish(&run);
         assert_eq!(end["part"]["part"], part, "{run}");
@@ -115,7 +115,7 @@ fn eight_jobs_merged_decide_about_every_benchmark_once_and_fail_as_one_run() {
     assert_eq!(end["part"], Value::Null);
     assert_eq!(end["status"], "complete");
 
-    // In any order they are the same, and the same parts once more are the run that they are already.
+    // The order of the files does not matter, and merging the same parts again finds the existing run.
     files.reverse();
     let again = merge(&project, "whole", &files).run().expect_code(1);
     assert_eq!(again.stdout, merged.stdout);
@@ -129,7 +129,7 @@ fn eight_jobs_merged_decide_about_every_benchmark_once_and_fail_as_one_run() {
     .run();
     assert_eq!(runs.messages("run").len(), 2, "{runs}");
 
-    // It is a run as any other.
+    // The merged run can be used like any other run.
     let shown = at(&project, "whole", &["compare", "1/base", "1"])
         .run()
         .expect_code(1);
@@ -316,14 +316,14 @@ fn a_part_is_no_reference_and_has_no_name() {
     assert!(runs.stdout.contains("part 1/8"), "{runs}");
 }
 
-/// The benchmarks of all runs, by name.
+/// Returns the keys of the benchmarks of all runs, sorted.
 fn keys(runs: &[PortableRun]) -> Vec<BenchmarkKey> {
     let verdicts = runs.iter().flat_map(|run| &run.verdicts);
     let keys: BTreeSet<BenchmarkKey> = verdicts.map(|found| found.benchmark.clone()).collect();
     keys.into_iter().collect()
 }
 
-/// What of a run a job would have measured that has these benchmarks.
+/// Returns the part of a run that a job would have measured if `own` selects its benchmarks.
 fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool) -> PortableRun {
     let mut run = run.clone();
     run.head.begun.partition = Some(partition.clone());
@@ -346,7 +346,7 @@ fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool
     run
 }
 
-/// Cuts the file of a whole run into files of parts.
+/// Splits the file of a whole run into files of its parts.
 pub fn split(file: &Path, of: u32, reference: &RequestedReference) -> Vec<PathBuf> {
     let content: InputContent = read(file, &mut std::io::empty()).expect("our own file");
     let runs =
@@ -376,7 +376,7 @@ pub fn split(file: &Path, of: u32, reference: &RequestedReference) -> Vec<PathBu
     parts.collect()
 }
 
-/// What was said of benchmarks and of the whole, as it was written.
+/// Returns the messages about the benchmarks and about the whole run, as written.
 pub fn lines(run: &Finished) -> Vec<&str> {
     let is_result = |line: &&str| {
         line.contains("\"reason\":\"benchmark-compared\"")
@@ -388,7 +388,7 @@ pub fn lines(run: &Finished) -> Vec<&str> {
 #[test]
 fn the_samples_of_one_run_in_turn_cut_into_parts_and_merged_are_that_run_byte_for_byte() {
     let machine = Machine::new();
-    // Other benchmarks on one side: some rows have no samples.
+    // One side has an additional benchmark, so some rows have no samples.
     let project = slower(&machine, ELEVEN);
     project.benchmarks(&ELEVEN.replace("11_u64", "12_u64"));
     let whole = at(&project, "whole", &["--against", "HEAD", "--as-built"])
@@ -401,7 +401,7 @@ fn the_samples_of_one_run_in_turn_cut_into_parts_and_merged_are_that_run_byte_fo
     let merged = merge(&project, "merged", &files).run().expect_code(1);
     assert_eq!(lines(&merged), lines(&whole));
     assert_eq!(lines(&whole).len(), 13, "{whole}");
-    // The samples are the same, too.
+    // The merged run also has the same samples.
     let back = export(&project, "merged", "back.jsonl");
     let series = |path: &Path| {
         let text = fs::read_to_string(path).expect("our own");

@@ -1,10 +1,10 @@
-//! A/B of benches that print their results: a process of each side for each benchmark in turn.
+//! Side-by-side measurement of benches that print their results: for each benchmark, processes of both sides take turns.
 
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
 use crate::support::Machine;
 
-/// Prints what libtest prints. Processes differ by less than a thousandth.
+/// A bench that prints results as libtest does. The times of its processes differ by less than a thousandth.
 const BENCH: &str = r#"
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -37,7 +37,7 @@ fn thirty_percent_more_regresses_beside_the_revision_and_the_same_work_does_not(
     let change = change.as_f64().expect("a number");
     assert!((change - 0.3).abs() < 0.01, "{slower}");
     assert_eq!(verdict(&slower, "constant"), "unchanged", "{slower}");
-    // The same times of other sources.
+    // The sources differ, but the times are the same.
     project.takes(100);
     project.write(
         "benches/costs.rs",

@@ -1,4 +1,4 @@
-//! A repository with a library and benchmarks whose times the test writes.
+//! A repository with a library and benchmarks; each test sets the times.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::commands::crates::Crate;
 use crate::commands::scripted::message;
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
+/// A bench that reports the library's time, independent of the machine. Samples differ slightly, as with a real clock.
 const BENCH: &str = r"
 use perfcheck::{Bencher, Suite};
 use std::time::Duration;
@@ -29,13 +29,13 @@ fn costs(suite: &mut Suite) {
 perfcheck::main!(costs);
 ";
 
-/// The two benchmarks of most tests: one that the library decides on, one that is always the same.
+/// The two benchmarks of most tests: the library determines the time of `cost`, and `constant` never changes.
 pub const TWO: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
 "#;
 
-/// A library whose benchmark takes 100 ns.
+/// A library that sets the time of `cost` to 100 ns.
 pub const TAKES_100: &str = "pub const NANOSECONDS: u64 = 100;\n";
 
 const LIKE_LIBTEST: &str = r#"
@@ -53,14 +53,14 @@ fn main() {
 }
 "#;
 
-/// The package `planted` with the bench target `costs`, a workspace and a repository of its own.
+/// The package `planted` with the bench target `costs`, in its own workspace and repository.
 pub struct Project<'m> {
     pub machine: &'m Machine,
     pub made: Crate,
 }
 
 impl<'m> Project<'m> {
-    /// One commit, in which the benchmark `cost` takes 100 ns.
+    /// Creates a project with one commit, in which `cost` takes 100 ns.
     pub fn new(machine: &'m Machine) -> Self {
         let project = Self::without_benches(machine);
         project.add_target("costs");
@@ -69,7 +69,7 @@ impl<'m> Project<'m> {
         project
     }
 
-    /// One commit with this library and these benchmarks of it.
+    /// Creates a project with one commit of this library and these benchmarks.
     pub fn of(machine: &'m Machine, library: &str, benchmarks: &str) -> Self {
         let project = Self::without_benches(machine);
         project.add_target("costs");
@@ -79,7 +79,8 @@ impl<'m> Project<'m> {
         project
     }
 
-    /// One commit with this library and the benchmark `work`. Its bench has no harness: it does `work` and prints what libtest prints.
+    /// Creates a project with one commit of this library and the benchmark `work`. The bench has no harness: it runs the code `work` and prints a
+    /// result as libtest does.
     pub fn like_libtest(machine: &'m Machine, library: &str, work: &str) -> Self {
         let project = Self::without_benches(machine);
         project.add_target("costs");
@@ -89,7 +90,7 @@ impl<'m> Project<'m> {
         project
     }
 
-    /// The library alone; nothing is committed.
+    /// Creates a project with the library only; nothing is committed.
     pub fn without_benches(machine: &'m Machine) -> Self {
         let made = Crate {
             root: machine.home().join("planted"),
@@ -121,7 +122,7 @@ impl<'m> Project<'m> {
         fs::write(path, text).expect("written");
     }
 
-    /// Sets what the benchmark `cost` takes.
+    /// Sets the time of `cost`.
     pub fn takes(&self, nanoseconds: u64) {
         let text = format!("pub const NANOSECONDS: u64 = {nanoseconds};\n");
         self.write("src/lib.rs", &text);
@@ -143,7 +144,7 @@ impl<'m> Project<'m> {
         );
     }
 
-    /// Runs git; returns what it printed.
+    /// Runs git and returns its output.
     #[track_caller]
     pub fn git(&self, words: &[&str]) -> String {
         self.made.git(self.machine, words).stdout
@@ -154,7 +155,7 @@ impl<'m> Project<'m> {
         self.made.commit(self.machine)
     }
 
-    /// Any command, with cargo's own target directory; A/B where the command is one that can do it.
+    /// Prepares any command, with cargo's own target directory. Commands that can measure side by side do so.
     pub fn perfcheck(&self, words: &[&str]) -> Perfcheck {
         self.made
             .perfcheck(self.machine, words)
@@ -162,19 +163,19 @@ impl<'m> Project<'m> {
             .env_remove("CARGO_TARGET_DIR")
     }
 
-    /// A run with JSON messages, always of the same chances. Executables run as they were linked: a link for each side and round would be most of the work,
-    /// and made-up times do not depend on layouts.
+    /// Prepares a run with JSON messages and a fixed seed. Executables run as they were linked: relinking for each side and round would take most of
+    /// the time, and made-up times do not depend on layouts.
     pub fn measure(&self, words: &[&str]) -> Perfcheck {
         self.measure_in_layouts(words).args(["--as-built"])
     }
 
-    /// Like `measure`, with executables that are linked anew for each round, which is what users get.
+    /// Like `measure`, but relinks the executables for each round, which is the default for users.
     pub fn measure_in_layouts(&self, words: &[&str]) -> Perfcheck {
         self.perfcheck(words)
             .args(["--offline", "--message-format", "json", "--seed", "7"])
     }
 
-    /// Everything in the checkout that a user would miss: files with their times, and what git knows.
+    /// Returns the state of the checkout that must not change: the files with their modification times, and git's state.
     pub fn state(&self) -> Vec<String> {
         let mut state: Vec<String> = [
             &["rev-parse", "HEAD"][..],
@@ -217,13 +218,13 @@ fn files_below(directory: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// What was said about one benchmark when it was compared.
+/// Returns the comparison message about one benchmark.
 #[track_caller]
 pub fn compared(finished: &Finished, id: &str) -> Value {
     message(finished, "benchmark-compared", id)
 }
 
-/// A benchmark that two processes cannot run at once: it takes a lock, which is held until its process ends.
+/// Returns the source of a benchmark that two processes cannot run at the same time: it takes a lock and holds it until its process ends.
 pub fn holding_a_lock(machine: &Machine, id: &str, body: &str) -> String {
     let lock = machine.home().join("lock").display().to_string();
     format!(
@@ -238,7 +239,7 @@ pub fn holding_a_lock(machine: &Machine, id: &str, body: &str) -> String {
     )
 }
 
-/// The remarks about a benchmark, one after the other.
+/// Returns the remarks about a benchmark as one JSON text.
 #[track_caller]
 pub fn remarks(finished: &Finished, id: &str) -> String {
     compared(finished, id)["remarks"].to_string()

@@ -1,4 +1,4 @@
-//! `--against REV`: verdicts, what is stored of them, and what is not touched.
+//! `--against REV`: its verdicts, the stored runs, and files that must not change.
 
 use serde_json::Value;
 
@@ -43,14 +43,14 @@ fn what_was_built_is_used_and_a_switch_of_states_compiles_only_what_differs() {
             .count()
     };
     assert_eq!(compiled(&[]), 1);
-    // HEAD was built as the work tree, before the edit.
+    // HEAD is already built: it was the work tree before the edit.
     project.takes(200);
     let filtered = ["--against", "HEAD", "cost"];
     assert_eq!(compiled(&filtered), 1);
     assert_eq!(compiled(&filtered), 0);
     project.commit();
     assert_eq!(compiled(&["--against", "HEAD~1", "cost"]), 0);
-    // An edit that is taken back and made again.
+    // An edit is undone and then made again.
     project.takes(300);
     assert_eq!(compiled(&filtered), 1);
     project.takes(200);
@@ -137,7 +137,7 @@ fn checkout_index_stashes_and_target_directory_are_left_as_they_are() {
         .run()
         .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    // `Cargo.lock` is ignored: cargo writes it where there is none.
+    // Ignore `Cargo.lock`: cargo creates it if it is missing.
     let mut after = project.state();
     after.retain(|line| before.contains(line) || !line.contains("Cargo.lock"));
     assert_eq!(before, after);
@@ -158,14 +158,14 @@ fn a_filter_that_matches_nothing_is_told_before_the_base_is_built() {
         ]);
     assert!(!run.stderr.contains("Building `HEAD`"), "{run}");
     assert!(!machine.store().exists(), "nothing was measured");
-    // What is listed alone needs no base.
+    // `list` does not build the base.
     let listed = project
         .perfcheck(&["list", "--offline", "--message-format", "json"])
         .run()
         .expect_code(0);
     assert_eq!(listed.messages("benchmark-found").len(), 2, "{listed}");
     assert!(!listed.stderr.contains("Building `HEAD`"), "{listed}");
-    // A name that is not there, beside one that is, needs neither side.
+    // With one known and one unknown target name, neither side is built.
     let unknown = ["--bench", "costs", "--bench", "csots"];
     let misspelt = project.measure(&["--against", "HEAD"]).args(unknown).run();
     let misspelt = misspelt.expect_code(2);
@@ -190,7 +190,7 @@ fn each_side_is_listed_once_where_a_filter_is_checked_first() {
     );
     project.benchmarks(&format!("{note}{TWO}"));
     project.commit();
-    // Both sides are the same, so nothing is measured: their processes are those that list.
+    // Both sides are the same, so nothing is measured. The only processes are those that list benchmarks.
     let run = project.measure(&["--against", "HEAD", "cost"]).run();
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
     let walks = std::fs::read_to_string(walks).expect("it was walked through");

@@ -1,5 +1,5 @@
-//! The time of benchmarks by function, sampled where instructions are not counted: no valgrind works, or takes too long. Times are told and work is real, so a verdict is
-//! certain and shares are not. Where the system lets nobody sample the tests are skipped.
+//! Sampling of the time by function, which replaces instruction counts if valgrind is missing or too slow. Reported times are made up, so verdicts
+//! are exact; the executed code is real, so sampled shares vary. The tests are skipped if the system does not allow sampling.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::finish;
 use crate::support::{Finished, Machine, Perfcheck, skipped};
 
-/// Two functions, the second of which is to do more.
+/// A library with two functions; tests make the second one slower.
 const LIBRARY: &str = "
 pub const NANOSECONDS: u64 = 100;
 
@@ -39,7 +39,7 @@ pub fn iteration() -> u64 {
 }
 ";
 
-/// It does what the library has and tells what it says that this takes.
+/// A benchmark that runs the library's functions and reports the library's made-up time.
 const BENCHMARKS: &str = r#"
     suite.bench("work", |b| {
         let mut sample = 0;
@@ -54,7 +54,7 @@ const BENCHMARKS: &str = r#"
     suite.bench("same", |b| takes(b, 50));
 "#;
 
-/// What a bench that only prints does before it prints.
+/// Code that a bench without a harness runs before it prints its result.
 const WORK: &str = "
     for _ in 0..20_000 {
         std::hint::black_box(planted::iteration());
@@ -69,7 +69,7 @@ fn can_sample() -> bool {
     is_possible
 }
 
-/// The committed state beside one whose second function does five times as much.
+/// Measures the work tree, in which the second function does five times as much, against the committed state.
 fn beside_more(project: &Project<'_>, words: &[&str]) -> Finished {
     comparison_with_more(project, "5")
         .args(words)
@@ -90,7 +90,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value}"))
 }
 
-/// That `grown` was found to have more, by about what it has.
+/// Asserts that the additional time is found in `grown`, and that its amount is plausible.
 #[track_caller]
 fn names_what_has_grown(run: &Finished) -> Value {
     let work = compared(run, "work");
@@ -102,14 +102,14 @@ fn names_what_has_grown(run: &Finished) -> Value {
     }
     let first = &found["functions"][0];
     assert_eq!(first["name"], "planted::grown", "{found}");
-    // A quarter of 100 ns, and five eighths of 200.
+    // `grown` takes a quarter of 100 ns before the change and five eighths of 200 ns after it.
     let more = number(&first["candidate"]) - number(&first["base"]);
     assert!((60.0..140.0).contains(&more), "{found}");
     assert!(more > 3.0 * number(&first["standard_error"]), "{found}");
     found.clone()
 }
 
-/// Two benchmarks that do the same; valgrind is slow with one of them, in its iterations or before.
+/// Measures two benchmarks with the same code. One of them is slow under valgrind, in its iterations or before them.
 fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
     if !can_sample() || !has_valgrind() {
         return;
@@ -196,7 +196,7 @@ fn the_function_that_takes_more_time_is_named_first_and_kept_with_the_run() {
         "{taken_over}"
     );
 
-    // Who wants no counts wants no samples, either.
+    // `--instructions never` also disables sampling.
     let never = beside_more(&project, &["--instructions", "never"]);
     assert_eq!(compared(&never, "work")["sampled_time"], Value::Null);
     assert_eq!(machine.left_behind(), [""; 0]);
@@ -215,7 +215,7 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
     let remarks = finish(&run)["remarks"].to_string();
     assert!(!remarks.contains("not counted"), "{remarks}");
 
-    // Names of functions are needed.
+    // Functions can only be named if the executable has symbols.
     project.write("src/lib.rs", LIBRARY);
     let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
     let stripped = manifest.replace("debug = false", "strip = true");

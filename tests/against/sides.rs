@@ -1,4 +1,4 @@
-//! What goes wrong on one side, sides that cannot live together, and sides that announce their benchmarks differently.
+//! Failures on one side, sides that cannot run at the same time, and sides that announce their benchmarks differently.
 
 use perfcheck_analysis::model::RunId;
 use perfcheck_store::Store;
@@ -9,7 +9,7 @@ use crate::against::project::{Project, compared, holding_a_lock, remarks};
 use crate::commands::scripted::{QUICK, finish, verdict, verdicts};
 use crate::support::{Finished, Machine, testbench};
 
-/// A project in which `odd` does what the library says, between two benchmarks that are well.
+/// Creates a project in which the library determines what the benchmark `odd` does. It is declared between two ordinary benchmarks.
 fn with_odd<'m>(machine: &'m Machine, base: &str, candidate: &str) -> Project<'m> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
@@ -46,10 +46,10 @@ const HANGS: &str = "pub fn odd() { std::thread::sleep(std::time::Duration::from
 const DIES: &str = "pub fn odd() { std::process::exit(7); }";
 const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
 
-/// For sides that never answer.
+/// A short deadline, for sides that never answer.
 const DEADLINE: &[&str] = &["--timeout", "1s"];
 
-/// The messages of the failures that were stored for `odd`.
+/// Returns the messages of the stored failures of `odd`.
 fn failures(run: &Finished) -> String {
     let measured = run.messages("benchmark-measured");
     let odd = measured
@@ -71,7 +71,7 @@ fn fails_alone(base: &str, candidate: &str, words: &[&str], text: &str) -> Finis
         assert_eq!(verdict(&run, "odd"), "failed", "{run}");
         run.expect_code(4)
     } else {
-        // Whoever mends a benchmark is not told that it fails.
+        // A benchmark that failed only in the reference does not fail the run.
         assert_eq!(verdict(&run, "odd"), "new", "{run}");
         assert!(
             remarks(&run, "odd").contains("the benchmark fails in the reference"),
@@ -99,7 +99,7 @@ fn a_reference_that_panics_is_told_apart_from_a_candidate_that_does() {
 
 #[test]
 fn a_side_that_hangs_fails_after_the_deadline() {
-    // Both at once: they only wait.
+    // Run both tests at the same time, because they only wait.
     std::thread::scope(|scope| {
         scope.spawn(|| fails_alone("", HANGS, DEADLINE, "no answer"));
         fails_alone(HANGS, "", DEADLINE, "no answer");
@@ -129,7 +129,7 @@ fn a_benchmark_that_both_sides_refuse_does_not_keep_the_others_from_a_verdict() 
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(4);
     assert_eq!(verdict(&run, "before"), "regressed", "{run}");
     assert!(run.stderr.contains("its id has 2000 bytes"), "{run}");
-    // And where the code is the same, with a filter.
+    // The same error occurs if the code is the same on both sides, with a filter.
     project.commit();
     project.write("src/lib.rs", &format!("// The same.\n{}", library(200, "")));
     let run = project
@@ -214,7 +214,7 @@ fn why_a_benchmark_was_skipped_is_in_every_report() {
         format!("html={page}"),
         format!("markdown={markdown}"),
     ];
-    // In turn, and by stored numbers.
+    // Measure side by side, and compare with stored numbers.
     for words in [&[][..], &["--no-rerun"]] {
         let run = project.measure(words).args(QUICK);
         let run = run.args(reports.iter().flat_map(|kind| ["--report", kind]));
@@ -288,7 +288,7 @@ fn a_benchmark_that_a_side_skips_has_no_verdict_and_does_not_disturb_the_others(
     );
     project.commit();
     project.takes(200);
-    // Which side is asked first, and which benchmark, is a matter of chance.
+    // The seed determines the order of sides and benchmarks, so try several.
     for seed in ["1", "2", "3", "4"] {
         let run = project
             .perfcheck(&["--against", "HEAD", "--offline", "--as-built"])
@@ -384,7 +384,7 @@ fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
     project.add_target("costs");
     let source = testbench("sequential").with_file_name("benches/sequential.rs");
     let source = fs::read_to_string(source).expect("there");
-    // Times of its own making, in which the second benchmark is that of the library.
+    // Make the times up. The library determines the time of the second benchmark.
     let head = source.find("fn time(").expect("its stopwatch");
     let tail = source
         .find("/// One frame is one line")
@@ -410,7 +410,7 @@ fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
         processes.iter().all(|process| process.attempt == 0),
         "one process is enough for all benchmarks of a round"
     );
-    // What comes in another order there is reached all the same.
+    // All benchmarks are measured even if the sides run them in different orders.
     let exchanged = timed(200)
         .replace("\"first\"", "\"last\"")
         .replace("\"third\"", "\"first\"")

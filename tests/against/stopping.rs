@@ -1,4 +1,4 @@
-//! An A/B run that is interrupted or killed: nothing is left behind, and the next one works.
+//! A side-by-side run that is interrupted or killed leaves nothing behind, and the next run works.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, Running};
 use crate::testbench::interruption::{ends_at_once, wait_for_processes};
 
-/// A benchmark of the work tree waits in its third process until it is told to go on, and says that it waits.
+/// A benchmark that waits in its third process of the work tree until the test lets it continue. A file shows that it waits.
 const WAITS: &str = r#"
     let home = std::path::Path::new(HOME);
     let processes = home.join("processes");
@@ -25,7 +25,7 @@ const WAITS: &str = r#"
     });
 "#;
 
-/// A run whose sides wait after some rounds.
+/// Starts a run that waits after some rounds.
 pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     let project = Project::without_benches(machine);
     project.add_target("costs");
@@ -37,7 +37,7 @@ pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     (project, run)
 }
 
-/// Names of what lies in a directory `running` of the cache.
+/// Returns the entries of the directories `running` in the cache.
 fn in_use(machine: &Machine) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![machine.home().join("cache")];
@@ -57,7 +57,7 @@ fn in_use(machine: &Machine) -> Vec<PathBuf> {
     found
 }
 
-/// Statuses of the stored runs.
+/// Returns the statuses of the stored runs.
 pub fn statuses(project: &Project<'_>) -> Vec<String> {
     project
         .perfcheck(&["store", "runs", "--message-format", "json"])
@@ -140,7 +140,7 @@ fn an_interrupt_keeps_the_rounds_that_had_ended() {
     }
 }
 
-/// So many that judging them takes a while after the last round.
+/// Declares so many benchmarks that judging them takes long after the last round.
 const MANY: &str = r#"
     for at in 0..150 {
         suite.bench(&format!("b{at}"), |b| takes(b, planted::NANOSECONDS));
@@ -157,7 +157,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     project.takes(200);
     let words = ["--against", "HEAD", "--rounds", "5"];
     let run = project.measure(&words).start();
-    // Five rounds of two sides, each of one process.
+    // Five rounds have two processes each.
     wait_for_processes(&machine, 10);
     let said = "error: interrupted; run 1 is stored as incomplete, with its complete rounds";
     ends_at_once(run, Signal::TERM, said);
@@ -165,7 +165,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
 }
 
-/// One benchmark is decided at the first look; the other one, which needs more rounds to be unchanged, then waits for ever.
+/// `cost` is decided at the first look. The other benchmark needs more rounds and then waits forever.
 const ONE_IS_DECIDED: &str = r#"
     let home = std::path::Path::new(HOME);
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
@@ -189,7 +189,7 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
     project.benchmarks(&ONE_IS_DECIDED.replace("HOME", &json!(machine.home()).to_string()));
     project.commit();
     project.takes(200);
-    // Nothing that differs is in the other one.
+    // The other benchmark runs the same code on both sides, so it is measured only with this flag.
     let words = ["--against", "HEAD", "--measure-identical"];
     let mut run = project.measure(&words).start();
     run.wait_for_file(&machine.home().join("waits"));
@@ -211,7 +211,7 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
     }
 }
 
-/// Its processes differ by more than the change between the builds.
+/// A benchmark whose processes differ by more than the change between the builds.
 const NOISY: &str = r#"
     let runs = std::path::Path::new(HOME).join("runs");
     suite.bench("cost", move |b| {
@@ -243,7 +243,7 @@ fn one_benchmark_takes_no_longer_than_the_time_for_one_and_what_would_settle_it_
     let key = "\n[workspace.metadata.perfcheck]\ntime-per-benchmark = \"1ns\"\n";
     project.write("Cargo.toml", &(manifest + key));
     assert_eq!(compared(&[]), 5);
-    // Rounds that a user asks for are not cut short by a file.
+    // A setting in a file does not reduce the rounds that the user requests.
     assert_eq!(compared(&["--rounds", "8"]), 8);
     let words = ["--offline", "--as-built", "--against", "HEAD"];
     let table = project.perfcheck(&words).run();
@@ -284,7 +284,7 @@ fn settings_that_rounds_do_not_use_are_named_where_they_were_made() {
     let in_full = project.perfcheck(&words).args(["--verbose"]).run();
     let code = "`samples` in benchmark code";
     assert_eq!(unused(&in_full).as_deref(), Some(code), "{in_full}");
-    // A flag that rounds use, and one that they do not.
+    // Rounds use the first of these flags, but not the second.
     let flags = ["--warm-up-time", "1ms", "--measurement-time", "1ms"];
     let with_flags = project.perfcheck(&words).args(flags).run();
     let both = format!("`--measurement-time`, and {code}");

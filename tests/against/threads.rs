@@ -1,4 +1,4 @@
-//! What was measured in turn gives the same bytes, whatever the number of threads.
+//! Comparisons of side-by-side measurements give the same output for any number of threads.
 
 use crate::against::project::{Project, compared};
 use crate::support::Machine;

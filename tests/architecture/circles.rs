@@ -1,9 +1,9 @@
-//! Circles of files: files of which each leads to all others by way of imports.
+//! Finds circles of files, in which each file leads to all others through imports.
 
 use super::imports::Imports;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest sets of two or more files that import each other, over any number of steps.
+/// Returns the largest sets of two or more files that import each other, directly or indirectly.
 pub fn circles(imports: &Imports) -> Vec<BTreeSet<&str>> {
     let ahead: BTreeMap<&str, BTreeSet<&str>> = imports
         .keys()
@@ -20,7 +20,7 @@ pub fn circles(imports: &Imports) -> Vec<BTreeSet<&str>> {
         .collect()
 }
 
-/// What `from` imports, and what that imports, and so on.
+/// Returns the files that `from` imports directly or indirectly.
 fn reached<'a>(imports: &'a Imports, from: &str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];
@@ -34,7 +34,7 @@ fn reached<'a>(imports: &'a Imports, from: &str) -> BTreeSet<&'a str> {
     found
 }
 
-/// A circle's files, and the imports within it.
+/// Describes the files of a circle and the imports between them.
 pub fn described(imports: &Imports, circle: &BTreeSet<&str>) -> String {
     let mut lines = vec![format!("a circle of {} files:", circle.len())];
     for file in circle {

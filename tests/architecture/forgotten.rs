@@ -1,13 +1,14 @@
-//! Test files that no executable compiles: what is forgotten in a list of modules passes every time.
+//! Finds test files that no test executable compiles: a file that is missing in the list of modules would never fail.
 
 use std::path::Path;
 
-/// The files of `paths`, relative to the tests' directory, that no other one declares as a module. `text` reads a file; a file at the top is an executable.
+/// Returns the files among `paths` that no other file declares as a module. `paths` are relative to the tests' directory, and `text` reads a file. A
+/// file at the top is an executable and needs no declaration.
 pub fn forgotten(paths: &[String], text: impl Fn(&str) -> String) -> Vec<&str> {
     let declared = |path: &str| {
         let path = Path::new(path);
         let is_map = path.ends_with("mod.rs");
-        // The module's name, and the directory that its declaration stands for.
+        // The module's name, and the directory of the file that must declare it.
         let (named, parent) = if is_map {
             (path.parent(), path.parent().and_then(Path::parent))
         } else {
@@ -22,7 +23,7 @@ pub fn forgotten(paths: &[String], text: impl Fn(&str) -> String) -> Vec<&str> {
             let stands_for = if other_path.ends_with("mod.rs") {
                 other_path.parent() == Some(parent)
             } else {
-                // An executable declares what lies beside it, any other file what lies in the directory of its name.
+                // An executable declares modules in its own directory. Any other file declares modules in the directory with its name.
                 other_path.with_extension("") == parent
                     || (parent == Path::new("") && other_path.parent() == Some(parent))
             };

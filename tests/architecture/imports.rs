@@ -1,13 +1,13 @@
-//! Which file of a crate imports which: every path leads to the file that defines the item at its end.
+//! Determines which file of a crate imports which: each path is resolved to the file that defines the item at its end.
 
 use super::modules::{Meaning, Segments, Tree};
 use super::sources::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each file, the files whose items it names, with the longest of the paths that lead there.
+/// For each file, the files whose items it names, each with the longest path to it.
 pub type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The imports between `files`, which are all files of one crate. No circle leaves a crate: cargo forbids it.
+/// Returns the imports between `files`, which must be all files of one crate. Circles cannot span crates, because cargo forbids them.
 pub fn imports(files: &[Source]) -> Imports {
     let tree = Tree::read(files);
     let mut found = Imports::new();
@@ -29,8 +29,8 @@ pub fn imports(files: &[Source]) -> Imports {
     found
 }
 
-/// The files that `path` needs if `module` mentions it: the one that defines its item, and on the way there all that import the item
-/// themselves and are no maps.
+/// Returns the files that `path` needs if `module` mentions it: the file that defines the item, and all files on the way that import the item and are
+/// not pure module maps.
 fn resolve(tree: &Tree, module: usize, path: &[String]) -> BTreeSet<usize> {
     let mut search = Search {
         tree,
@@ -41,7 +41,8 @@ fn resolve(tree: &Tree, module: usize, path: &[String]) -> BTreeSet<usize> {
     search.found
 }
 
-/// Where a search stands: it is in scope where it begins, and outside of the modules that it walks through.
+/// How a search looks a name up in a module: `Scope` in the module where the search begins, `Named` in modules that it reaches through a path, `Glob`
+/// in modules that it reaches through a glob import.
 #[derive(Clone, Copy, PartialEq)]
 enum View {
     Scope,
@@ -51,7 +52,7 @@ enum View {
 
 struct Search<'a> {
     tree: &'a Tree<'a>,
-    /// What was asked before: imports may be circular.
+    /// Earlier queries, to end the search if imports are circular.
     asked: BTreeSet<(usize, Segments)>,
     found: BTreeSet<usize>,
 }
@@ -64,10 +65,10 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the first name of `path` in `module` and follows the rest; says whether the name is there.
+    /// Finds the first name of `path` in `module` and follows the rest. Reports whether the name exists.
     fn member(&mut self, module: usize, path: &[String], view: View) -> bool {
         let Some((name, rest)) = path.split_first() else {
-            return true; // A module by itself: what is used of it counts.
+            return true; // The path names the module itself. Only uses of its items count.
         };
         if !self.asked.insert((module, path.to_vec())) {
             return false;
@@ -105,7 +106,7 @@ impl Search<'_> {
                 return true;
             }
         }
-        // A macro made it.
+        // If the name is not in the file, a macro must define it.
         let is_made = view == View::Named && !is_map;
         if is_made {
             self.found.insert(here.file);
@@ -114,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// The module that the first words of `path` name if these are `crate`, `self` or `super`, and what follows them.
+/// Resolves `crate`, `self` and `super` at the beginning of `path`. Returns their module and the rest of the path.
 fn anchor<'a>(tree: &Tree, module: usize, path: &'a [String]) -> Option<(usize, &'a [String])> {
     let above = |module: usize| tree.modules[module].parent;
     let (mut at, mut rest) = match path.first()?.as_str() {
@@ -135,7 +136,7 @@ fn anchor<'a>(tree: &Tree, module: usize, path: &'a [String]) -> Option<(usize, 
     Some((at, rest))
 }
 
-/// The module that `path` leads to.
+/// Returns the module that `path` names.
 fn module_at(tree: &Tree, module: usize, path: &[String], depth: usize) -> Option<usize> {
     if depth > 16 {
         return None;
@@ -156,7 +157,7 @@ fn module_at(tree: &Tree, module: usize, path: &[String], depth: usize) -> Optio
     Some(at)
 }
 
-/// The imports of a crate of these files.
+/// Returns the imports of a crate with these files.
 pub fn imports_of(files: &[(&str, &str)]) -> Imports {
     let files: Vec<Source> = files
         .iter()
@@ -168,7 +169,7 @@ pub fn imports_of(files: &[(&str, &str)]) -> Imports {
 mod tests {
     use super::imports_of;
 
-    /// What the file `src/user.rs` imports, if this is its text, in a crate with two folders.
+    /// Returns the imports of `src/user.rs` with this text, in a crate with two folders.
     fn imported_by(user: &str) -> Vec<String> {
         let all = imports_of(&[
             ("src/lib.rs", "pub mod shelf; pub mod plain; mod user;"),
@@ -212,13 +213,13 @@ mod tests {
             ("use crate::shelf::Print::{self, Large};", prints),
             ("use crate::shelf::*; type P = Print;", prints),
             ("use crate::shelf::made::Made;", made),
-            // What a file that is no map hands on is imported from both.
+            // If a file that is not a pure map re-exports an item, both files count as imported.
             (
                 "use crate::plain::open;",
                 &["src/plain.rs", "src/shelf/books.rs"],
             ),
             ("fn f() { crate::plain::deep::f() }", &["src/plain.rs"]),
-            // Nothing is used.
+            // These paths use no item.
             ("use crate::shelf;", &[]),
             ("use crate::shelf::*;", &[]),
             ("pub(in crate::shelf) fn f() {}", &[]),

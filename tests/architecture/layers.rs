@@ -1,13 +1,13 @@
-//! Which module may import which. Between crates the manifests say it, and the compiler keeps it; this table is about the modules within a crate,
-//! and about the modules of the root package that may know the crates below.
+//! Which module may import which. Between crates, the manifests determine this and the compiler checks it. This table covers the modules within a
+//! crate, and the modules of the root package that may use other crates of the workspace.
 
 use super::scanner::{crate_modules, names_crate};
 use super::sources::Source;
 
-/// A crate's modules from the bottom up, each with what it may import.
+/// A crate's modules from the lowest layer up, each with the modules that it may import.
 type Layers = &'static [(&'static str, &'static [&'static str])];
 
-/// The crates that consist of layers.
+/// The crates with layers.
 pub const LAYERS: [(&str, Layers); 4] = [
     (
         "crates/analysis/src",
@@ -154,7 +154,7 @@ pub const LAYERS: [(&str, Layers); 4] = [
                     "perfcheck_store",
                 ],
             ),
-            // Option types alone: the command line is translated into them.
+            // It may import only option types, because the command line is translated into them.
             (
                 "cli",
                 &[
@@ -172,7 +172,7 @@ pub const LAYERS: [(&str, Layers); 4] = [
                     "perfcheck_build",
                 ],
             ),
-            // The binary names the library by the crate's name.
+            // The binary names the library by its crate name.
             (
                 "main",
                 &["perfcheck_analysis", "perfcheck_build", "perfcheck_host"],
@@ -181,7 +181,7 @@ pub const LAYERS: [(&str, Layers); 4] = [
     ),
 ];
 
-/// The crates of the workspace whose use by a module of the root package is for the table to say.
+/// Crates of the workspace that a module of the root package may use only if the table permits it.
 const CRATES: [&str; 7] = [
     "perfcheck_analysis",
     "perfcheck_bench",
@@ -192,7 +192,7 @@ const CRATES: [&str; 7] = [
     "perfcheck_store",
 ];
 
-/// Dependencies that one module alone knows: what it hides behind it can be replaced.
+/// Dependencies that only one module may use, so that they can be replaced there.
 const HOMES: [(&str, &str, &str); 4] = [
     ("crates/build/src", "cargo_metadata", "cargo"),
     ("src", "indicatif", "output"),
@@ -200,7 +200,7 @@ const HOMES: [(&str, &str, &str); 4] = [
     ("src", "toml_edit", "commands"),
 ];
 
-/// Dependencies that `source` uses although another module alone may.
+/// Returns dependencies that `source` uses although only another module may use them.
 pub fn strangers(source: &Source) -> Vec<String> {
     let homes = HOMES.iter().filter(|(root, _, _)| *root == source.root());
     homes
@@ -214,7 +214,7 @@ pub fn strangers(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Imports of `source` that its layer forbids.
+/// Returns imports of `source` that its layer forbids.
 pub fn forbidden_imports(source: &Source) -> Vec<String> {
     if source.module() == "lib" {
         return Vec::new();

@@ -1,6 +1,6 @@
-//! What a manifest says.
+//! Reads manifests.
 
-/// Names of the `[dependencies]` of a manifest, as code spells them.
+/// Returns the names of a manifest's `[dependencies]`, as spelled in code.
 pub fn dependencies(manifest: &str) -> Vec<String> {
     manifest
         .lines()

@@ -1,6 +1,6 @@
 //! Reads the files of one crate as a tree of modules: which names each module defines or imports, and which paths its code mentions.
 //!
-//! Macro calls are read like other code; what is compiled for tests alone is left out.
+//! Macro calls are read like other code. Code that only tests compile is left out.
 
 use super::scanner::contains;
 use super::sources::Source;
@@ -16,15 +16,15 @@ pub struct Module {
     pub file: usize,
     /// The module that declares it.
     pub parent: Option<usize>,
-    /// What each name means in it.
+    /// The meanings of each name in the module.
     pub names: BTreeMap<String, Vec<Meaning>>,
-    /// The paths of which it imports every name.
+    /// The paths from which it imports all names.
     pub globs: Vec<Segments>,
-    /// The paths that its code and its imports mention. Re-exports of a map are none of them.
+    /// The paths that its code and its imports mention, without the re-exports of a map.
     pub mentions: BTreeSet<Segments>,
 }
 
-/// What a name of a module stands for.
+/// The meaning of a name in a module.
 pub enum Meaning {
     /// A module, by its index.
     Module(usize),
@@ -34,14 +34,14 @@ pub enum Meaning {
     Import(Segments),
 }
 
-/// All modules of a crate that are compiled for more than tests. The first of a file is the file itself.
+/// All modules of a crate, except those that only tests compile. The first module of a file is the file itself.
 pub struct Tree<'a> {
     files: &'a [Source],
     pub modules: Vec<Module>,
 }
 
 impl<'a> Tree<'a> {
-    /// The modules that the crate's roots among `files` declare.
+    /// Reads the modules that the crate's roots among `files` declare.
     pub fn read(files: &'a [Source]) -> Self {
         let mut tree = Self {
             files,
@@ -55,7 +55,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Whether the file at this index only maps modules: imports lead through it, not to it.
+    /// Reports whether the file at this index only maps modules. Imports lead through such a file, not to it.
     pub fn is_map(&self, file: usize) -> bool {
         let path = &self.files[file].path;
         path.ends_with("/mod.rs") || path.ends_with("src/lib.rs")
@@ -151,7 +151,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Notes the paths in an item, and the imports inside of functions as if they stood in its module.
+    /// Records the paths in an item. Imports inside functions count as imports of the module.
     fn read_code(&mut self, module: usize, tokens: &[String]) {
         let mut at = 0;
         while at < tokens.len() {
@@ -186,13 +186,13 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The file that `path` means in an attribute of a file at `from`.
+/// Returns the file that a `path` attribute in the file `from` names.
 fn beside(from: &str, path: &str) -> String {
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
     format!("{folder}/{path}")
 }
 
-/// Where the children of the module file at `path` are, with a `/` at the end.
+/// Returns the folder with the children of the module file at `path`, with a `/` at the end.
 fn folder(path: &str) -> String {
     let inner = path.strip_suffix(".rs").unwrap_or(path);
     let (above, name) = inner.rsplit_once('/').unwrap_or(("", inner));
@@ -203,7 +203,7 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// The value of `path = "..."` in attributes.
+/// Returns the value of `path = "..."` in attributes.
 fn stated_path(attributes: &[String]) -> Option<String> {
     let at = attributes
         .windows(2)
@@ -212,7 +212,7 @@ fn stated_path(attributes: &[String]) -> Option<String> {
     Some(literal.trim_matches('"').to_owned())
 }
 
-/// `tokens` without the items that only tests compile.
+/// Returns `tokens` without the items that only tests compile.
 pub fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -239,7 +239,7 @@ pub fn without_tests(tokens: &[String]) -> Vec<String> {
     kept
 }
 
-/// Behind the group of brackets that opens at `at`.
+/// Returns the index after the group of brackets that opens at `at`.
 fn end_of_group(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (offset, token) in tokens[at.min(tokens.len())..].iter().enumerate() {
@@ -255,7 +255,7 @@ fn end_of_group(tokens: &[String], at: usize) -> usize {
     tokens.len()
 }
 
-/// Behind the `;`, or the group of braces, that ends the item at `at`.
+/// Returns the index after the `;` or the group of braces that ends the item at `at`.
 fn end_of_item(tokens: &[String], mut at: usize, ends_with_braces: bool) -> usize {
     while at < tokens.len() {
         match tokens[at].as_str() {
@@ -268,7 +268,7 @@ fn end_of_item(tokens: &[String], mut at: usize, ends_with_braces: bool) -> usiz
     tokens.len()
 }
 
-/// The name of the item at the beginning of `tokens`, if it gives one.
+/// Returns the name of the item at the beginning of `tokens`, if it has one.
 fn defined(tokens: &[String]) -> Option<&str> {
     let name = match tokens {
         [keyword, mutable, name, ..] if keyword == "static" && mutable == "mut" => name,
@@ -291,7 +291,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// All paths of the tree of a `use`, and the names that they get.
+/// Collects all paths of the tree of a `use`, each with the name that it introduces.
 fn flatten(prefix: &[String], tree: &[String], found: &mut Vec<(Segments, String)>) {
     let mut path = prefix.to_vec();
     let mut at = 0;
@@ -322,7 +322,7 @@ fn flatten(prefix: &[String], tree: &[String], found: &mut Vec<(Segments, String
     }
 }
 
-/// The parts of `tokens` between the commas that stand in no brackets.
+/// Splits `tokens` at the commas that are outside all brackets.
 fn branches(tokens: &[String]) -> Vec<&[String]> {
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     while at < tokens.len() {

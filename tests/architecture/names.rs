@@ -1,7 +1,7 @@
-//! One type name means one type, in all crates together: a reader who meets `Row` need not ask which.
+//! One type name means one type in all crates, so that a reader who meets `Row` need not ask which one it is.
 //!
-//! Structs, enums, unions, traits and type aliases count, wherever they stand outside tests. Associated types do not, nor does what stands in
-//! for a type on other systems (`#[cfg(not(...))]`). Exceptions are listed here with their reasons.
+//! Structs, enums, unions, traits and type aliases outside tests count. Associated types do not count, nor do replacements of a type on other systems
+//! (`#[cfg(not(...))]`). Exceptions are listed here with their reasons.
 
 use super::modules::{Tree, without_tests};
 use super::scanner::contains;
@@ -14,7 +14,7 @@ const CRITERION: &str = "Criterion's API prescribes it, to authors of benches wh
 const ON_THE_WIRE: &str =
     "the tool reads what authors of benches write, without depending on the harness";
 
-/// Names that may stand for several types, and the reason for each.
+/// Names that may mean several types, each with the reason.
 pub const SHARED_NAMES: [(&str, &str); 10] = [
     ("AsyncBencher", BOTH_APIS),
     ("AsyncExecutor", BOTH_APIS),
@@ -31,7 +31,7 @@ pub const SHARED_NAMES: [(&str, &str); 10] = [
     ),
 ];
 
-/// The places of each type name that stands for several types, as `path:line`.
+/// Returns each type name that means several types, with the positions of its definitions as `path:line`.
 pub fn shared_names(crates: &[Vec<Source>]) -> BTreeMap<String, Vec<String>> {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for files in crates {
@@ -51,11 +51,11 @@ pub fn shared_names(crates: &[Vec<Source>]) -> BTreeMap<String, Vec<String>> {
 /// A keyword and the name of the type that it defines.
 type Definition = (String, String);
 
-/// The types that a file defines for more than tests, in its order.
+/// Returns the types that a file defines outside tests, in order.
 fn defined_types(source: &Source) -> Vec<Definition> {
     let tokens = without_tests(&source.tokens);
     let mut found = Vec::new();
-    // For each open brace whether it is the body of a trait or of an `impl`.
+    // For each open brace, whether it begins the body of a trait or an `impl`.
     let mut holds_associated = Vec::new();
     let mut item_begins = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -84,7 +84,7 @@ fn defined_types(source: &Source) -> Vec<Definition> {
     found
 }
 
-/// Whether the tokens before a brace are the head of a trait or of an `impl`, and not of a function that mentions `impl`.
+/// Reports whether the tokens before a brace are the head of a trait or of an `impl`, and not of a function that mentions `impl`.
 fn is_trait_or_impl(head: &[String]) -> bool {
     let keyword = head.iter().find(|token| {
         let keywords = ["fn", "impl", "trait", "mod", "struct", "enum", "union"];
@@ -93,7 +93,7 @@ fn is_trait_or_impl(head: &[String]) -> bool {
     keyword.is_some_and(|keyword| keyword == "impl" || keyword == "trait")
 }
 
-/// Adds the place to each of the definitions of a file.
+/// Adds the position to each definition of a file.
 fn placed(source: &Source, definitions: Vec<Definition>) -> Vec<(Definition, String)> {
     let mut seen: BTreeMap<Definition, usize> = BTreeMap::new();
     let place = |definition: Definition| {
@@ -110,7 +110,7 @@ fn placed(source: &Source, definitions: Vec<Definition>) -> Vec<(Definition, Str
     definitions.into_iter().map(place).collect()
 }
 
-/// Whether a line of source begins with the definition of this type, whatever its visibility.
+/// Reports whether a line of source begins with the definition of this type, with any visibility.
 fn defines(line: &str, keyword: &str, name: &str) -> bool {
     let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     !line.trim_start().starts_with("//")
@@ -118,7 +118,7 @@ fn defines(line: &str, keyword: &str, name: &str) -> bool {
         && words.next() == Some(name)
 }
 
-/// What is wrong with the names: those shared without a reason, and reasons that are no longer needed.
+/// Returns complaints: about names that are shared without a reason, and about reasons that are no longer needed.
 pub fn ambiguous_names(crates: &[Vec<Source>], allowed: &[(&str, &str)]) -> Vec<String> {
     let shared = shared_names(crates);
     let is_allowed = |name: &String| allowed.iter().any(|(one, _)| one == name);
@@ -141,7 +141,7 @@ pub fn ambiguous_names(crates: &[Vec<Source>], allowed: &[(&str, &str)]) -> Vec<
 mod tests {
     use super::*;
 
-    /// The complaints about crates with these files each.
+    /// Returns the complaints about crates with these files.
     fn complaints(crates: &[&[(&str, &str)]], allowed: &[(&str, &str)]) -> Vec<String> {
         let of = |files: &&[(&str, &str)]| {
             let files = files.iter().map(|(path, text)| Source::new(path, text));

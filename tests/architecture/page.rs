@@ -1,13 +1,13 @@
-//! What the architecture page must say, and what it must not.
+//! Rules for the architecture page: what it must contain, and what it must not.
 
 use std::collections::BTreeSet;
 
-/// The architecture page is short, and what it says of files are examples.
+/// Limits of the architecture page: it is short and names files only as examples.
 const MOST_BYTES: usize = 20_000;
 const MOST_NAMED_FILES: usize = 20;
 
-/// What is wrong with the architecture page: it names each of `folders` as `src/app/` between backquotes, nothing that does not exist, a
-/// file only here and there, and stays short.
+/// Returns the faults of the architecture page. It must name each of `folders` as `src/app/` between backquotes, and nothing that does not exist. It
+/// must name few files and stay short.
 pub fn page_faults(page: &str, folders: &[String], exists: impl Fn(&str) -> bool) -> Vec<String> {
     let quoted: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
     let mut faults: Vec<String> = folders

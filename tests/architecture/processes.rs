@@ -1,9 +1,9 @@
-//! Who starts programs: clippy keeps it, but for the files that switch its lint off for the clock, which this rule looks at.
+//! Which files start programs. Clippy checks this, except in files that disable its lint because of the clock. This rule checks those files.
 
 use super::scanner::contains;
 use super::sources::Source;
 
-/// The files that start programs themselves, and why.
+/// The files that start programs themselves, each with the reason.
 pub const STARTERS: [(&str, &str); 4] = [
     ("crates/host/src/process/group.rs", "the one launcher"),
     (
@@ -17,7 +17,7 @@ pub const STARTERS: [(&str, &str); 4] = [
     ),
 ];
 
-/// A program that is started past the launcher, in a file that clippy does not look at.
+/// Finds programs that are started without the launcher in a file that clippy does not check.
 pub fn started_past_the_launcher(source: &Source) -> Vec<String> {
     let is_unwatched = ["expect", "allow"].iter().any(|word| {
         let switched_off = [
@@ -35,7 +35,7 @@ pub fn started_past_the_launcher(source: &Source) -> Vec<String> {
     if !is_unwatched || STARTERS.iter().any(|(path, _)| *path == source.path) {
         return Vec::new();
     }
-    // Those of a command take no arguments, the launcher's take the command.
+    // The methods of a command take no arguments; those of the launcher take the command.
     ["spawn", "output", "status", "exec"]
         .iter()
         .filter(|call| {

@@ -1,9 +1,9 @@
-//! Reads Rust source just well enough to know which modules and crates it names: comments are left out, literals kept whole, the rest is cut
-//! into identifiers and punctuation. Unlike a parser of syntax trees it also sees what stands inside macro calls.
+//! A minimal scanner for Rust that finds which modules and crates the source names. It leaves out comments, keeps literals whole and splits the rest
+//! into identifiers and punctuation. Unlike a parser, it also sees code inside macro calls.
 
 use std::collections::BTreeSet;
 
-/// The tokens of `source`: identifiers, `::`, strings with their quotation marks, and single characters of punctuation. Comments, raw strings,
+/// Returns the tokens of `source`: identifiers, `::`, strings with their quotation marks, and single punctuation characters. Comments, raw strings,
 /// characters and lifetimes are left out.
 pub fn tokens(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
@@ -49,7 +49,7 @@ fn length_until(chars: &[char], end: char) -> usize {
     chars.iter().position(|c| *c == end).unwrap_or(chars.len())
 }
 
-/// Block comments nest.
+/// Returns the length of a block comment. Block comments can be nested.
 fn block_comment(chars: &[char]) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < chars.len() {
@@ -65,7 +65,7 @@ fn block_comment(chars: &[char]) -> usize {
     at
 }
 
-/// A string that begins at its first quotation mark.
+/// Returns the length of the string literal at the beginning of `chars`.
 fn string(chars: &[char]) -> usize {
     let mut at = 1;
     while at < chars.len() {
@@ -78,7 +78,7 @@ fn string(chars: &[char]) -> usize {
     at
 }
 
-/// A character, or a lifetime's quotation mark alone.
+/// Returns the length of a character literal, or of a lifetime's quotation mark alone.
 fn quote(chars: &[char]) -> usize {
     match chars {
         [_, '\\', _, rest @ ..] => 3 + length_until(rest, '\'') + 1,
@@ -92,7 +92,7 @@ fn quote(chars: &[char]) -> usize {
     }
 }
 
-/// `r"..."`, `br#"..."#` and their like.
+/// Returns the length of a raw string such as `r"..."` or `br#"..."#`, if there is one.
 fn raw_string(chars: &[char]) -> Option<usize> {
     let prefix = chars.iter().take_while(|c| c.is_alphabetic()).count();
     let word: String = chars[..prefix].iter().collect();
@@ -115,9 +115,9 @@ fn raw_string(chars: &[char]) -> Option<usize> {
     Some(at)
 }
 
-/// The children of the crate's root that are named through `crate::` (alone or as a group), and through chains of `super::` that are long
-/// enough to reach the root from a file `depth` modules below it. Inside an inline module such a chain ends lower: so only names of
-/// `modules`, the root's children, count there.
+/// Returns the children of the crate's root that are named through `crate::` (alone or as a group), or through a chain of `super::` that is long
+/// enough to reach the root from a file `depth` modules below it. Inside an inline module, such a chain ends below the root, so only names in
+/// `modules`, the root's children, count.
 pub fn crate_modules(tokens: &[String], depth: usize, modules: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -139,7 +139,7 @@ pub fn crate_modules(tokens: &[String], depth: usize, modules: &[&str]) -> BTree
     found
 }
 
-/// The first segment of a path, or the first segments of a group of paths.
+/// Returns the first segment of a path, or of each path in a group.
 fn heads(tokens: &[String]) -> Vec<String> {
     if !is(tokens, 0, "{") {
         return tokens.first().cloned().into_iter().collect();
@@ -162,7 +162,7 @@ fn heads(tokens: &[String]) -> Vec<String> {
     heads
 }
 
-/// Whether the crate `name` is used: as the beginning of a path, or whole in a `use`.
+/// Reports whether the crate `name` is used: at the beginning of a path, or alone in a `use`.
 pub fn names_crate(tokens: &[String], name: &str) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let begins = at == 0 || !matches!(tokens[at - 1].as_str(), "::" | ".");
@@ -171,7 +171,7 @@ pub fn names_crate(tokens: &[String], name: &str) -> bool {
     })
 }
 
-/// Whether the tokens `wanted` stand next to each other somewhere.
+/// Reports whether the tokens `wanted` occur next to each other.
 pub fn contains(tokens: &[String], wanted: &[&str]) -> bool {
     tokens
         .windows(wanted.len())

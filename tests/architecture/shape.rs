@@ -1,13 +1,14 @@
-//! What a file looks like: its docs first, a map without code, a bounded length, and no output but through writers that are passed in.
+//! Rules for the shape of files: docs come first, a `mod.rs` has no code, the length is bounded, and output goes only through writers that are passed
+//! in.
 
 use super::scanner::contains;
 use super::sources::Source;
 
 const MOST_LINES: usize = 1_000;
-/// Files above [`MOST_LINES`] and the reason for each.
+/// Files longer than [`MOST_LINES`], each with the reason.
 pub const LONG_FILES: [(&str, &str); 0] = [];
 
-/// What is written to the standard streams without going through a writer that was passed in.
+/// Finds output to the standard streams that does not go through a writer that was passed in.
 pub fn direct_output(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     for name in ["print", "println", "eprint", "eprintln", "dbg"] {
@@ -32,7 +33,7 @@ pub fn direct_output(source: &Source) -> Vec<String> {
     found
 }
 
-/// Whether module docs come first, and a `mod.rs` holds nothing but docs, `mod` and `pub use`.
+/// Checks that module docs come first, and that a `mod.rs` has only docs, `mod` and `pub use`.
 pub fn misshapen(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     if !source.text.starts_with("//!") {

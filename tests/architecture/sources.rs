@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A source file of one of [`crates`].
 pub struct Source {
-    /// Relative to the repository, with `/`.
+    /// Path relative to the repository, with `/`.
     pub path: String,
     pub text: String,
     pub tokens: Vec<String>,
@@ -22,20 +22,20 @@ impl Source {
         }
     }
 
-    /// The folder of the crate's sources, e.g. `crates/store/src`.
+    /// Returns the folder of the crate's sources, e.g. `crates/store/src`.
     pub fn root(&self) -> &str {
         let end = self.path.find("src/").map_or(0, |at| at + "src".len());
         &self.path[..end]
     }
 
-    /// The path within the crate without `.rs`, e.g. `store/open`; for `mod.rs` that of its directory.
+    /// Returns the path within the crate without `.rs`, e.g. `store/open`. For `mod.rs` this is the path of its directory.
     pub fn module_path(&self) -> &str {
         let inner = self.path[self.root().len()..].trim_start_matches('/');
         let inner = inner.strip_suffix(".rs").unwrap_or(inner);
         inner.strip_suffix("/mod").unwrap_or(inner)
     }
 
-    /// The child of the crate's root that the file belongs to.
+    /// Returns the child of the crate's root to which the file belongs.
     pub fn module(&self) -> &str {
         let path = self.module_path();
         path.split_once('/').map_or(path, |(module, _)| module)
@@ -53,7 +53,7 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Rust files below a folder, relative to the repository, with `/`.
+/// Returns the Rust files below a folder, relative to the repository, with `/`.
 pub fn rust_files(below: &str) -> Vec<String> {
     fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).unwrap() {
@@ -86,7 +86,7 @@ pub fn sources(below: &str) -> Vec<Source> {
     sources
 }
 
-/// The folders with the sources of all crates.
+/// Returns the folders with the sources of all crates.
 pub fn crates() -> Vec<String> {
     let mut found: Vec<String> = ["src", "harness/src", "harness/criterion/src"]
         .map(str::to_owned)
@@ -101,12 +101,13 @@ pub fn crates() -> Vec<String> {
     found
 }
 
-/// The files of all crates.
+/// Returns the source files of all crates.
 pub fn all_sources() -> Vec<Source> {
     crates().iter().flat_map(|below| sources(below)).collect()
 }
 
-/// The folder `below` and all within it that hold Rust, each with a `/` at its end; none if there is no such folder.
+/// Returns the folder `below` and all folders within it that contain Rust files, each with a `/` at the end. Returns none if the folder does not
+/// exist.
 pub fn folders(below: &str) -> BTreeSet<String> {
     let files = if repository().join(below).is_dir() {
         rust_files(below)

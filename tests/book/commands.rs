@@ -1,4 +1,4 @@
-//! docs/guide/src/commands.md is what the command line says of itself.
+//! Checks that docs/guide/src/commands.md equals the text generated from the command line.
 
 use cargo_perfcheck::cli::command_line;
 use clap::{Arg, Command};
@@ -32,7 +32,7 @@ const OF_METHODS: [&str; 8] = [
     "test",
 ];
 
-/// Beginning of the one paragraph of a command's remarks that the chapter has. The other chapters say the rest.
+/// Beginning of the only paragraph of a command's remarks that the chapter repeats. Other chapters contain the rest.
 const EXIT_STATUS: &str = "Exit status:";
 
 /// Formats text of help as Markdown: text outside backquotes is no markup.
@@ -128,7 +128,7 @@ fn name(command: &Command) -> &str {
     name.trim_start_matches("cargo perfcheck ")
 }
 
-/// The commands that have each entry, by the entry.
+/// The commands that have each entry (a flag or argument).
 #[derive(Default)]
 struct Shared {
     commands: Vec<String>,
@@ -155,7 +155,7 @@ impl Shared {
         self.having(arg).len() >= COMMON
     }
 
-    /// Returns the command that describes an entry which another one shares.
+    /// Returns the command that describes an entry which several commands share.
     fn described_by(&self, arg: &Arg, command: &str) -> Option<&str> {
         let first = &self.commands[*self.having(arg).first()?];
         (first != command).then_some(first)

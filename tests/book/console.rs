@@ -1,4 +1,4 @@
-//! Blocks of a console that are marked `<!-- run: FIXTURE -->`: what they show is what the tool says of stored runs.
+//! Console blocks marked `<!-- run: FIXTURE -->`: their output must equal what the tool prints for stored runs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use super::pages::{Page, words};
 use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
 
-/// Puts into the store what a marked block is about.
+/// Fills the store with the runs that a marked block needs.
 fn prepare(machine: &Machine, fixture: &str) {
     match fixture {
         "nothing" => {}
@@ -46,7 +46,7 @@ fn prepare(machine: &Machine, fixture: &str) {
     }
 }
 
-/// Times of three functions on three inputs, in five processes.
+/// Returns a table with the times of three functions on three inputs, in five processes.
 fn sorting() -> String {
     let mut table = "function,input,process,ns\n".to_owned();
     for (function, times) in [
@@ -66,7 +66,7 @@ fn sorting() -> String {
     table
 }
 
-/// The block as the tool fills it: its commands, each with what it says.
+/// Returns the block with the tool's output: its commands, each followed by what the tool prints.
 fn filled(machine: &Machine, code: &str) -> String {
     let mut text = String::new();
     for line in code.lines().filter(|line| line.starts_with("$ ")) {

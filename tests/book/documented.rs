@@ -1,4 +1,4 @@
-//! What the pages tell people to copy: command lines and workflows that parse, benches that are those of the example.
+//! Text that the pages tell readers to copy: command lines and workflows must parse, and benches must equal those of the example.
 
 use cargo_perfcheck::config::{SettingsError, Tables};
 use perfcheck_analysis::compare::Fact;
@@ -10,7 +10,7 @@ use std::path::Path;
 use super::pages::Page;
 use super::workflows::{commands_in, expect_careful, fault};
 
-/// The workflows of both books.
+/// Returns the workflows of both books.
 fn workflows() -> Vec<String> {
     let pages = ["ci", "workflows"].map(Page::chapter);
     let blocks = pages.iter().flat_map(Page::blocks);
@@ -125,7 +125,7 @@ fn every_key_of_the_guide_is_one_that_the_tool_knows() {
     assert_eq!(count, 22);
 }
 
-/// The first block of the language Rust in `document` whose first line names `bench`, without that line.
+/// Returns the Rust block of `document` whose first line names `bench`, without that line.
 fn listing(document: &str, bench: &str) -> String {
     let head = format!("```rust\n// benches/{bench}.rs");
     let (_, block) = document.split_once(&head).expect("the listing");

@@ -1,5 +1,5 @@
-//! The book and README: every command line in them parses, blocks of a console that need no measurement say what the tool says, and the chapter on
-//! commands is the command line's own help.
+//! The books and README: every command line in them parses, console blocks that need no measurement show the tool's real output, and the chapter on
+//! commands equals the command line's own help.
 
 mod commands;
 mod console;

@@ -1,4 +1,4 @@
-//! README and the chapters of both books, with the blocks of code and the command lines in them.
+//! Reads README and the chapters of both books, with their code blocks and command lines.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ const GUIDE: [&str; 16] = [
     "glossary",
 ];
 
-/// The chapters of the second book that have commands to copy.
+/// The chapters of the second book with commands to copy.
 const INTERNALS: [&str; 5] = ["exchange", "methods", "store", "tables", "workflows"];
 
 /// A page of the repository.
@@ -37,7 +37,7 @@ pub struct Page {
 pub struct Block<'p> {
     pub language: &'p str,
     pub code: &'p str,
-    /// What a comment right before it says, as `run: FIXTURE`.
+    /// The text of the comment directly before the block, such as `run: FIXTURE`.
     pub mark: Option<&'p str>,
 }
 
@@ -57,7 +57,7 @@ impl Page {
         Self::read(&format!("docs/{book}/src/{name}.md"))
     }
 
-    /// README and the chapters with commands to copy.
+    /// Returns README and the chapters with commands to copy.
     pub fn all() -> Vec<Self> {
         let chapters = GUIDE.iter().chain(&INTERNALS);
         let chapters = chapters.map(|name| Self::chapter(name));
@@ -86,12 +86,12 @@ impl Page {
         found
     }
 
-    /// Every line with a command of ours: in blocks, after `$` or without it, and whole ones within sentences.
+    /// Returns every command line of the tool: in blocks, with or without `$`, and complete ones within sentences.
     pub fn command_lines(&self) -> Vec<String> {
         let mut found = Vec::new();
         for block in self.blocks() {
             let shown = ["console", "sh"].contains(&block.language);
-            // What is run may well be refused.
+            // Marked blocks are run by another test, and may show commands that fail.
             if shown && block.mark.is_none() {
                 let code = block.code.replace("\\\n", "");
                 let lines = code
@@ -113,7 +113,7 @@ impl Page {
     }
 }
 
-/// A command line without the variables that it sets.
+/// Returns a command line without the environment variables that it sets.
 fn without_variables(mut line: &str) -> &str {
     while let Some((first, rest)) = line.split_once(' ') {
         if !first.contains('=') {
@@ -124,8 +124,8 @@ fn without_variables(mut line: &str) -> &str {
     line
 }
 
-/// The words of a simple shell command: without variables, without a comment, up to `|`, `;` or `>`. What a variable stands for is 1, which is a name
-/// and a number.
+/// Returns the words of a simple shell command: without variables and comments, up to `|`, `;` or `>`. Each variable is replaced by 1, which is valid
+/// as a name and as a number.
 pub fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<String> = vec![String::new()];
     let mut quote = None;

@@ -1,4 +1,5 @@
-//! Workflows of CI systems, whoever wrote them: YAML in which every command line of ours parses, careful with credentials and foreign text.
+//! Checks workflows for CI systems, in the books and as written by `init`: they are YAML, every command line of the tool parses, and they are careful
+//! with credentials and foreign text.
 
 use cargo_perfcheck::cli;
 use saphyr::{LoadableYamlNode, Yaml};
@@ -6,7 +7,7 @@ use std::ffi::OsString;
 
 use super::pages::words;
 
-/// The actions that workflows may use, each with a tag that it has.
+/// The actions that workflows may use, each with an existing tag.
 const ACTIONS: [&str; 6] = [
     "actions/cache@v6",
     "actions/cache/restore@v6",
@@ -24,7 +25,7 @@ pub fn document(text: &str) -> Yaml<'_> {
     document
 }
 
-/// Every text of a document.
+/// Collects all texts of a document.
 fn texts(node: &Yaml<'_>, found: &mut Vec<String>) {
     if let Some(text) = node.as_str() {
         found.push(text.to_owned());
@@ -43,7 +44,7 @@ pub fn member<'y>(node: &'y Yaml<'y>, name: &str) -> Option<&'y Yaml<'y>> {
     found.map(|(_, value)| value)
 }
 
-/// Why a command line of ours does not parse.
+/// Returns the reason why a command line of the tool does not parse, or `None` if it parses.
 pub fn fault(line: &str) -> Option<String> {
     let mut arguments = vec![OsString::from("cargo-perfcheck")];
     arguments.extend(words(line).into_iter().skip(1));
@@ -51,11 +52,11 @@ pub fn fault(line: &str) -> Option<String> {
     Some(format!("{line}\n{error}"))
 }
 
-/// Asserts that a workflow is YAML with actions that exist, in which our command lines parse. Returns these.
+/// Asserts that a workflow is YAML, uses only known actions, and has command lines of the tool that parse. Returns these command lines.
 pub fn commands_in(workflow: &str) -> Vec<String> {
     let document = document(workflow);
     for action in actions_in(&document) {
-        // That of this project is wherever its clone is.
+        // The action of this project is given by the path of its clone.
         let is_known = ACTIONS.contains(&action.as_str()) || action.starts_with("./");
         assert!(is_known, "{action}");
     }
@@ -73,7 +74,7 @@ pub fn commands_in(workflow: &str) -> Vec<String> {
     lines
 }
 
-/// What `uses` says anywhere in a document.
+/// Returns the values of all `uses` in a document.
 fn actions_in(node: &Yaml<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for item in node.as_sequence().into_iter().flatten() {
@@ -88,7 +89,7 @@ fn actions_in(node: &Yaml<'_>) -> Vec<String> {
     found
 }
 
-/// Asserts that no job of a GitHub workflow gives foreign text to a shell, or credentials to what it runs. Returns how many scripts there are.
+/// Asserts that no job of a GitHub workflow passes foreign text to a shell, or credentials to programs that it runs. Returns the number of scripts.
 pub fn expect_careful(workflow: &str) -> usize {
     let mut scripts = 0;
     let document = document(workflow);
@@ -108,9 +109,9 @@ pub fn expect_careful(workflow: &str) -> usize {
         {
             let script = member(step, "run").and_then(Yaml::as_str);
             let script = script.unwrap_or_default();
-            // What an expression becomes is part of the script: through a variable it is text.
+            // The value of an expression would become part of the script. Passed in a variable, it remains text.
             assert!(!script.contains("${{"), "{script}");
-            // A job that may write runs nothing of the repository.
+            // A job with write permission must not run code of the repository.
             assert!(!(may_write && script.contains("cargo ")), "{script}");
             scripts += usize::from(!script.is_empty());
             let uses = member(step, "uses").and_then(Yaml::as_str);
@@ -125,8 +126,8 @@ pub fn expect_careful(workflow: &str) -> usize {
     scripts
 }
 
-/// Asserts that every step that `shown` shows is in `written`, in this order and with the same options; a script may be part of a longer one.
-/// `address` stands in `written` for what a reader fills in.
+/// Asserts that every step of `shown` is in `written`, in the same order and with the same options. A script may be part of a longer one. In
+/// `written`, `address` replaces the text that a reader must fill in.
 pub fn expect_steps_of(shown: &str, written: &str, address: &str) {
     let (shown, written) = (document(shown), document(written));
     let jobs = member(&shown, "jobs").and_then(Yaml::as_mapping);

@@ -1,4 +1,4 @@
-//! A regression stays one until somebody accepts it.
+//! A regression remains a regression in later runs until the user accepts it.
 
 use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict};
 use crate::support::Machine;
@@ -29,7 +29,7 @@ fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
         [4],
         "a new segment begins there"
     );
-    // Back at the old speed it is an improvement.
+    // Compared with the accepted run, the old speed is an improvement.
     let back = steady(&machine, &[]).args(JSON).run().expect_code(0);
     assert_eq!(verdict(&back, "text"), "improved");
 }
@@ -83,7 +83,7 @@ fn runs_without_a_known_change_are_averaged() {
         .run()
         .expect_code(0);
     assert_eq!(reference_runs(&run, "text"), [3, 2, 1]);
-    // A change of level ends that: only what came after it counts.
+    // After a change of level, only later runs count.
     steady(&machine, &[("text", 50.0)])
         .arg("text")
         .run()
@@ -107,7 +107,7 @@ fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
             .env(crate::commands::scripted::CLOCK, script)
     };
     text(even).run().expect_code(0);
-    // The workspace of testbench says nothing about the machine; `CI` makes it a shared one.
+    // The workspace of testbench does not say whether the machine is shared; `CI` makes it a shared one.
     let suspect = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
     assert_eq!(verdict(&suspect, "text"), "suspect");
     let again = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
@@ -166,7 +166,7 @@ fn accepting_a_benchmark_makes_its_new_level_the_reference_for_it_alone() {
     assert_ne!(verdict(&after, "text"), "regressed");
     assert_eq!(reference_runs(&after, "memory"), [1]);
     assert_eq!(verdict(&after, "memory"), "regressed");
-    // The way back.
+    // Undo the acceptance.
     stored(&machine, &["accept", "--undo", "text", "--run", "2"])
         .run()
         .expect_code(0)
@@ -181,7 +181,7 @@ fn a_part_of_an_id_accepts_what_got_slower_and_names_what_did_not() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    // `memory` and `arithmetic` have an `m`, and neither is slower.
+    // `memory` and `arithmetic` contain an `m`, but neither is slower.
     stored(&machine, &["accept", "m"])
         .run()
         .expect_code(2)
@@ -225,7 +225,7 @@ fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
         stored(&machine, words).run().expect_code(0);
     }
     assert_eq!(reference_runs(&slow().expect_code(1), "text"), [1]);
-    // One that was a reference before is one again.
+    // A run that was a reference before it was accepted remains one after the undo.
     for words in [&["accept", "1"][..], &["accept", "1", "--undo"]] {
         stored(&machine, words).run().expect_code(0);
     }

@@ -1,4 +1,4 @@
-//! What is said of what to do next, and of words that were meant in another way.
+//! Advice on the next step, and on words that the user probably meant differently.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,7 +53,7 @@ fn of_a_named_baseline_the_name_is_moved_and_then_the_next_run_is_green() {
     let red = slower("v1").expect_code(1);
     let line = "\nAccept: cargo perfcheck baseline save v1 2 --manifest-path ";
     assert!(red.stdout.contains(line), "{red}");
-    // A run that is named by its number stays what the next one is compared with.
+    // If the user names the reference by its number, accepting a run does not change the reference of the next run.
     let by_number = slower("1").expect_code(1);
     assert!(by_number.stdout.contains("\nWhy: "), "{by_number}");
     assert!(!by_number.stdout.contains("Accept"), "{by_number}");
@@ -144,7 +144,7 @@ fn a_mistyped_command_is_refused_unless_it_has_found_benchmarks_before() {
     let other = steady(&machine, &[]).arg("nothing_like_it").run();
     let other = other.expect_code(4);
     assert!(!other.stderr.contains("did you mean"), "{other}");
-    // Behind `run` and behind `--` every word is a filter.
+    // After `run` and after `--`, every word is a filter.
     let said = machine.perfcheck().args(["run", "histroy"]);
     let said = said.args(["-p", "steady"]).testbench("").run();
     said.expect_code(4)
@@ -152,7 +152,7 @@ fn a_mistyped_command_is_refused_unless_it_has_found_benchmarks_before() {
     let escaped = steady(&machine, &[]).args(["--", "histroy"]).run();
     escaped.expect_code(4);
 
-    // What has found benchmarks before is a filter, whatever it looks like.
+    // A word that matches a stored benchmark is a filter, even if it resembles a command.
     let lists = || steady(&machine, &[]).arg("lists").run();
     lists().expect_code(2);
     let known = machine.home().join("known.csv");
@@ -291,7 +291,7 @@ fn an_executable_that_is_none_is_refused_before_anything_is_built() {
     assert!(!refused.stderr.contains("Finished"), "{refused}");
 }
 
-/// The commands of `cargo perfcheck` that a text offers.
+/// Returns the `cargo perfcheck` commands in the output.
 fn offered(finished: &Finished) -> Vec<String> {
     let texts = [&finished.stdout, &finished.stderr];
     let lines = texts.into_iter().flat_map(|text| text.lines());
@@ -321,7 +321,7 @@ fn commands_about_an_id_that_begins_with_a_dash_run_as_they_are_printed() {
     };
     let measured = |nanoseconds| {
         let run = machine.perfcheck().args(QUICK).current_dir(package);
-        // A shared machine, on which a small change is a suspect.
+        // `CI` makes it a shared machine, on which a small change is `suspect`.
         let run = run.env(CLOCK, clock(nanoseconds)).env("CI", "1");
         run.args(["--exact", "--", "plain", "--bench"]).run()
     };
@@ -341,7 +341,7 @@ fn commands_about_an_id_that_begins_with_a_dash_run_as_they_are_printed() {
     ];
     let mut tried = BTreeSet::new();
     for command in texts.iter().flat_map(offered) {
-        // A user fills in the function.
+        // Skip commands with the placeholder `FUNCTION`, which the user must replace.
         let is_whole = command.contains("--bench") && !command.contains("FUNCTION");
         if !is_whole || !tried.insert(command.clone()) {
             continue;

@@ -1,5 +1,5 @@
-//! Numbers that stand side by side agree, in every output of a run, of what is stored of it and of A/B; and what leaves the machine names no command
-//! on a store without saying where that is.
+//! Numbers that are shown next to each other agree with each other, in every output of a run, of a stored run and of a side-by-side measurement.
+//! Output that leaves the machine names the store with each command that reads it.
 
 use serde_json::Value;
 use std::fs;
@@ -9,10 +9,10 @@ use super::scripted::{CLOCK, steady, stored};
 use crate::against::project::{Project, compared};
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// What is written beside a result, but for what GitHub gets.
+/// The reports written in addition to a result, except the job summary of GitHub.
 const REPORTS: [&str; 5] = ["markdown", "github", "gitlab", "junit", "gitlab-metrics"];
 
-/// A time as people read it, in nanoseconds.
+/// Parses a time as printed for people; returns nanoseconds.
 fn time(text: &str) -> Option<f64> {
     let (number, unit) = text.trim().split_once([' ', '\u{a0}'])?;
     let units = [
@@ -26,7 +26,7 @@ fn time(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
-/// `+1.01 %` as a fraction.
+/// Parses a change such as `+1.01 %`; returns a fraction.
 fn change(text: &str) -> Option<f64> {
     let text = text.trim().replace('−', "-").replace('\u{a0}', " ");
     let number = text.strip_suffix(" %")?;
@@ -34,7 +34,7 @@ fn change(text: &str) -> Option<f64> {
     is_signed.then(|| Some(number.parse::<f64>().ok()? / 100.0))?
 }
 
-/// That `after` is as much more than `before` as `said`: times have four digits, changes three.
+/// Asserts that the change from `before` to `after` is `said`. Times have four digits, changes three.
 #[track_caller]
 fn agree(before: f64, after: f64, said: f64, whole: &str) {
     let is = after / before - 1.0;
@@ -45,13 +45,13 @@ fn agree(before: f64, after: f64, said: f64, whole: &str) {
     );
 }
 
-/// Checks every row of a table that has a change: the two cells before it, or between it and its verdict, are the times that it is between. Returns
-/// how many there were.
+/// Checks every row of a table that has a change: the two cells before the change, or between the change and the verdict, are the times that it
+/// compares. Returns the number of such rows.
 #[track_caller]
 fn rows_agree<'c>(lines: impl Iterator<Item = Vec<&'c str>>, whole: &str) -> usize {
     let mut rows = 0;
     for cells in lines {
-        // Intervals are no changes: they have brackets.
+        // Intervals are not changes: they have brackets.
         let Some(at) = cells.iter().position(|cell| change(cell).is_some()) else {
             continue;
         };
@@ -67,11 +67,11 @@ fn rows_agree<'c>(lines: impl Iterator<Item = Vec<&'c str>>, whole: &str) -> usi
     rows
 }
 
-/// A table of the terminal: cells are two blanks apart.
+/// Checks a terminal table, whose cells are separated by two blanks.
 #[track_caller]
 fn table_agrees(finished: &Finished) -> usize {
     let lines = finished.stdout.lines();
-    // Bars lie between a change and its interval; a remark has no cells.
+    // Bars are between a change and its interval. Remarks have no cells.
     let cells = lines.map(|line| {
         let cells = line.split("  ").map(str::trim);
         cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
@@ -86,7 +86,7 @@ fn markdown_agrees(text: &str) -> usize {
     rows_agree(rows.map(|row| row.split('|').collect()), text)
 }
 
-/// `+8.30 % (98 % interval [...]), 12.31 µs → 13.33 µs, compared with ...`.
+/// Checks sentences such as `+8.30 % (98 % interval [...]), 12.31 µs → 13.33 µs, compared with ...`.
 #[track_caller]
 fn sentences_agree(text: &str) -> usize {
     let mut found = 0;
@@ -109,7 +109,7 @@ fn sentences_agree(text: &str) -> usize {
     found
 }
 
-/// A number of a benchmark in `JUnit`'s properties.
+/// Returns a number of a benchmark from `JUnit`'s properties.
 #[track_caller]
 fn property(text: &str, id: &str, name: &str) -> f64 {
     let value = text
@@ -165,7 +165,7 @@ fn page_agrees(text: &str) -> usize {
         .count()
 }
 
-/// The messages have all digits.
+/// Checks the JSON messages, which have all digits.
 #[track_caller]
 fn messages_agree(finished: &Finished) -> usize {
     let messages = finished.messages("benchmark-compared");
@@ -180,8 +180,8 @@ fn messages_agree(finished: &Finished) -> usize {
         .count()
 }
 
-/// Checks the columns of a comparison with several runs, in all their forms: the value of the first one with the change of a column is what the column
-/// shows. There are so many changes.
+/// Checks the columns of a comparison of several runs, in all formats: the first column's value with a column's change gives the value of that
+/// column. Expects `changes` changes.
 #[track_caller]
 fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
     let exact = stored(machine, words).args(["--message-format", "json"]);
@@ -199,7 +199,7 @@ fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
         }
     }
     assert_eq!(found, changes, "{exact}");
-    // `5.50 us *-28.0%*`: four digits, and two behind the point.
+    // `5.50 us *-28.0%*`: values have four digits, changes two decimals.
     let text = stored(machine, words).run();
     let mut found = 0;
     for line in text
@@ -223,7 +223,7 @@ fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
     assert_eq!(found, changes, "{text}");
 }
 
-/// The flags for all reports, each to a file of its own, and a page.
+/// Returns flags that write each report and a page to its own file.
 fn reports(directory: &Path) -> Vec<String> {
     fs::create_dir_all(directory).expect("a directory");
     let place = |name: &str| directory.join(name).display().to_string();
@@ -234,15 +234,15 @@ fn reports(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Checks all of `reports`, which are about so many changes, so many of them regressed, and that none names a command on a store that it does not name.
+/// Checks all reports in `directory`. Expects `changes` changes, `regressed` of them regressed, and that each command in a report names its store.
 #[track_caller]
 fn reports_agree(directory: &Path, store: &Path, changes: usize, regressed: usize) {
     let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a report");
-    // Once on top if it got worse, once among all.
+    // A regressed benchmark is in the first table and in the table of all benchmarks.
     assert_eq!(markdown_agrees(&read("markdown")), changes + regressed);
     assert_eq!(junit_agrees(&read("junit")), changes);
     assert_eq!(page_agrees(&read("html")), changes);
-    // JUnit has the sentence as an attribute and as text.
+    // JUnit repeats the sentence as an attribute and as text.
     for (kind, times) in [("github", 1), ("gitlab", 1), ("junit", 2)] {
         assert_eq!(sentences_agree(&read(kind)), times * regressed, "{kind}");
     }
@@ -251,7 +251,7 @@ fn reports_agree(directory: &Path, store: &Path, changes: usize, regressed: usiz
     }
 }
 
-/// Whatever names a command that reads a store says where the store is.
+/// Asserts that a text with commands that read a store says where the store is.
 #[track_caller]
 fn is_complete(text: &str, name: &str, store: &Path) {
     let reading = [
@@ -269,8 +269,8 @@ fn is_complete(text: &str, name: &str, store: &Path) {
     }
 }
 
-/// Two runs of `arithmetic` with one process far below the others, and one whose processes are all as fast: the medians fall by 39 %, the means of
-/// processes, which are compared, by 28 %. `text` takes twice the time.
+/// Measures two runs in which one process of `arithmetic` is far below the others, and a third in which all processes are that fast. The medians fall
+/// by 39 %; the means of the processes, which are compared, fall by 28 %. `text` takes twice as long.
 fn quick_and_slow(machine: &Machine, directory: &Path) -> Finished {
     let first = "arithmetic=5400/9000/9100;memory=100/101/100;text=1000/1010/1000";
     let second = "arithmetic=5410/9010/9110;memory=100/101/100;text=1000/1010/1000";
@@ -291,20 +291,20 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     let machine = Machine::new();
     let directory = machine.home().join("reports");
     let run = quick_and_slow(&machine, &directory);
-    // All three, whatever was found of them.
+    // All three benchmarks have a row with a change.
     assert_eq!(table_agrees(&run), 3, "{run}");
     reports_agree(&directory, &machine.store(), 3, 1);
     let summary = fs::read_to_string(directory.join("summary")).expect("a summary");
     assert_eq!(markdown_agrees(&summary), 4);
     is_complete(&summary, "summary", &machine.store());
-    // The reference is the mean of two runs, of the logarithms of their processes, and not the median of 9 us. The clock adds 0.3 %.
+    // The reference is the mean of two runs, computed from the logarithms of their processes, not the median of 9 us. The clock adds 0.3 %.
     let junit = fs::read_to_string(directory.join("junit")).expect("a report");
     let base = property(&junit, "arithmetic", "before_ns");
     let processes: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
     let mean = processes.map(f64::ln).iter().sum::<f64>() / 6.0;
     assert!((base / mean.exp() - 1.0).abs() < 5e-3, "{base}");
     let json = ["--message-format", "json"];
-    // What a run measured has no change beside it.
+    // `show` prints measured values without changes.
     assert_eq!(table_agrees(&stored(&machine, &["show", "3"]).run()), 0);
     for words in [["compare", "2", "3"], ["compare", "1", "3"]] {
         assert_eq!(
@@ -344,7 +344,7 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     }
 }
 
-/// The base's fastest samples take 100 ns and most of its others 180; the candidate's are all within a hundredth of 130.
+/// A benchmark whose fastest samples in the base take 100 ns and most others 180 ns. All samples of the candidate are within a hundredth of 130 ns.
 const SKEWED: &str = r#"
     suite.bench("cost", |b| {
         let mut sample = 0;
@@ -383,7 +383,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     assert_eq!(table_agrees(&run), 2, "{run}");
     reports_agree(&directory, &machine.store(), 2, regressed);
     assert_eq!(table_agrees(&project.perfcheck(&["show"]).run()), 0);
-    // The floors, and not the medians, of which the base's is 180.
+    // The compared values are the floors (the times of the fastest samples), not the medians; the median of the base is 180 ns.
     let messages = in_turn(&["--against", "HEAD", "--message-format", "json"]).run();
     assert_eq!(messages_agree(&messages), 2, "{messages}");
     let cost = compared(&messages, "cost");
@@ -391,7 +391,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     assert!((99.0..101.0).contains(&base), "{cost}");
 }
 
-/// Where a file of an import is written.
+/// Writes a table to import and returns its path.
 fn table(machine: &Machine, name: &str, at: f64) -> PathBuf {
     let path = machine.home().join(name);
     let rows = (0..60).map(|row| format!("x,{}\n", at + f64::from(row % 7)));
@@ -405,7 +405,7 @@ fn table(machine: &Machine, name: &str, at: f64) -> PathBuf {
 #[test]
 fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
     let machine = Machine::new();
-    // Three processes of five near 10 us, two near 5.4 us.
+    // Three of five processes are near 10 us, the other two near 5.4 us.
     let at = [5_400.0, 10_000.0, 10_010.0, 5_410.0, 10_020.0];
     let files = (0..)
         .zip(at)
@@ -438,7 +438,7 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
             0.0 < lower && lower < middle && middle < upper,
             "{name}: {shown}"
         );
-        // That of a median is about the mean of the logarithms of the processes' medians.
+        // Except for the median, whose interval is around the mean of the logarithms of the processes' medians.
         assert!(
             name == "median_ns" || (lower * upper / (middle * middle) - 1.0).abs() < 1e-9,
             "{name}: {shown}"

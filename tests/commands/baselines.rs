@@ -1,4 +1,4 @@
-//! Names for runs: saved by a run or afterwards, compared with, renamed, forgotten.
+//! Baselines: saving them with a run or later, comparing with them, renaming and removing them.
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
@@ -6,7 +6,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Name and run of every baseline.
+/// Returns name and run of every baseline.
 fn baselines(machine: &Machine) -> Vec<(String, u64)> {
     stored(machine, &["baseline", "list", "--message-format", "json"])
         .run()
@@ -57,7 +57,7 @@ fn both_flags_with_one_name_do_not_move_it_to_a_run_that_is_worse() {
     let both = ["--baseline", "ci", "--save-baseline", "ci"];
     let run = |changed: &[(&str, f64)]| steady(&machine, changed).args(both);
     run(&[]).run().expect_code(0);
-    // However often it is repeated, and also where nobody wants to fail.
+    // This holds for repeated runs too, and if no verdict makes the run fail.
     for more in [&[][..], &["--fail-on", "none"], &[]] {
         let slow = run(&[("text", 200.0)]).args(more).run();
         assert_eq!(slow.code(), i32::from(more.is_empty()), "{slow}");
@@ -116,7 +116,7 @@ fn a_benchmark_that_the_baseline_lacks_is_new_and_one_that_is_gone_is_missing() 
             .args(["--baseline", "main", "--fail-on", "missing"])
             .run()
             .expect_code(1);
-        // What a filter leaves out is not missing.
+        // A benchmark that the filter excludes is not `missing`.
         let run = made
             .measure(&machine, &["stays"], &[])
             .args(["stays", "--baseline", "main", "--fail-on", "missing"])

@@ -1,4 +1,4 @@
-//! `bisect`: a planted commit among others. Times are those that the benchmark reports, so that every verdict is exact.
+//! `bisect` finds a planted slow commit among others. The benchmark reports made-up times, so every verdict is exact.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::fs;
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
+/// A bench that reports the library's time, independent of the machine. Samples differ slightly, as with a real clock.
 const BENCH: &str = r#"
 use perfcheck::Suite;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn costs(suite: &mut Suite) {
 perfcheck::main!(costs);
 "#;
 
-/// A repository with a library whose history the test writes.
+/// A repository with a library; each test writes its history.
 struct History<'m> {
     machine: &'m Machine,
     made: Crate,
@@ -54,7 +54,7 @@ impl<'m> History<'m> {
         fs::write(self.made.root.join(path), text).expect("written");
     }
 
-    /// Sets what the benchmark will take.
+    /// Sets the time of the benchmark.
     fn takes(&self, nanoseconds: u64, change: u64) {
         self.write(
             "src/lib.rs",
@@ -64,7 +64,7 @@ impl<'m> History<'m> {
         );
     }
 
-    /// Writes the benchmark, uncommitted.
+    /// Writes the benchmark without committing it.
     fn add_benchmark(&self) {
         let harness = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
         let manifest = fs::read_to_string(self.made.root.join("Cargo.toml")).expect("there");
@@ -87,7 +87,7 @@ impl<'m> History<'m> {
         head.stdout.trim().to_owned()
     }
 
-    /// Executables run as they were linked; how functions are moved does not depend on the command.
+    /// Prepares a search without relinking: the layout of functions does not depend on the command.
     fn bisect(&self, words: &[&str]) -> Perfcheck {
         self.bisect_in_layouts(words).arg("--as-built")
     }
@@ -109,7 +109,7 @@ fn finish(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
-/// Places and findings of the steps, in their order.
+/// Returns the position and the finding of each step, in order.
 fn steps(finished: &Finished) -> Vec<(u64, String)> {
     let step = |message: &Value| {
         let place = message["place"].as_u64().expect("a place");
@@ -122,7 +122,7 @@ fn step(place: u64, finding: &str) -> (u64, String) {
     (place, finding.to_owned())
 }
 
-/// That docs/internals/src/messages.md names every member of the messages of a search.
+/// Asserts that docs/internals/src/messages.md names every member of the messages of a search.
 #[track_caller]
 fn expect_documented(finished: &Finished) {
     let document = include_str!("../../docs/internals/src/messages.md");
@@ -134,8 +134,8 @@ fn expect_documented(finished: &Finished) {
     }
 }
 
-/// Seventeen commits: the good one, and sixteen of which the eleventh is slow; the eighth does not build, the tenth changes a text only.
-/// The benchmark is written after all of them. Returns the good one and the planted one.
+/// Creates seventeen commits: the good one and sixteen others. The eleventh of these is the first slow one, the eighth does not build, and the tenth
+/// changes only a text. The benchmark is written after all of them. Returns the good commit and the first slow one.
 fn sixteen(history: &History<'_>) -> (String, String) {
     history.takes(100, 0);
     let good = history.commit("Begin");
@@ -185,7 +185,7 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
     assert_eq!(said["commits"][0]["commit"]["hash"], planted.as_str());
     assert_eq!(said["commits"][0]["commit"]["subject"], "Change 11");
     assert_eq!(said["benchmark"]["id"], "cost");
-    // The tenth commit is the ninth's executable.
+    // The tenth commit has the same executable as the ninth, so it is not measured.
     assert_eq!(said["measurements"], 4);
     for change in [&said["change"], &said["total_change"]] {
         let estimate = change["estimate"].as_f64().expect("a number");
@@ -233,14 +233,14 @@ fn an_interrupted_search_goes_on_where_it_was() {
     let said = finish(&finished);
     assert_eq!(said["commits"][0]["commit"]["hash"], hashes[2].as_str());
     assert_eq!(machine.left_behind(), [""; 0]);
-    // It was answered, so it is asked afresh; and a commit that is not slower is not searched for.
+    // The search was completed, so a new one starts from the beginning. A last commit that is not slower ends the search at once.
     let again = history
         .bisect(&["cost", "--good", &good, "--bad", "HEAD~2"])
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");
     assert!(!again.stderr.contains("Resuming"), "{again}");
-    // Executables that are linked anew for each round, which is what users get.
+    // Relink the executables for each round, which is the default for users.
     let in_layouts = history
         .bisect_in_layouts(&["cost", "--good", &hashes[1], "--bad", &hashes[2]])
         .run()
@@ -286,7 +286,7 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
             2,
             &["no package `plantd` in this workspace; its packages are: planted"],
         ),
-        // Two benchmarks contain it, and the target of this name has two.
+        // Two benchmarks contain the word, and the target of this name has two benchmarks.
         (
             &["co", "--good", &first],
             2,
@@ -295,7 +295,7 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
     ] {
         let refused = history.bisect(words).run().expect_code(code);
         let refused = refused.expect_stderr(texts);
-        // What is asked of the slow commit is refused before the others are built.
+        // The error about the last commit is reported before other commits are built.
         assert!(!refused.stderr.contains("Building commit"), "{refused}");
     }
     let human = history

@@ -1,4 +1,4 @@
-//! `compare A B C ...`: runs side by side as text, Markdown, CSV and messages, and the exit status of all of them together.
+//! `compare A B C ...`: several runs in columns as text, Markdown, CSV and messages, and the exit status of the whole comparison.
 
 use serde_json::Value;
 use std::fs;
@@ -7,7 +7,7 @@ use crate::commands::crates::Crate;
 use crate::commands::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
 
-/// Six processes that take no time worth mentioning.
+/// Flags for six processes that take hardly any time.
 const QUICK: [&str; 8] = [
     "--rounds",
     "6",
@@ -19,7 +19,7 @@ const QUICK: [&str; 8] = [
     "1000",
 ];
 
-/// `main`, `slow` with a slower `memory`, `fast` with a faster `arithmetic`.
+/// Measures the runs `main`, `slow` (with a slower `memory`) and `fast` (with a faster `arithmetic`).
 fn three_runs(machine: &Machine) {
     for (name, changed, code) in [
         ("main", &[][..], 0),
@@ -40,7 +40,7 @@ fn compare(machine: &Machine, words: &str) -> Finished {
     stored(machine, &["compare"]).args(words.split(' ')).run()
 }
 
-/// The message about `id`.
+/// Returns the message about `id`.
 #[track_caller]
 fn about(finished: &Finished, id: &str) -> Value {
     let messages = finished.messages("benchmark-columns");
@@ -180,7 +180,7 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
             "process-std-dev",
             (squares / (means.len() - 1) as f64).sqrt(),
         ),
-        // Within a process of the script all samples are alike.
+        // All samples of a scripted process are nearly equal.
         ("subselection", mean(&means)),
         ("subselection-replaced", mean(&means)),
         ("p95", rank(95)),
@@ -355,7 +355,7 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
     assert_eq!((cells[5], cells[9]), ("+100 %", "+1.000 large"), "{row}");
     assert!(cells[10].parse::<f64>().is_ok_and(|g| g > 1.0), "{row}");
     assert!(found.stdout.contains("(Holm)"), "{found}");
-    // The p-values are those of the messages: adjusted for the family.
+    // The p-values equal those of the messages: they are adjusted for all benchmarks.
     let csv = compare(&machine, "main slow --report csv").expect_code(1);
     let json = compare(&machine, "main slow --message-format json");
     for message in json.messages("benchmark-compared") {
@@ -378,7 +378,7 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
 #[test]
 fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
     let machine = Machine::new();
-    // Six processes a percent apart, the first of which takes so long.
+    // Six processes, each 1 ns slower than the one before; `first` is the time of the first.
     let run = |first: f64, name: &str| {
         let times: Vec<String> = (0..6).map(|i| (first + f64::from(i)).to_string()).collect();
         let run = machine.perfcheck().testbench("").args(QUICK);
@@ -402,7 +402,7 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
         alone.messages("benchmark-compared")[0]["verdict"],
         "regressed"
     );
-    // stats.kruskal(main, slow, a, b), of which main and slow alone give 0.0163
+    // stats.kruskal(main, slow, a, b); for main and slow alone it is 0.0163.
     let closed = judged("main slow a b");
     let p = closed["gate"]["p_value"].as_f64().expect("a number");
     assert!((p - 0.058_074_570_476_566).abs() < 1e-9, "{closed}");
@@ -416,7 +416,7 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
     let open = judged("main slow a");
     assert_eq!(open["gate"]["open"], true);
     assert_eq!(open["columns"][1]["verdict"], "regressed");
-    // stats.mannwhitneyu(slow, main, method="exact") is 14/924 and that of a 222/924: Holm doubles the smaller one.
+    // stats.mannwhitneyu(slow, main, method="exact") is 14/924; for `a` instead of `slow` it is 222/924. Holm doubles the smaller one.
     for (column, expected) in [(1, 28.0 / 924.0), (2, 222.0 / 924.0)] {
         let p = open["columns"][column]["p_value"].as_f64().expect("a p");
         assert!((p - expected).abs() < 1e-12, "{open}");

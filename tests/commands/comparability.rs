@@ -1,4 +1,4 @@
-//! What was measured under other circumstances is not compared, and the report names what differs and nothing else.
+//! Runs that were measured under different conditions are not compared, and the report names only the facts that differ.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// The facts that stand against comparing `id`.
+/// Returns the facts that make `id` incomparable.
 #[track_caller]
 fn differing(finished: &Finished, id: &str) -> Vec<String> {
     let messages = finished.messages("benchmark-compared");
@@ -100,7 +100,7 @@ fn other_compiler_flags_are_incomparable() {
     )
     .expect_code(0);
     assert_eq!(reference_runs(&allowed, "a"), [1]);
-    // Also between stored runs.
+    // The same holds for a comparison of stored runs.
     let compared = made
         .perfcheck(&machine, &["compare", "1", "2"])
         .args(JSON)
@@ -129,7 +129,7 @@ fn a_benchmark_that_its_author_changed_is_incomparable_and_the_others_are_compar
     assert_eq!(verdict(&run, "b"), "incomparable");
     assert_eq!(differing(&run, "b"), ["benchmark-version"]);
     assert!(!["incomparable", "new"].contains(&verdict(&run, "a").as_str()));
-    // From there on it has a history of its own.
+    // From now on, the changed benchmark has its own history.
     let run = made
         .measure(&machine, &["a"], &[("b", 600.0)])
         .run()

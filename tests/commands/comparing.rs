@@ -1,4 +1,4 @@
-//! `compare`: two stored runs, named in every way, the same bytes every time.
+//! `compare`: two stored runs can be named in several ways, and the output is always the same.
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
@@ -59,7 +59,7 @@ fn runs_are_named_by_commit() {
 #[test]
 fn the_candidate_says_nothing_about_the_drift_of_its_reference() {
     let machine = Machine::new();
-    // Two runs of one clean commit, the second accepted: how far they are apart must not count as drift.
+    // Two runs of one clean commit, the second of which is accepted. The difference between them must not count as drift.
     let made = Crate::of(&machine, &["a"], "").into_repository(&machine);
     for (ns, code) in [(100.0, 0), (200.0, 1)] {
         let run = made.measure(&machine, &[], &[("a", ns)]).run();

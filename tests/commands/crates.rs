@@ -1,4 +1,4 @@
-//! Bench crates that a test makes for itself, where it wants them: workspaces, git repositories, changes.
+//! Bench crates that tests create in any directory: as workspaces, in git repositories, with changes.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::commands::scripted::{CLOCK, QUICK, script};
 use crate::support::{Finished, Machine, Perfcheck, run};
 
-/// The benchmarks are listed in a file that the bench reads, so that changing them builds nothing.
+/// The bench reads its list of benchmarks from a file, so that changing the list needs no build.
 const BENCH: &str = r#"
 use perfcheck::{Suite, black_box};
 
@@ -25,7 +25,7 @@ fn listed(suite: &mut Suite) {
 perfcheck::main!(listed);
 "#;
 
-/// A directory with a package `listed`, a workspace of its own, whose bench target is `listed` too.
+/// A directory with the package `listed` in its own workspace. Its bench target is also called `listed`.
 pub struct Crate {
     pub root: PathBuf,
 }
@@ -34,7 +34,7 @@ impl Crate {
     /// Writes the package to `root` with `benchmarks` (`ID` or `ID VERSION`); `tables` are appended to its manifest.
     pub fn write(root: PathBuf, benchmarks: &[&str], tables: &str) -> Self {
         let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
-        // As a TOML string, which is written as one of JSON.
+        // A JSON string is also a valid TOML string.
         let harness = serde_json::json!(harness).to_string();
         let manifest = format!(
             "[workspace]\n\n\
@@ -51,8 +51,8 @@ impl Crate {
         written
     }
 
-    /// A bench target of its own making. The package gets a name of its own, too: cargo keeps the executables of all that are called `listed` in one place,
-    /// and another test may build there while this one runs.
+    /// Creates a crate with this bench source. The package also gets its own name: cargo keeps the executables of all packages called `listed` in one
+    /// directory, and another test may build there at the same time.
     pub fn with_source(machine: &Machine, benchmarks: &[&str], source: &str) -> Self {
         let made = Self::of(machine, benchmarks, "");
         let mut hasher = DefaultHasher::new();
@@ -65,28 +65,28 @@ impl Crate {
         made
     }
 
-    /// The bench target that reads its list, with `from` in its text replaced by `to`.
+    /// Creates a crate with the bench that reads its list, in whose source `to` replaces `from`.
     pub fn altered(machine: &Machine, benchmarks: &[&str], from: &str, to: &str) -> Self {
         assert!(BENCH.contains(from), "{from}");
         Self::with_source(machine, benchmarks, &BENCH.replace(from, to))
     }
 
-    /// In the home directory of `machine`.
+    /// Creates the crate in the home directory of `machine`.
     pub fn of(machine: &Machine, benchmarks: &[&str], tables: &str) -> Self {
         Self::write(machine.home().join("listed"), benchmarks, tables)
     }
 
-    /// Changes the benchmarks.
+    /// Changes the list of benchmarks.
     pub fn list(&self, benchmarks: &[&str]) {
         fs::write(self.root.join("benchmarks.txt"), benchmarks.join("\n")).expect("written");
     }
 
-    /// Any command of `cargo perfcheck`, called in the directory.
+    /// Prepares a command of `cargo perfcheck` in the crate's directory.
     pub fn perfcheck(&self, machine: &Machine, words: &[&str]) -> Perfcheck {
         machine.perfcheck().args(words).current_dir(&self.root)
     }
 
-    /// A quick run in which `changed` take so many nanoseconds, `others` 100.
+    /// Prepares a quick run. The benchmarks in `changed` take the given nanoseconds, all others 100.
     pub fn measure(
         &self,
         machine: &Machine,
@@ -100,7 +100,7 @@ impl Crate {
             .env(CLOCK, script(&ids, changed))
     }
 
-    /// Runs git in the directory; it must succeed.
+    /// Runs git in the directory. Git must succeed.
     #[track_caller]
     pub fn git(&self, machine: &Machine, words: &[&str]) -> Finished {
         let mut command = machine.command("git");
@@ -122,7 +122,7 @@ impl Crate {
         run(command).expect_code(0)
     }
 
-    /// Makes the directory a repository with one commit on `main`.
+    /// Turns the directory into a repository with one commit on `main`.
     #[track_caller]
     pub fn into_repository(self, machine: &Machine) -> Self {
         self.git(machine, &["init", "--quiet"]);
@@ -131,10 +131,10 @@ impl Crate {
         self
     }
 
-    /// A commit of everything, also of nothing.
+    /// Commits everything, even if nothing has changed. Returns the hash.
     #[track_caller]
     pub fn commit(&self, machine: &Machine) -> String {
-        // Two commits of one second that change nothing else would be one and the same.
+        // Use distinct messages: two commits of the same state within one second would otherwise be identical.
         static CHANGES: AtomicU32 = AtomicU32::new(0);
         self.git(machine, &["add", "--all"]);
         let change = format!("Change {}", CHANGES.fetch_add(1, Ordering::Relaxed));

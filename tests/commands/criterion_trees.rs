@@ -1,4 +1,4 @@
-//! Criterion's directories, read and written: through the command line, beside those that Criterion wrote itself.
+//! Reads and writes Criterion's directories through the command line, and compares them with those that Criterion itself wrote.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
@@ -12,12 +12,12 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Real directories of criterion 0.8.2.
+/// Returns the path of directories that criterion 0.8.2 wrote.
 fn criterion() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/criterion_samples")
 }
 
-/// The JSON files of a tree that are numbers of benchmarks, by path below it.
+/// Returns the JSON files of a tree that contain numbers of benchmarks, with their paths relative to the tree.
 fn json_files(root: &Path) -> Vec<(PathBuf, Value)> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -39,8 +39,8 @@ fn json_files(root: &Path) -> Vec<(PathBuf, Value)> {
     found
 }
 
-/// Numbers are the same up to `tolerance`, everything else exactly. Bounds of intervals are random: each lies within a quarter of the other's interval;
-/// their errors are left out.
+/// Asserts that numbers are equal up to `tolerance` and everything else exactly. Bounds of intervals are random: each must be within a quarter of the
+/// other's interval. Their standard errors are not compared.
 fn agree(ours: &Value, theirs: &Value, tolerance: f64, place: &str) {
     match (ours, theirs) {
         (Value::Object(one), Value::Object(other)) => {
@@ -112,7 +112,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
         // Criterion's factor of the MAD is 1.4826, rounded to 32 bits.
         agree(ours, theirs, 1e-7, &path.display().to_string());
     }
-    // The tree is what it was made from: imported again it compares as unchanged data.
+    // The exported tree contains the same data: imported again, it compares as unchanged.
     stored(&machine, &["store", "import", "--save-baseline", "again"])
         .arg(&tree)
         .run()
@@ -136,7 +136,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
 #[test]
 fn three_sessions_of_criterion_are_processes_and_a_slowdown_among_them_is_found() {
     let machine = Machine::new();
-    // Six trees of one benchmark; the last three are a third slower.
+    // Six trees of one benchmark. In the last three, it is a third slower.
     let tree = |number: u32| {
         let place = machine.home().join(format!("tree{number}/g/f/base"));
         fs::create_dir_all(&place).unwrap();

@@ -1,5 +1,5 @@
-//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), on stored runs made
-//! for it, through the command line. The lines about what bench processes say are tests of testbench.
+//! Unusual data: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), through the command line, on stored
+//! runs made for this. The tests of testbench cover the lines about messages of bench processes.
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, Nanos, NewRun, ProcessOutcome, ProcessRecord, RunEnd,
@@ -11,15 +11,15 @@ use serde_json::Value;
 use crate::commands::scripted::{QUICK, steady, stored, verdict};
 use crate::support::{Finished, Machine};
 
-/// What a process of a made run gave.
+/// The result of a process in a made-up run.
 enum Process {
     /// Samples of 10,000 iterations, in nanoseconds per iteration.
     Times(Vec<f64>),
-    /// It died.
+    /// The process died.
     Died,
 }
 
-/// Processes that each have forty samples of these times.
+/// Returns a process for each time, with forty equal samples.
 fn constant(times: &[f64]) -> Vec<Process> {
     times
         .iter()
@@ -27,7 +27,7 @@ fn constant(times: &[f64]) -> Vec<Process> {
         .collect()
 }
 
-/// Five processes about 100 ns, as ordinary as can be.
+/// Returns five ordinary processes near 100 ns.
 fn ordinary() -> Vec<Process> {
     (0..5_u32)
         .map(|k| {
@@ -37,7 +37,7 @@ fn ordinary() -> Vec<Process> {
         .collect()
 }
 
-/// A store with one real run of `text`, number 1, that made runs are like.
+/// Creates a store with one real run of `text`, number 1, from which made-up runs copy their other facts.
 fn machine() -> Machine {
     let machine = Machine::new();
     steady(&machine, &[]).arg("text").run().expect_code(0);
@@ -56,7 +56,7 @@ fn series(times: &[f64]) -> Series {
     }
 }
 
-/// Stores a run with these processes; `edit` changes what is said about the run, and the benchmark's id.
+/// Stores a run with these processes. `edit` changes the facts about the run, and the benchmark's id.
 fn store(
     machine: &Machine,
     processes: &[Process],
@@ -111,7 +111,7 @@ fn store(
 
 fn like_it(_: &mut NewRun, _: &mut String) {}
 
-/// Compares two made runs.
+/// Compares two made-up runs.
 fn compare_runs(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Finished {
     stored(machine, &["compare", base, new])
         .args(["--message-format", "json"])
@@ -124,7 +124,7 @@ fn compared(machine: &Machine, base: &[Process], new: &[Process], words: &[&str]
     compare_runs(machine, &base, &new, words)
 }
 
-/// What was said about `text`.
+/// Returns the comparison message about `text`.
 #[track_caller]
 fn said(finished: &Finished) -> Value {
     let mut messages = finished.messages("benchmark-compared");
@@ -138,14 +138,14 @@ fn has_note(said: &Value, words: &str) {
     assert!(notes.contains(words), "no {words:?} in {notes}");
 }
 
-/// A machine whose run 2 has five processes of a constant.
+/// Creates a machine whose run 2 has five processes with constant times.
 fn made() -> Machine {
     let machine = machine();
     store(&machine, &constant(&[100.0; 5]), like_it);
     machine
 }
 
-/// That run against one that takes so many times as long.
+/// Compares run 2 with a new run that takes `factor` times as long.
 fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
     let new = store(machine, &constant(&[100.0 * factor; 5]), like_it);
     compare_runs(machine, "2", &new, words)
@@ -398,7 +398,7 @@ fn a_made_run_that_is_ordinary_is_compared_like_any_other() {
     assert!(said(&run)["change"]["lower"].is_number());
 }
 
-/// Eight processes of 10 ns.
+/// Returns eight processes of 10 ns.
 fn eight() -> Vec<Process> {
     constant(&[10.0; 8])
 }
@@ -414,7 +414,7 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
         &eight(),
         &["--fail-on", "none"],
     );
-    // The one process was perhaps disturbed, and does not stand for the run.
+    // The only process may have been disturbed, so it does not represent the run.
     let said = said(&run);
     assert_eq!(said["change_of_mean"]["estimate"], Value::Null, "{run}");
     assert_ne!(said["verdict"], "regressed", "{run}");
@@ -423,8 +423,8 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
 #[test]
 fn d12_a_t_score_of_which_half_of_the_resamples_have_no_value_is_none() {
     let machine = machine();
-    // Both draws of the reference's two processes are the same one in half of all resamples, and the new run does not vary: with some seeds that is
-    // a few more than half, with others a few less.
+    // In half of all resamples, both draws from the reference's two processes are the same process, and the new run does not vary. Depending on the
+    // seed, this happens slightly more or less often than in half of the resamples.
     let base = store(&machine, &constant(&[100.0, 110.0]), like_it);
     let new = store(&machine, &constant(&[100.0; 5]), like_it);
     let tested = |seed: u32| {

@@ -1,4 +1,4 @@
-//! `show --stats`: what one process, an outlier policy and several processes leave to be said of samples, against `NumPy` and `SciPy`
+//! `show --stats` with one process, with outlier policies and with several processes, checked against `NumPy` and `SciPy`
 //! (`crates/stats/tests/systems/reference.py`, `described`).
 
 use serde_json::Value;
@@ -10,14 +10,14 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// What `NumPy` and `SciPy` say of a subject.
+/// Returns the reference values of `NumPy` and `SciPy` on a subject.
 fn reference(subject: &str) -> Value {
     let text = include_str!("../../crates/stats/tests/systems/reference.json");
     let mut all: Value = serde_json::from_str(text).expect("reference.json");
     all[subject].take()
 }
 
-/// Sets of samples with what is said of them.
+/// Returns sets of samples with their reference descriptions.
 fn references() -> Vec<Value> {
     match reference("described") {
         Value::Array(sets) => sets,
@@ -25,7 +25,7 @@ fn references() -> Vec<Value> {
     }
 }
 
-/// One import with all sets, each a benchmark of its name.
+/// Imports all sets as one run, each as a benchmark of its name.
 fn imported(machine: &Machine, sets: &[Value]) {
     let mut table = "name,process,ns\n".to_owned();
     for set in sets {
@@ -50,7 +50,7 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
-/// The statistics of each benchmark of the latest run.
+/// Returns the statistics of each benchmark of the latest run.
 fn statistics(machine: &Machine, words: &[&str]) -> BTreeMap<String, Value> {
     let shown = stored(machine, &["show", "latest", "--stats"])
         .args(words)
@@ -70,7 +70,7 @@ fn by_id(shown: &Finished) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Fails unless a number is the expected one to 1e-9, or both are absent.
+/// Asserts that a number equals the expected one to 1e-9, or that both are absent.
 #[track_caller]
 fn near(found: &Value, expected: &Value, what: &str) {
     match (found.as_f64(), expected.as_f64()) {
@@ -80,7 +80,7 @@ fn near(found: &Value, expected: &Value, what: &str) {
     }
 }
 
-/// Compares one description of samples with the reference's.
+/// Compares a description of samples with the reference.
 #[track_caller]
 fn agree(found: &Value, expected: &Value, what: &str) {
     for count in ["used", "removed", "replaced"] {
@@ -128,7 +128,7 @@ fn n9_n10_n11_n15_n18_n19_n_x6_n_x7_n_x17_what_a_policy_leaves_is_described_with
                 expected,
                 &format!("{name} after {policy}"),
             );
-            // Everything else is of all samples, whatever the policy.
+            // All other statistics use all samples, with any outlier policy.
             for of_all in [
                 "mean_ns",
                 "percentiles_ns",
@@ -160,13 +160,13 @@ fn n20_n21_n22_n23_one_process_has_the_standard_error_and_t_interval_of_its_samp
         }
         agree(&found[name]["of_samples"], &set["policies"]["none"], name);
     }
-    // 10 and 14: the error is 2, t(.975, 1) = 12.706204736174694.
+    // For 10 and 14, the standard error is 2, and t(.975, 1) = 12.706204736174694.
     let two = stored(&machine, &["show", "latest", "two", "--stats"])
         .run()
         .expect_code(0);
     for said in [
         "2 of 2, assuming that samples of one process are independent",
-        // The interval reaches to -13.41 ns, which no time does.
+        // The interval would reach to -13.41 ns, but no time is negative.
         "mean of samples   12.00 ns [0.000 ps, 37.41 ns]  95 % t interval",
         "standard error 2.000 ns, margin ± 25.41 ns",
         "p95 14.00 ns, p99 14.00 ns, min 10.00 ns, max 14.00 ns",
@@ -185,7 +185,8 @@ fn n20_n21_n22_n23_one_process_has_the_standard_error_and_t_interval_of_its_samp
 fn n16_n17_a_definition_of_quantiles_that_is_asked_for_is_that_of_the_samples_left() {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
-    // Of 10 and 14, by nearest rank the median is 10, between them 12; (n - 1) p = .95 lies at 13.8, and floor(2 x .95) is the first.
+    // For 10 and 14, the median by nearest rank is 10, and 12 by interpolation. The interpolated 95th percentile is 13.8, at (n - 1) p = .95. floor(2
+    // x .95) selects the first value.
     for (definition, median, p95) in [
         ("inverted-cdf", 10.0, 14.0),
         ("linear", 12.0, 13.8),
@@ -213,7 +214,7 @@ fn c9_outliers_are_told_in_words_and_left_in() {
         .expect_code(0);
     let statistics = stored(&machine, &["show", "latest", "one far out", "--stats"]);
     let statistics = statistics.run().expect_code(0);
-    // np.percentile(x, [25, 75]) are 79.6023 and 80.8274: the fences lie at 75.93, 77.76, 82.67 and 84.50.
+    // np.percentile(x, [25, 75]) are 79.6023 and 80.8274, so the fences are at 75.93, 77.76, 82.67 and 84.50.
     let words = "3 outliers among 21 samples (14 %): 2 low mild, 1 high severe";
     assert!(table.stdout.contains(words), "{table}");
     let statistics = statistics.stdout.split_whitespace().collect::<Vec<_>>();
@@ -225,7 +226,7 @@ fn c9_outliers_are_told_in_words_and_left_in() {
     assert!(none.stdout.contains("outliers          none"), "{none}");
 }
 
-/// The places and values of the labels of the first axis across: those of the smallest height.
+/// Returns positions and values of the labels on the first horizontal axis. These labels are the topmost ones.
 fn ticks(picture: &str) -> Vec<(f64, f64)> {
     let labels = picture.lines().filter_map(|line| {
         let (place, label) = line.strip_prefix("<text x=\"")?.split_once("\" y=\"")?;
@@ -243,7 +244,7 @@ fn ticks(picture: &str) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The points of each path of a class, as they are written.
+/// Returns the points of each path of a class, as written.
 fn paths<'p>(picture: &'p str, class: &str) -> Vec<&'p str> {
     let start = format!("<path class=\"{class}\" d=\"");
     let lines = picture.lines().filter_map(|line| line.strip_prefix(&start));
@@ -259,7 +260,7 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
         show.run().expect_code(0).stdout
     };
     let picture = drawn("skewed");
-    // np.percentile(x, [25, 75]) -+ 1.5 and 3 IQR.
+    // np.percentile(x, [25, 75]) minus and plus 1.5 and 3 IQR.
     let fences = [5.330_75, 26.307_575, 82.245_775, 103.222_6];
     for said in [
         "Fences: mild 26.31 ns and 82.25 ns, severe 5.331 ns and 103.2 ns",
@@ -290,10 +291,11 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
         let paths = paths(&picture, class).concat();
         paths.matches('M').count()
     };
-    // Three of the four mild ones lie above the upper fence, one below the lower; severe ones beyond the picture are counted in words.
+    // Three of the four mild outliers are above the upper fence, one is below the lower fence. Severe outliers beyond the picture are counted in
+    // words.
     assert_eq!(strokes("mild"), 4, "{picture}");
     assert!(strokes("samples") > 100, "{picture}");
-    // Of several processes each has its own; without spread there are none.
+    // Each of several processes has its own fences. A process without spread has none.
     let several = drawn("three processes");
     assert!(!several.contains("Fences:"), "{several}");
     assert!(several.contains("1 outlier among 109 samples"), "{several}");
@@ -338,14 +340,16 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let compared = stored(&machine, &words).args(JSON).run();
     let message = compared.messages("benchmark-compared").remove(0);
     let found = message["centers"]["candidate"]["value_ns"].as_f64();
-    // Without each value in turn the first process has the means 259, 258.75, 258.5, 258.25 and 11.5, the second 25, 24.5, 24, 23.5, 23, each in about
-    // 20 of 100 draws: their medians lie between the second and the fourth, also where chance is unkind. The plain means are 209.2 and 24.
+    // If each value is left out in turn, the means of the first process are 259, 258.75, 258.5, 258.25 and 11.5, those of the second 25, 24.5, 24,
+    // 23.5 and 23, each in about 20 of 100 draws. The medians of these means are between the second and the fourth value, even for unusual draws. The
+    // plain means are 209.2 and 24.
     let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
     assert!((least..=most).contains(&found), "{found}");
 }
 
-/// Fails unless an estimate is the reference's and its bounds lie where those of so many resamples do: the whole distribution of resamples is known.
+/// Asserts that an estimate equals the reference, and that its bounds are where bounds of this many resamples should be. The whole distribution of
+/// resamples is known.
 #[track_caller]
 fn bootstrapped_alike(found: &Value, expected: &Value, what: &str) {
     near(&found["estimate"], &expected["estimate"], what);
@@ -380,7 +384,7 @@ fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_p
     ] {
         bootstrapped_alike(&found[member], &expected[name], name);
     }
-    // The run itself says the same as its statistics.
+    // `show` without `--stats` prints the same values.
     let found = statistics(&machine, &[]).remove("a").expect("described");
     let shown = stored(&machine, &["show", "latest"]).args(JSON).run();
     let summary = shown.messages("benchmark-measured").remove(0)["summary"].clone();
@@ -389,7 +393,7 @@ fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_p
     }
 }
 
-/// Imports a benchmark of Criterion with one ramp: iterations and nanoseconds of its samples.
+/// Imports a Criterion benchmark with one linear phase: iterations and nanoseconds of its samples.
 fn import_ramp(machine: &Machine, iterations: &Value, times: &Value) {
     let tree = machine.home().join("tree");
     let place = tree.join("g/f/base");
@@ -415,9 +419,9 @@ fn c10_the_slope_through_the_origin_has_the_bounds_of_all_resamples_of_its_point
         .remove("g/f")
         .expect("described");
     bootstrapped_alike(&found["slope_ns"], &expected["slope"], "slope");
-    // Of four points, Student's with the error of the jackknife. Slope: (10 101 + 20 199 + 30 305 + 40 398) / 3000; without one point in turn
-    // 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. the logarithms have sqrt(3 / 4 sum (ln v - mean ln v)^2) = 0.0087703801,
-    // t.ppf(.975, 3) = 3.1824463.
+    // For four points, the interval is Student's t with the jackknife error. The slope is (10 101 + 20 199 + 30 305 + 40 398) / 3000. Without one
+    // point in turn it is 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. The logarithms of these have sqrt(3 / 4 sum (ln v - mean ln
+    // v)^2) = 0.0087703801, and t.ppf(.975, 3) = 3.1824463.
     let four = |values: [u32; 4]| serde_json::json!(values);
     import_ramp(
         &machine,

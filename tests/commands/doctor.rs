@@ -1,11 +1,11 @@
-//! `doctor`: what makes this machine unsteady, and what can be told on it.
+//! `doctor`: what makes this machine unsteady, and which changes it can detect.
 
 use crate::commands::scripted::CLOCK;
 use crate::support::{Machine, Perfcheck};
 
-/// Both workloads take the same in every process; longer than they do, so that what is asked for is little.
+/// Scripted times of both workloads, the same in every process. They are longer than the real ones, so that few iterations are requested.
 const STEADY: &str = "processor=2000000;memory=4000000";
-/// However slow the machine is.
+/// Flags that give twelve rounds, even on a slow machine.
 const TWELVE_ROUNDS: [&str; 4] = ["--time", "10min", "--rounds", "12"];
 
 fn doctor(machine: &Machine, words: &[&str]) -> Perfcheck {

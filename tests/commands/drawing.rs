@@ -1,4 +1,4 @@
-//! `show RUN BENCH --report svg[=FILE]`: pictures.
+//! `show RUN BENCH --report svg[=FILE]` draws pictures.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::commands::latencies::operations;
 use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::Machine;
 
-/// The picture of a benchmark of the latest run.
+/// Returns the picture of a benchmark of the latest run.
 #[track_caller]
 fn picture(machine: &Machine, bench: &str) -> String {
     let words = ["show", "latest", bench, "--report", "svg"];
@@ -43,10 +43,10 @@ fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_process() {
     ] {
         assert!(picture.contains(part), "no {part:?} in {picture}");
     }
-    // Curves: one of all samples and one of each of the three processes.
+    // There is a curve for all samples, and one for each of the three processes.
     assert_eq!(picture.matches("<path class=\"area\"").count(), 4);
     assert_eq!(picture.matches("<path class=\"samples\"").count(), 3);
-    // The points of three ramps of ten samples.
+    // Three linear phases have ten samples each.
     assert_eq!(picture.matches("<circle").count(), 30);
     assert!(
         !picture.contains("NaN") && !picture.contains("inf"),

@@ -1,4 +1,4 @@
-//! `store export` and `store import` of what was exported, and of what other benchmark programs wrote: through files, as users move them.
+//! `store export`, `store import` of exported runs, and imports from other benchmark programs, through files as users move them.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
@@ -16,7 +16,7 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A command on another store, as that of another machine.
+/// Prepares a command with another store, as on another machine.
 fn elsewhere(machine: &Machine, words: &[&str]) -> Perfcheck {
     let store = machine.home().join("elsewhere.db");
     stored(machine, words).arg("--store").arg(store)
@@ -29,7 +29,7 @@ fn export(machine: &Machine, name: &str, runs: &[&str]) -> PathBuf {
     path
 }
 
-/// Every column of what a query finds, byte for byte.
+/// Returns every column of a query's result, byte for byte.
 pub fn rows(store: &Path, query: &str) -> Vec<Vec<Column>> {
     let store = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut statement = store.prepare(query).unwrap();
@@ -40,7 +40,7 @@ pub fn rows(store: &Path, query: &str) -> Vec<Vec<Column>> {
     found.collect::<Result<_, _>>().unwrap()
 }
 
-/// What the store keeps of runs, but for numbers that mean something in one store alone.
+/// Queries for everything that the store has about runs, except numbers that have a meaning only in one store.
 const KEPT: [&str; 3] = [
     "SELECT b.package, b.target, b.name, l.ordinal, l.attempt, s.position, s.samples, s.led, s.allocations, s.latencies, c.facts
      FROM series s JOIN processes l ON l.id = s.process JOIN run_benchmarks rb ON rb.id = s.run_benchmark
@@ -106,7 +106,7 @@ fn an_exported_run_is_restored_byte_for_byte_and_only_once() {
         rows(&machine.store(), conclusions),
         rows(&there, conclusions)
     );
-    // The name came along, and what it names is compared as it was.
+    // The baseline was transferred with its run, and comparing with it gives the same result.
     let compared = elsewhere(&machine, &["compare", "v1", "2"])
         .run()
         .expect_code(1);
@@ -260,7 +260,7 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
     assert!(table.stdout.lines().count() > 9, "{table}");
 }
 
-/// A device that takes nothing: whatever is written there fails, at the latest when it is flushed.
+/// Every write to this device fails, at the latest when it is flushed.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
@@ -325,7 +325,7 @@ fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
     }
 }
 
-/// What `explain` and `show` tell of the benchmark `text` of a run.
+/// Returns the output of `explain` and `show` about the benchmark `text` of a run.
 fn told(command: impl Fn(&[&str]) -> Perfcheck, run: &str) -> [String; 2] {
     let flag = format!("--run={run}");
     [
@@ -384,7 +384,7 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         .expect_code(0);
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("come from another store"));
-    // Both together get the numbers 1 and 2 in a third store.
+    // Imported together into a third store, the runs get the numbers 1 and 2.
     let both = export(&machine, "both.jsonl", &["2", "3"]);
     let third = |words: &[&str]| {
         let store = machine.home().join("third.db");
@@ -476,7 +476,7 @@ perfcheck::main!(measured);
     let bmf = made.perfcheck(&machine, &words).run().expect_code(0);
     let metrics: Value = serde_json::from_str(&bmf.stdout).unwrap();
     let of = |measure: &str| metrics["a"][measure]["value"].as_f64().unwrap();
-    // 50 elements in some 200 ns: 250 million a second.
+    // 50 elements in about 200 ns are 250 million per second.
     assert!(
         (of("throughput") * of("latency") / 50e9 - 1.0).abs() < 1e-12,
         "{bmf}"

@@ -1,4 +1,4 @@
-//! What the process ends with, and which of two causes wins: 2 > 3 > 5 > 4 > 1 > 6 > 0.
+//! Exit statuses, and their precedence if there are two causes: 2 > 3 > 5 > 4 > 1 > 6 > 0.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A store that is none.
+/// Writes a file that is not a store at the store's path.
 fn spoil_store(machine: &Machine) {
     fs::write(machine.store(), "this is no database, it only has its name").expect("written");
 }
 
-/// A quick run of another crate of testbench.
+/// Prepares a quick run of a crate of testbench.
 fn quick(machine: &Machine, package: &str) -> Perfcheck {
     machine
         .perfcheck()
@@ -23,7 +23,7 @@ fn quick(machine: &Machine, package: &str) -> Perfcheck {
         .args(QUICK)
 }
 
-/// A run that cannot be built.
+/// Prepares a run whose build fails.
 fn broken_build(machine: &Machine) -> Perfcheck {
     machine
         .perfcheck()
@@ -31,7 +31,7 @@ fn broken_build(machine: &Machine) -> Perfcheck {
         .args(QUICK)
 }
 
-/// A crate with the benchmark `good` and one that panics once the file `broken` is there.
+/// Creates a crate with the benchmark `good`, and one that panics if the file `broken` exists.
 fn breakable(machine: &Machine) -> (Crate, PathBuf) {
     let panicking = "{ assert!(id == \"good\" || !std::path::Path::new(\"broken\").exists()); b.iter(|| black_box(7_u64) + 1) }";
     let body = "b.iter(|| black_box(7_u64) + 1)";
@@ -48,7 +48,7 @@ fn a_run_without_a_change_ends_with_0() {
     let second = steady(&machine, &[]).args(JSON).run().expect_code(0);
     assert_eq!(verdicts(&second).len(), 3, "{second}");
     for (id, verdict) in verdicts(&second) {
-        // A single run of a shared machine does not prove that nothing changed.
+        // A single run on a shared machine does not prove that nothing changed.
         assert!(
             ["unchanged", "inconclusive"].contains(&verdict.as_str()),
             "{id}: {second}"
@@ -286,7 +286,7 @@ fn a_named_baseline_with_nothing_comparable_ends_with_6() {
         !verdicts(&run).contains_key("text"),
         "the filter excludes it: {run}"
     );
-    // One that can be compared is enough.
+    // A single comparable benchmark is enough.
     steady(&machine, &[])
         .args(["--baseline", "text-only"])
         .run()
@@ -360,7 +360,7 @@ fn a_store_in_a_place_that_cannot_be_written_ends_with_5() {
 
 #[test]
 fn a_script_for_other_benchmarks_changes_nothing_here() {
-    // What the other tests rest on: an id that is not in the script is measured.
+    // The other tests rely on this: a benchmark that is not in the script is really measured.
     let machine = Machine::new();
     let run = quick(&machine, "steady")
         .env(CLOCK, "somebody_else=5")

@@ -1,4 +1,4 @@
-//! `explain`: how a verdict on stored numbers came about, and what is said where there is none.
+//! `explain`: how a verdict on stored numbers was reached, and the messages if there is no verdict.
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{QUICK, about, explanation, says, steady, stored};
@@ -33,7 +33,7 @@ fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
     assert_eq!(interval["change"], compared["change"]);
     assert_eq!(interval["adjusted_p_slower"], compared["p_value"]);
     assert_eq!(interval["family"], 3);
-    // The first of three steps of Holm's procedure.
+    // This is the first of three steps of Holm's procedure.
     let level = interval["level_slower"].as_f64().expect("a level");
     assert!((level - 0.01 / 3.0).abs() < 1e-12, "{interval}");
     let estimate = about(&told, "estimate")["numbers"].clone();
@@ -168,7 +168,7 @@ fn a_decision_is_explained_as_it_was_made_whatever_was_accepted_or_set_since() {
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     let told = explanation(&explain(&machine, &["text"]));
     says(&told, "reference", &["mean of 2 runs (2, 1)"]);
-    // From now on a reference begins with run 2: the mean that was compared with is no segment any more.
+    // From now on, references begin with run 2, so the mean that was compared is no longer a segment.
     stored(&machine, &["accept", "2"]).run().expect_code(0);
     assert_eq!(explanation(&explain(&machine, &["text"])), told);
     let p_value = &about(&told, "interval")["numbers"]["adjusted_p_slower"];
@@ -292,7 +292,7 @@ fn the_text_fits_a_narrow_terminal_and_says_what_the_message_says() {
         let said = words(sentence["text"].as_str().expect("text"));
         assert!(all.contains(&said), "no {said:?} in {text}");
     }
-    // Twice the same, as a replay has no chances of its own.
+    // Repeating the command gives the same output with any number of threads, because it draws nothing at random.
     let again = stored(&machine, &["explain", "text", "--full"]).env("RAYON_NUM_THREADS", "2");
     assert_eq!(again.run().stdout, text.stdout);
 }
@@ -329,7 +329,7 @@ fn four_lines_say_what_changed_compared_with_what_how_certain_and_what_to_do() {
     let in_full = "explain text --run 2 --full --manifest-path ";
     assert!(lines[7].contains(in_full), "{text}");
     assert_eq!(lines.len(), 8, "{text}");
-    // There is one way to the whole of it.
+    // Only `--full` prints the whole derivation; `-v` does not.
     assert_eq!(told(&["explain", "text", "-v"]), text);
     let full = told(&["explain", "text", "--full"]);
     let words: Vec<&str> = full.split_whitespace().collect();

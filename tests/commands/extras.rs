@@ -1,4 +1,4 @@
-//! Extras, from a real harness to the report: allocations and latencies.
+//! Allocations and latencies, from a real harness to the report.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::support::{Machine, Perfcheck};
 const JSON: [&str; 2] = ["--message-format", "json"];
 const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=100000/101000;varies=400/401";
 
-/// A run of `testbench/counts_allocations` whose times are scripted.
+/// Prepares a run of `testbench/counts_allocations` with scripted times.
 fn counting(machine: &Machine) -> Perfcheck {
     machine
         .perfcheck()
@@ -25,7 +25,7 @@ fn counting(machine: &Machine) -> Perfcheck {
         .env(CLOCK, TIMES)
 }
 
-/// A run of `testbench/times_operations`, in which each 50th operation of `steady` takes so many nanoseconds.
+/// Prepares a run of `testbench/times_operations` in which every 50th operation of `steady` takes `tail` nanoseconds.
 fn timing(machine: &Machine, tail: u64, seconds: &str) -> Perfcheck {
     machine
         .perfcheck()
@@ -56,7 +56,7 @@ fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
     for (id, count, bytes, peak) in [
         ("nothing", 0, 0, 0),
         ("twelve", 12, 768, 64),
-        // Beside 64 KiB that set-up allocates and tear-down frees.
+        // Set-up allocates another 64 KiB and tear-down frees them; these must not count.
         ("beside_set_up", 3, 192, 64),
     ] {
         let found = message(&run, "benchmark-measured", id);
@@ -127,7 +127,7 @@ fn a_difference_in_allocations_is_told_beside_a_time_that_is_unchanged() {
         text.contains("12 → 14") && text.contains("any difference is real"),
         "{text}"
     );
-    // Fewer are told as well.
+    // Fewer allocations are reported too.
     let fewer = stored(&machine, &["compare", "3", "1"]).run();
     assert!(
         fewer.stdout.contains("twelve: allocations 14 → 12"),
@@ -155,7 +155,7 @@ fn n36_the_full_record_has_the_mean_allocated_bytes() {
     ] {
         assert!(text.contains(line), "no {line:?} in {text}");
     }
-    // Without a counting allocator nothing is said of allocations.
+    // Without a counting allocator, allocations are not mentioned.
     timing(&machine, 20_000, "5ms").run().expect_code(0);
     let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
     let usual = message(&shown, "benchmark-statistics", "usual");
@@ -220,7 +220,7 @@ fn b10_b11_percentiles_have_intervals_over_processes_and_seconds_are_a_table() {
         .filter_map(|one| one["quantile"].as_f64())
         .collect();
     assert_eq!(quantiles, [0.5, 0.95, 0.99, 0.999, 1.0]);
-    // Processes 1, 3, 5 take 10 us and 2, 4 take 10.1 us, each times 1 to 1.006 in turn.
+    // Operations of processes 1, 3 and 5 take 10 us, those of 2 and 4 take 10.1 us, each multiplied by 1 to 1.006 in turn.
     near(
         &percentiles[0]["mean"],
         (3.0 * 10_030.0 + 2.0 * 10_130.0) / 5.0,
@@ -319,7 +319,7 @@ fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median(
     }
 }
 
-/// A run of the benchmarks that allocate, `more` or not.
+/// Prepares a run of the allocating benchmarks; with `more`, they allocate more.
 fn allocating(machine: &Machine, more: bool) -> Perfcheck {
     let quick = "-p counts_allocations --rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 1000";
     let command = machine.perfcheck().testbench("").args(quick.split(' '));
@@ -359,7 +359,7 @@ fn verdicts_and_rules_may_be_about_allocations() {
         found.any(|message| message["limit"] == limit && message["benchmark"]["id"] == id)
     };
     assert!(of("allocations:10%", "twelve"), "{exceeded:?}");
-    // Three blocks of 64 bytes.
+    // The benchmark allocates three blocks of 64 bytes.
     assert!(of("beside*=bytes:100B", "beside_set_up"), "{exceeded:?}");
     assert!(!of("no*=allocations:0", "nothing"), "{exceeded:?}");
     let words = ["explain", "twelve"];

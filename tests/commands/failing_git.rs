@@ -1,11 +1,11 @@
-//! Where git does not do what it should: the reason is told, and what to do; a command that can do without says that it does.
+//! If git fails, the message gives the reason and advice. A command that can work without git says that it does so.
 
 use std::fs;
 
 use crate::commands::signals::{commit, git, package, perfcheck, place_of};
 use crate::support::{Machine, write_program};
 
-/// What git before 2.31 makes of a question: it does not know some options of later versions.
+/// A replacement for git that behaves like git before 2.31, which does not know some newer options.
 const OLD_GIT: &str = r#"
 passed=
 for word; do
@@ -33,7 +33,7 @@ fn a_git_before_2_31_does() {
     let all = [old].into_iter().chain(std::env::split_paths(&path));
     let path = std::env::join_paths(all).expect("a path");
     for place in [root.clone(), root.join("benches")] {
-        // Its bench is none, which is noticed when both states are built.
+        // The package's bench is not a real bench. The tool notices this only after it has built both states, so git has worked.
         let measured = perfcheck(&machine, &place, &["--against", "HEAD"])
             .env("PATH", &path)
             .run()
@@ -46,7 +46,7 @@ fn a_git_before_2_31_does() {
 fn a_repository_of_another_user_is_said_to_be_one() {
     let machine = Machine::new();
     let root = package(&machine);
-    // With this git takes everybody for another user.
+    // With this variable, git believes that another user owns the repository.
     let as_another = |words: &[&str]| {
         perfcheck(&machine, &root, words)
             .env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")

@@ -1,4 +1,4 @@
-//! Many benchmarks at once: what is kept at its level, what is said of the undecided, and which runs become references.
+//! Many benchmarks at once: error rates for all of them together, messages about undecided benchmarks, and which runs become references.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::commands::scripted::{
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-/// A machine of one's own: runs drift by 1 % before any is known (standard deviation, 4 degrees of freedom).
+/// Settings of a dedicated machine: without earlier runs, the assumed drift between runs is 1 % (standard deviation, 4 degrees of freedom).
 const DEDICATED: &str = "[workspace.metadata.perfcheck]\nhost = \"dedicated\"\n";
 
-/// Eight benchmarks, of which four become slower by 12 %.
+/// Creates eight benchmarks, four of which become slower by 12 %.
 fn eight(machine: &Machine, tables: &str) -> Crate {
     let ids: Vec<String> = (0..8).map(|i| format!("b{i}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -34,9 +34,9 @@ fn close(found: &Value, expected: f64, within: f64) {
     assert!((found - expected).abs() < within, "{found} and {expected}");
 }
 
-/// `ln 1.12 - ln 1.02 = 0.09353` over the standard error `0.01 sqrt 2` is 6.613: with four degrees of freedom
-/// `p = 1/2 - 3/8 x (1 - x^2 / 12)` of `x = t / sqrt(1 + t^2 / 4) = 1.9144`, 0.001357. Holm wants `0.01 / 8 = 0.00125` of the first, Benjamini and
-/// Hochberg `4 x 0.01 / 8 = 0.005` of four.
+/// `ln 1.12 - ln 1.02 = 0.09353` divided by the standard error `0.01 sqrt 2` is 6.613. With four degrees of freedom, `p = 1/2 - 3/8 x (1 - x^2 / 12)`
+/// with `x = t / sqrt(1 + t^2 / 4) = 1.9144`, so p is 0.001357. Holm requires `0.01 / 8 = 0.00125` for the first benchmark; Benjamini and Hochberg
+/// require `4 x 0.01 / 8 = 0.005` for the four.
 #[test]
 fn the_share_of_false_alarms_calls_what_the_chance_of_any_does_not() {
     let machine = Machine::new();
@@ -61,7 +61,7 @@ fn the_share_of_false_alarms_calls_what_the_chance_of_any_does_not() {
         .iter()
         .find(|message| message["benchmark"]["id"] == "b0")
         .expect("b0");
-    // Adjusted: 0.001357 x 8 / 4. The lower bound is at t = 4.604 of 0.005: exp(0.11333 - 4.604 x 0.014142) - 1.
+    // The adjusted p is 0.001357 x 8 / 4. The lower bound uses t = 4.604 at the level 0.005: exp(0.11333 - 4.604 x 0.014142) - 1.
     close(&first["p_value"], 0.002_714, 2e-5);
     close(&first["change"]["lower"], 0.0494, 5e-4);
     let text = made.perfcheck(&machine, &words).run().expect_code(1).stdout;
@@ -87,10 +87,10 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         told.to_string().contains("Benjamini-Hochberg procedure"),
         "{told}"
     );
-    // The command line is stronger than the table.
+    // The command line overrides the table.
     let words = ["compare", "1", "2", "--correction", "holm"];
     made.perfcheck(&machine, &words).run().expect_code(0);
-    // In turn the level is shared over looks and benchmarks.
+    // A side-by-side measurement shares the level among looks and benchmarks, so it rejects this flag.
     made.perfcheck(&machine, &["--against", "HEAD", "--correction", "bh"])
         .env_remove("PERFCHECK_NO_RERUN")
         .run()
@@ -101,7 +101,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         ]);
 }
 
-/// Processes differ so much that neither the drift nor they show anything.
+/// Measures processes that differ so much that a change shows neither beyond the drift nor beyond their own spread.
 fn noisy(machine: &Machine, made: &Crate, floor: f64) -> Finished {
     let clock = format!("a={floor}/{}/{};calm=100/101/100", floor * 1.5, floor * 1.3);
     let run = made.perfcheck(machine, &QUICK).args(JSON).env(CLOCK, clock);
@@ -120,7 +120,7 @@ fn what_looks_slower_and_is_not_decided_is_no_reference_until_it_is_accepted() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a", "calm"], "");
     noisy(&machine, &made, 100.0);
-    // 3 % is within what runs of a shared machine drift apart: 2 % count as noise, and the standard error is at least 3 % x sqrt 2.
+    // Runs of a shared machine may drift by more than 3 %: 2 % count as noise, and the standard error is at least 3 % x sqrt 2.
     let little = noisy(&machine, &made, 103.0);
     assert_eq!(verdict(&little, "a"), "inconclusive", "{little}");
     assert_eq!(finish(&little)["look_slower"], 0);

@@ -1,7 +1,8 @@
-//! A filter that an import was given holds wherever its run is described; tests are of all samples (rows S9, N14) but for `--method serializer` and pivots, and `--outliers` says another one.
+//! The filter of an imported run applies wherever the run is described. Tests use all samples (rows S9, N14), except with `--method serializer` and
+//! in pivots. `--outliers` sets another filter.
 //!
-//! The motivating case of the serializer methodology: a stall of 90 s among times of 100 ns. Expected values are those of `NumPy` and `SciPy` for the ten
-//! values that the filter leaves of `fast` (100 to 109) and the eleven of `slow` (200 to 210), or arithmetic that stands beside them.
+//! The motivating case of the serializer methodology is a stall of 90 s among times of 100 ns. Expected values were computed with `NumPy` and `SciPy`
+//! from the ten values of `fast` (100 to 109) and the eleven of `slow` (200 to 210) that the filter keeps, or are computed in place.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -17,7 +18,7 @@ const STALL: f64 = 9e10;
 const FAST: f64 = 104.5;
 /// The mean of 200 to 210 ns.
 const SLOW: f64 = 205.0;
-/// `scipy.stats.mannwhitneyu(slow, fast, use_continuity=True, method='asymptotic').pvalue`; with the stall 0.00129.
+/// `scipy.stats.mannwhitneyu(slow, fast, use_continuity=True, method='asymptotic').pvalue`; with the stall it would be 0.00129.
 const P_OF_FILTERED: f64 = 0.000_124_154_460_601_633_5;
 
 #[track_caller]
@@ -27,7 +28,7 @@ fn near(found: &Value, expected: f64) {
     assert!(apart < 1e-9, "{found} is not {expected}");
 }
 
-/// Two serializers with a warm-up each, then eleven repetitions; `factor` makes all but the stall longer.
+/// Returns a table of two serializers with a warm-up and eleven repetitions each. `factor` multiplies all times except the stall.
 fn table(factor: f64) -> String {
     let mut text = "Name,Repetition,Time\nfast,0,500\nslow,0,900\n".to_owned();
     for i in 0..11 {
@@ -67,7 +68,7 @@ fn json(machine: &Machine, said: &str) -> Finished {
     words(machine, &format!("{said} --message-format json")).expect_code(0)
 }
 
-/// The message of a kind about `fast` or `slow`.
+/// Returns the message of this kind about `fast` or `slow`.
 #[track_caller]
 fn about(finished: &Finished, reason: &str, id: &str) -> Value {
     let mut messages = finished.messages(reason).into_iter();
@@ -75,13 +76,13 @@ fn about(finished: &Finished, reason: &str, id: &str) -> Value {
     found.unwrap_or_else(|| panic!("no {reason} about {id}:\n{finished}"))
 }
 
-/// What was printed, however it was broken into lines.
+/// Returns the printed text without its line breaks.
 fn on_one_line(finished: &Finished) -> String {
     let words: Vec<&str> = finished.stdout.split_whitespace().collect();
     words.join(" ")
 }
 
-/// The cells of a row of a pivot.
+/// Returns the cells of a row of a pivot.
 #[track_caller]
 fn cells(finished: &Finished, row: &str) -> Vec<Value> {
     let mut messages = finished.messages("pivot-row").into_iter();
@@ -114,11 +115,11 @@ fn s3_s11_s12_s17_s18_s19_a_pivot_is_of_what_the_filter_of_the_import_left() {
     }
     assert_eq!(fast[7]["is_reference"], true);
     assert_eq!(slow[7]["is_reference"], false);
-    // With the stall it would be 99 / 121: `slow` is faster than that, eleven times.
+    // With the stall, it would be 99 / 121: `slow` is faster than the stall in eleven pairs.
     near(&slow[7]["number"], 1.0);
     near(&slow[8]["number"], 30.310_892_782_936_982);
     near(&slow[9]["number"], P_OF_FILTERED);
-    // What is left out is said: as numbers, and in words.
+    // The output names the samples that were left out, in numbers and in words.
     let filter = &found.messages("pivot-finished")[0]["filters"][0];
     assert_eq!((&filter["run"], &filter["name"]), (&1.into(), &"v1".into()));
     assert_eq!(
@@ -153,10 +154,10 @@ fn s19_another_filter_can_be_said_for_a_pivot_and_chooses_another_fastest() {
         (&fast[1]["is_reference"], &slow[1]["is_reference"]),
         (&false.into(), &true.into())
     );
-    // The largest ceil(11 / 20) of `slow` goes, too.
+    // The largest ceil(11 / 20) value of `slow` is left out too.
     let [_, slow] = of("v1", " --outliers top5");
     near(&slow[0]["number"], 204.5);
-    // A run without a filter has one as soon as it is said; `first` is the warm-up that was stored as a sample.
+    // A run without a filter gets one if the flag sets it. `first` is the warm-up that was stored as a sample.
     let [fast, slow] = of("raw", "");
     near(&fast[0]["number"], (1_545.0 + STALL) / 12.0);
     assert_eq!(slow[1]["is_reference"], true);
@@ -185,14 +186,14 @@ fn statistics_columns_and_groups_are_of_what_the_filter_left_and_say_so() {
     assert_eq!(statistics["samples"], 10);
     assert_eq!(statistics["left_out"]["counts"]["outliers_removed"], 1);
     assert_eq!(statistics["left_out"]["filter"]["outliers"], "iqr");
-    // Outliers are still labelled among all samples.
+    // Outliers are still counted among all samples.
     assert_eq!(statistics["outliers"]["high_severe"], 1);
     let text = words(&machine, "show v1 --stats").expect_code(0);
     let identity = "runs_raw 12 = runs 10 + warmup_skipped 1 + outliers_removed 1";
     assert!(on_one_line(&text).contains(identity), "{text}");
     let shown = about(&json(&machine, "show v1"), "benchmark-measured", "fast");
     near(&shown["summary"]["mean_ns"]["estimate"], FAST);
-    // All samples are there.
+    // The message contains all samples.
     let times = shown["processes"][0]["flat"]["elapsed_ns"].as_array();
     assert_eq!(times.expect("a list").len(), 11);
     let columns = json(&machine, "compare v1 v2 --fail-on none --statistic mean");
@@ -212,7 +213,7 @@ fn statistics_columns_and_groups_are_of_what_the_filter_left_and_say_so() {
     );
     let grouped = json(&machine, "compare v1 --group-by ^(fast|slow)$");
     let cells = &grouped.messages("group-row")[0]["cells"];
-    // Of all eleven the median is 105.
+    // The median of all eleven values would be 105.
     near(&cells[0]["value_ns"], 104.5);
     near(&cells[1]["ratio"], 205.0 / 104.5);
     let finished = &grouped.messages("group-finished")[0];
@@ -250,7 +251,7 @@ fn pages_pictures_exports_and_other_stores_have_the_filter_too() {
     let estimates = fs::read(tree.join("fast/v1/estimates.json")).expect("written");
     let estimates: Value = serde_json::from_slice(&estimates).expect("JSON");
     near(&estimates["mean"]["point_estimate"], FAST);
-    // Whole runs take their filter along.
+    // An exported run includes its filter.
     let file = machine.home().join("v1.jsonl");
     let command = stored(&machine, &["store", "export", "v1"]);
     command.arg("--output").arg(&file).run().expect_code(0);
@@ -317,7 +318,7 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
         assert!(said.contains("`first` left out"), "{text}");
         assert_eq!(said.contains("the test uses all"), is_of_all, "{text}");
     }
-    // Another policy leaves them out, too, and once.
+    // Another policy also leaves these samples out, and only once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");
     let found = about(&shown, "benchmark-statistics", "slow")["statistics"]["of_samples"].clone();
     near(&found["mean_ns"]["estimate"], SLOW);
@@ -355,13 +356,14 @@ fn s_x1_rows_that_leave_together_at_import_leave_together_afterwards() {
             .map(|cell| cell["number"].as_f64().expect("a number"))
             .collect::<Vec<_>>()
     };
-    // deser first, as labels are sorted. Of 0 to 11 the sum is 66; 4 and 7 are gone of both: 55 over 10.
+    // Labels are sorted, so `deser` comes first. The sum of 0 to 11 is 66. The outliers 4 and 7 are left out of both columns, which leaves 55 over
+    // 10.
     assert_eq!(of("paired", ""), [10.0, 305.5, 10.0, 105.5]);
     assert_eq!(
         of("single", ""),
         [11.0, 300.0 + 59.0 / 11.0, 11.0, 100.0 + 62.0 / 11.0]
     );
-    // One column alone is read with the other.
+    // If only one column is shown, outliers of the other column still count.
     assert_eq!(of("paired", " --filter /ser"), [10.0, 105.5]);
     assert_eq!(of("paired", " --outliers top5"), [10.0, 305.5, 10.0, 105.5]);
 }
@@ -387,7 +389,7 @@ fn a_run_of_our_own_is_described_by_the_filter_that_is_said() {
     let (all, none) = pivot("");
     assert_eq!(none.as_array().expect("a list").len(), 0);
     let (without_first, filters) = pivot("--outliers first");
-    // One of each of three processes.
+    // One sample of each of the three processes is left out.
     assert_eq!(without_first, all - 3.0);
     assert_eq!(filters[0]["counts"]["warmup_skipped"], 3);
 }

@@ -1,4 +1,4 @@
-//! Flags of a run, and how it is called.
+//! Flags of a run, and the ways to call it.
 
 use std::env;
 use std::os::unix::fs::symlink;
@@ -12,14 +12,14 @@ use crate::support::{Machine, run, testbench};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Ids of everything that a run measured.
+/// Returns the ids of all benchmarks that a run measured.
 fn measured(machine: &Machine, package: &str, words: &[&str]) -> Vec<String> {
     let run = machine
         .perfcheck()
         .testbench("")
         .args(["-p", package])
         .args(QUICK)
-        // What it finds on a busy machine is not the question.
+        // Ignore the verdicts, because the machine may be busy.
         .args(["--fail-on", "none"])
         .args(JSON)
         .args(words)
@@ -82,7 +82,7 @@ fn packages_and_bench_targets_are_chosen_as_cargo_chooses_them() {
     assert_eq!(both.len(), 2, "{all:?}");
     let one = measured(&machine, "two_targets", &["--bench", &both[0]]);
     assert_eq!(targets(&one), both[..1]);
-    // What was left out is not missing.
+    // Targets that were not selected are not `missing`.
     let run = machine
         .perfcheck()
         .testbench("")
@@ -180,7 +180,7 @@ fn quiet_leaves_the_result_and_what_went_wrong() {
 #[test]
 fn a_reader_that_leaves_changes_neither_the_store_nor_the_status() {
     let machine = Machine::new();
-    // Both streams lead into pipes that nobody reads any more.
+    // Both streams lead into pipes whose reading end is closed.
     let into_closed_pipes = |words: &[&str], clock: &str| {
         let closed = || {
             let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -305,7 +305,7 @@ fn the_store_is_where_the_flag_says_else_the_variable_else_in_the_data_directory
     assert!(flag.exists() && !machine.store().exists());
     measure().run().expect_code(0);
     assert!(machine.store().exists());
-    // An empty variable is none.
+    // An empty variable counts as not set.
     measure().env("PERFCHECK_STORE", "").run().expect_code(0);
     measure().env("PERFCHECK_STORE", "").run().expect_code(0);
     let runs = |store: &Path| {
@@ -384,7 +384,7 @@ fn tables_and_reports_go_into_files_beside_what_is_printed() {
     );
     assert!(written("a.txt").contains("regressed"));
     assert!(written("a.xml").contains("<testsuite"));
-    // The same of a stored run.
+    // `report` writes the same reports of a stored run.
     let reported = stored(&machine, &["report", "2"])
         .arg(report("html", "b.html"))
         .arg(report("junit", "b.xml"))

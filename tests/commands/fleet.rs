@@ -1,4 +1,5 @@
-//! `history` of runs that were measured in turn on several machines, as a team's store has them: the run of the base is often somewhere else, its commit is known.
+//! `history` of side-by-side runs from several machines, as in a team's store: often only the commit of the base is known, because the base's run is
+//! in another store.
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, BySide, Extras, GitState, Measurement, Nanos, NewRun,
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::commands::scripted::{steady, stored};
 use crate::support::{Finished, Machine};
 
-/// How fast the machines are, and their processors.
+/// The relative times of the machines, and their processors.
 const MACHINES: [(f64, &str); 4] = [
     (1.0, "Old processor"),
     (1.7, "Old processor"),
@@ -20,7 +21,7 @@ const MACHINES: [(f64, &str); 4] = [
 ];
 const THRESHOLD: f64 = 0.01;
 
-/// A store that is filled with runs in turn of `text`, each like a run that was really measured.
+/// A store filled with side-by-side runs of `text`. Each run is made from a really measured one.
 struct Fleet<'m> {
     machine: &'m Machine,
     store: Store,
@@ -29,7 +30,7 @@ struct Fleet<'m> {
     measured: Measurement,
     process: ProcessRecord,
     runs: i64,
-    /// Knuth's generator: the same store every time.
+    /// State of Knuth's generator, which gives the same store every time.
     noise: u64,
 }
 
@@ -68,7 +69,7 @@ impl<'m> Fleet<'m> {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// Measures `commit` in turn with `base` on a machine, where they take these times by their code; tells the verdict.
+    /// Records a measurement of `commit` side by side with `base` on a machine. Both are given with their times. Returns the verdict.
     fn measure(&mut self, machine: usize, base: (usize, f64), commit: (usize, f64)) -> Verdict {
         let error = 0.002 + 0.003 * self.uniform();
         let found = (commit.1 / base.1).ln() + error * self.normal();
@@ -113,7 +114,7 @@ impl<'m> Fleet<'m> {
             typical_ns: None,
             change: Some(found.exp_m1()),
             standard_error: Some(error),
-            // Of a run that the store does not have.
+            // The reference run is not in this store.
             reference: None,
         };
         self.store
@@ -169,8 +170,8 @@ impl<'m> Fleet<'m> {
         }
     }
 
-    /// Each commit against the last accepted one, in turns on two of the machines, which are swapped midway; each eight commits against the first one, too. A
-    /// regression is accepted with its third run.
+    /// Measures each commit against the last accepted one, alternately on two machines, which are replaced midway. Every eighth commit is also
+    /// measured against the first. A regression is accepted with its third run.
     fn measure_all(&mut self, times: &[f64]) {
         let (mut reference, mut regressed) = (0, 0);
         for commit in 1..times.len() {
@@ -198,7 +199,7 @@ impl<'m> Fleet<'m> {
     }
 }
 
-/// The commits at which levels begin, by the points of a history.
+/// Returns the commits at which levels begin, according to a history's points.
 fn steps(points: &[Value]) -> Vec<usize> {
     let begin = points.iter().filter(|point| !point["step"].is_null());
     begin.map(commit_of).collect()
@@ -213,7 +214,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// Times of 128 commits, with steps of 2 % at these.
+/// Returns the times of 128 commits, with steps of 2 % at the given commits.
 fn times(steps: &[(usize, f64)]) -> Vec<f64> {
     let mut ns = 100.0;
     let time = |commit: usize| {
@@ -239,7 +240,7 @@ fn steps_are_located_over_machines_that_were_swapped_and_in_another_store() {
     for (found, (commit, _)) in found.iter().zip(planted) {
         assert!(found.abs_diff(commit) <= 1, "{found} is not {commit}");
     }
-    // From end to end, and with the absolute value of the machines that the newest run is like.
+    // The change covers the whole history, and values have the scale of the newest run's machine.
     let last = points.last().expect("points");
     let since = &last["since_first"];
     let truth = times[127] / times[1];
@@ -257,7 +258,7 @@ fn steps_are_located_over_machines_that_were_swapped_and_in_another_store() {
     assert!(ns > 60.0 && ns < 230.0, "{last}");
     let drawn = fleet.history(&[]);
     assert!(drawn.stdout.contains("From run "), "{drawn}");
-    // The same from a file in a store of somebody else's.
+    // The runs give the same history after export to a file and import into another store.
     let runs: Vec<String> = (2..=fleet.runs / 2 + 1)
         .map(|run| run.to_string())
         .collect();
@@ -273,7 +274,7 @@ fn steps_are_located_over_machines_that_were_swapped_and_in_another_store() {
     let there = elsewhere(&["history", "text", "--branch", "fleet", "--last", "200"]);
     let there = there.args(json).run().expect_code(0);
     assert_eq!(steps(&there.messages("history-point")), found);
-    // The same bytes whatever the number of threads.
+    // The output is the same for any number of threads.
     let one = stored(
         &machine,
         &["history", "text", "--branch", "fleet", "--last", "200"],
@@ -282,7 +283,7 @@ fn steps_are_located_over_machines_that_were_swapped_and_in_another_store() {
     .env("RAYON_NUM_THREADS", "1")
     .run();
     assert_eq!(one.expect_code(0).stdout, told.stdout);
-    // What is shown does not change what is found.
+    // Showing fewer runs does not change the steps found.
     let few = ["history", "text", "--branch", "fleet", "--last", "60"];
     let few = stored(&machine, &few).args(json).run().expect_code(0);
     let points = few.messages("history-point");
@@ -313,7 +314,7 @@ fn processors_that_disagree_are_told_and_kept_apart() {
     let mut fleet = Fleet::new(&machine);
     for commit in 1..16 {
         for machine in [0, 2] {
-            // What the new processor does not mind.
+            // From commit 8 on, the code is slower on the old processor only.
             let time = |commit: usize| {
                 if commit >= 8 && machine == 0 {
                     106.0

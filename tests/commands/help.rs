@@ -1,4 +1,4 @@
-//! What the tool says of itself: help of every command, completions, manual pages.
+//! The tool's descriptions of itself: help of every command, completions and manual pages.
 
 use cargo_perfcheck::cli::{command_line, parse};
 use std::ffi::OsString;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Finished, Machine, skipped};
 
-/// Lines of a screen that `-h` may fill, and their columns.
+/// Maximum lines and columns of `-h`, which must fit on a screen.
 const SCREEN: (usize, usize) = (50, 100);
 
-/// What a command's sentence may begin with.
+/// Verbs with which the description of a command may begin.
 const VERBS: [&str; 22] = [
     "Accept", "Adopt", "Check", "Compare", "Create", "Explain", "Export", "Find", "Import", "List",
     "Manage", "Measure", "Merge", "Print", "Remove", "Rename", "Save", "Send", "Show", "Write",
     "Did", "Take",
 ];
 
-/// A command with the words that call it.
+/// A command with the words to call it.
 struct Called {
     words: Vec<String>,
     command: clap::Command,
@@ -34,7 +34,7 @@ impl Called {
     }
 }
 
-/// All commands; the first is `cargo perfcheck` itself.
+/// Returns all commands; the first is `cargo perfcheck` itself.
 fn commands() -> Vec<Called> {
     let mut all = vec![Called {
         words: Vec::new(),
@@ -95,7 +95,7 @@ fn long_help_has_examples_and_names_no_file_of_the_repository() {
     }
 }
 
-/// The words of a line, as a POSIX shell splits them where there are single quotes alone.
+/// Splits a line into words as a POSIX shell does, with no quotes other than single ones.
 fn shell_words(line: &str) -> Vec<OsString> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -117,7 +117,7 @@ fn every_example_is_a_command_line_that_the_tool_takes() {
         let help = help.expect("examples").to_string();
         let (_, examples) = help.split_once("Examples:\n").expect("examples");
         for line in examples.lines() {
-            // Two spaces stand before a remark. What goes on in the next line, or through a pipe into something else, is not one command.
+            // Two spaces separate a command from a remark. Skip commands that continue on the next line or end in a pipe.
             let Some(rest) = line.strip_prefix("  cargo perfcheck") else {
                 continue;
             };

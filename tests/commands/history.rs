@@ -1,4 +1,4 @@
-//! Benchmarks over runs: which runs, which values, where the level changed.
+//! Histories of benchmarks: which runs they have, with which values, and where the level changed.
 
 use serde_json::Value;
 
@@ -7,16 +7,16 @@ use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-/// By how many per mille the processes of one run after the other stray.
+/// Deviations from the level, in per mille, of one run after the other.
 const STRAYS: [f64; 6] = [2.0, -4.0, 5.0, 0.0, -2.0, 3.0];
 
-/// A quick run of `text` in testbench/steady at so many nanoseconds.
+/// Makes a quick run in which `text` of testbench/steady takes `ns` nanoseconds.
 fn measure(machine: &Machine, ns: f64) -> Finished {
     let script = format!("text={ns:.3}/{:.3}/{:.3}", ns * 1.004, ns * 1.01);
     steady(machine, &[]).arg("text").env(CLOCK, script).run()
 }
 
-/// Runs at each of these levels, so many, with a little noise.
+/// Makes the given number of runs at each level, with a little noise.
 fn runs_at(machine: &Machine, levels: &[(usize, f64)]) {
     let all = levels.iter().flat_map(|(count, ns)| vec![*ns; *count]);
     for (ns, stray) in all.zip(STRAYS.iter().cycle()) {
@@ -163,7 +163,7 @@ fn runs_of_another_branch_are_shown_and_are_no_part_of_a_level() {
     let told = told.expect_code(0);
     let history = &told.messages("benchmark-history")[0];
     let levels = history["levels"].as_array().expect("levels");
-    // The two runs of `side`; all four together would have a mean of 95 ns on the scale of logarithms.
+    // The level consists of the two runs of `side`. The geometric mean of all four runs would be 95 ns.
     assert_eq!(levels.len(), 1, "{told}");
     let level = levels[0]["value"].as_f64().expect("a value");
     assert!((level - 60.0).abs() < 1.0, "{told}");

@@ -1,4 +1,4 @@
-//! What a run says of its host: clock, jitter, control workload, threads, and facts that make runs incomparable.
+//! Facts about the host that a run reports: clock, jitter, control workload, threads, and facts that make runs incomparable.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// The times of the control workload, process by process.
+/// Variable with scripted times of the control workload, process by process.
 const CONTROL: &str = "PERFCHECK_SCRIPTED_CONTROL";
 
 #[test]
@@ -214,7 +214,8 @@ fn measured(suite: &mut Suite) {
 
 #[test]
 fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
-    // Processes had a second of the processor each; a switch interrupts one sample of a typical length. 18 switches in all are an accident.
+    // Each process had one second of processor time, and a context switch interrupts one sample of typical length. A total of 18 switches is too
+    // small for a note.
     for (switches, is_noted) in [
         ([6, 6, 6], false),
         ([40, 80, 60], false),

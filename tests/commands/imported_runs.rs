@@ -1,4 +1,4 @@
-//! Imported runs are shown and compared like any other, and say what is special about them.
+//! Imported runs are shown and compared like any other runs, and the output names their limitations.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::commands::scripted::{stored, verdicts};
 use crate::commands::serializer_log;
 use crate::support::Machine;
 
-/// Little randomness: ranks decide, and the intervals of summaries are not what these tests are about.
+/// Few resamples suffice: ranks decide, and these tests are not about the intervals of summaries.
 const FEW: [&str; 2] = ["--resamples", "1000"];
 
 #[test]
@@ -201,7 +201,7 @@ fn imports_of_an_unknown_host_are_taken_for_a_shared_machine_until_the_user_says
             .run()
             .expect_code(0);
     };
-    // Eight percent: the drift of a shared machine explains them, that of a dedicated one does not.
+    // Drift between runs of a shared machine can explain a change of eight percent; that of a dedicated machine cannot.
     for words in ["--unit ns", "--unit ns --fact host=dedicated"] {
         for around in [1e3, 1.08e3] {
             sessions(around, words);
@@ -344,7 +344,7 @@ fn a_slash_within_a_cell_is_shown_as_it_was_and_found_by_it() {
         !shown.stdout.contains("%2F") && !shown.stdout.contains("%252"),
         "{shown}"
     );
-    // Machines get the id itself, in which parts stay apart.
+    // JSON has the id itself, in which the parts remain separated.
     let told = stored(&machine, &["show", "1", "application/json"])
         .args(JSON)
         .run();
@@ -354,7 +354,7 @@ fn a_slash_within_a_cell_is_shown_as_it_was_and_found_by_it() {
         "fast/application%2Fjson"
     );
     assert_eq!(told.messages("benchmark-measured").len(), 1, "{told}");
-    // Where nothing is called like a word, the names that there are stand as they were, too.
+    // Error messages that list existing names also show them unescaped.
     let unknown = stored(&machine, &["explain", "nothing"]).run();
     let unknown = unknown.expect_stderr(&["fast/application/json"]);
     assert!(!unknown.stderr.contains("%2F"), "{unknown}");
@@ -385,7 +385,7 @@ fn a_name_without_end_pads_no_other_row() {
 #[test]
 fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_and_bootstrap() {
     let machine = Machine::new();
-    // Operations of 1 to 1000 ns in each process, times 10, 11 and 13: the percentile q of a process is 1000 q times that.
+    // The operations of each process take 1 to 1000 ns, times 10, 11 or 13, so the percentile q of a process is 1000 q times this factor.
     let factors = [10, 11, 13];
     let rows: String = (factors.iter())
         .flat_map(|factor| (1..=1000).map(move |i| format!("a,{factor},{}\n", i * factor)))
@@ -399,7 +399,8 @@ fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_an
     let found = last(&shown, "benchmark-statistics")["over_processes"].clone();
     assert_eq!(found["observations"], "samples");
     assert_eq!(found["processes"], 3);
-    // np.mean, np.std(ddof=1) and their ratio of 10, 11, 13; of 27 resamples one has the smallest value alone and one the largest: the bounds.
+    // np.mean, np.std(ddof=1) and their ratio for 10, 11 and 13. One of 27 resamples has only the smallest value and one only the largest; these give
+    // the bounds.
     let (mean, sd) = (11.333_333_333_333_334, 1.527_525_231_651_946_6);
     let is_of_processes = |value: &serde_json::Value, scale: f64, what: &str| {
         let near = |member: &serde_json::Value, expected: f64| {
@@ -419,7 +420,7 @@ fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_an
     }
     is_of_processes(&found["mean_ns"], 500.5, "the mean");
     assert_eq!(found["count"]["mean"], 1000.0);
-    // 1e9 over the mean of a process.
+    // 1e9 divided by the mean of a process.
     assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
     let text = stored(&machine, &["show", "--stats"]).run().stdout;
     let line = "p99.9 by process  11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";

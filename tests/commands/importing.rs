@@ -1,4 +1,4 @@
-//! `store import`: what another program measured becomes a run, whole or not at all.
+//! `store import`: measurements of another program become a run, completely or not at all.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(super) fn import(machine: &Machine, files: &[&Path], columns: &str, words: &
         .args(words.split_whitespace())
 }
 
-/// One benchmark `a` with these values in nanoseconds.
+/// Returns a table of the benchmark `a` with these values in nanoseconds.
 pub(super) fn table(values: impl IntoIterator<Item = f64>) -> String {
     values
         .into_iter()
@@ -49,7 +49,7 @@ pub(super) fn last(finished: &Finished, reason: &str) -> Value {
         .unwrap_or_else(|| panic!("no {reason}:\n{finished}"))
 }
 
-/// About a thousand, spread by a few percent, the same for every test.
+/// Returns values near `around`, spread by a few percent, the same for every test.
 pub(super) fn noise(count: u32, around: f64) -> impl Iterator<Item = f64> {
     (0..count).map(move |i| around * (1.0 + 0.04 * (f64::from(i * 7919 % 101) / 101.0 - 0.5)))
 }
@@ -161,7 +161,7 @@ fn s2_values_without_a_declared_unit_are_refused_and_a_guess_is_said() {
 #[test]
 fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
     let machine = Machine::new();
-    // The warm-up, ten values and an outlier.
+    // A warm-up, ten ordinary values and an outlier.
     let values = [
         90.0, 10.0, 11.0, 12.0, 10.5, 11.5, 10.2, 11.1, 12.3, 10.9, 11.7, 900.0,
     ];
@@ -254,7 +254,7 @@ fn the_standard_input_and_totals_of_iterations_are_read() {
         .filter_map(|message| message["mean"].as_f64())
         .collect();
     assert_eq!(means, [2.5, 2.5]);
-    // A test's standard input is empty.
+    // The standard input of a test is empty.
     let empty = import(
         &machine,
         &[Path::new("-")],

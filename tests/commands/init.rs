@@ -1,4 +1,4 @@
-//! `init`: benches that work as they are, a first one where there is none, and the workflow of a CI system.
+//! `init`: benches that work unmodified, a first bench for a package without any, and the workflow for a CI system.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::book::workflows::{commands_in, expect_careful, expect_steps_of};
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine};
 
-/// A manifest with everything that a program might lose.
+/// A manifest with formatting and comments that a careless edit would lose.
 const MANIFEST: &str = "\
 # The crate of a user.
 [package]
@@ -21,7 +21,7 @@ edition = \"2024\"
 [dependencies] # none yet
 ";
 
-/// A directory of a user, with these files.
+/// A user's directory.
 struct Place<'m> {
     machine: &'m Machine,
     made: Crate,
@@ -40,7 +40,7 @@ impl<'m> Place<'m> {
         place
     }
 
-    /// A library without benchmarks.
+    /// Creates a library without benchmarks.
     fn fresh(machine: &'m Machine) -> Self {
         Self::new(machine, &[("Cargo.toml", MANIFEST), ("src/lib.rs", "")])
     }
@@ -62,7 +62,7 @@ impl<'m> Place<'m> {
             .run()
     }
 
-    /// Every file and what is in it, but for those of git.
+    /// Returns every file with its content, except git's files.
     fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.made.root.clone()];
@@ -79,7 +79,7 @@ impl<'m> Place<'m> {
         found
     }
 
-    /// Runs `init`, which must end so and leave every file as it is.
+    /// Runs `init`, which must exit with `code` and leave every file unchanged.
     #[track_caller]
     fn init_changes_nothing(&self, words: &[&str], code: i32) -> Finished {
         let before = self.files();
@@ -124,7 +124,7 @@ fn a_first_bench_is_written_and_works_as_it_is_and_every_line_of_the_manifest_st
         let listed = place.made.perfcheck(&machine, &["list", "--offline"]);
         let listed = listed.run().expect_code(0);
         assert_eq!(listed.stdout, format!("{name}/first: first\n"), "{listed}");
-        // What is there now is a bench that works.
+        // The new bench works.
         let again = place.init_changes_nothing(&["--harness", &from_harness()], 0);
         assert!(
             again.stdout.contains("first  perfcheck  works unmodified"),
@@ -185,11 +185,11 @@ fn what_would_be_written_is_shown_without_an_origin_and_in_a_dry_run() {
         ] {
             assert!(shown.stdout.contains(text), "no {text:?} in {shown}");
         }
-        // Lines that are there already are not shown.
+        // Existing lines are not shown.
         assert!(!shown.stdout.contains("with a hyphen"), "{shown}");
         assert!(!shown.stdout.contains("Wrote"), "{shown}");
     }
-    // With the origin alone the same is written.
+    // With an origin and without `--dry-run`, `init` writes what it has shown.
     place.init(&["--harness", address]).expect_code(0);
     assert!(
         place
@@ -403,7 +403,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
         .init_changes_nothing(&with_harness, 2)
         .expect_stderr(&["benches/first.rs` already exists", "nothing was written"]);
     fs::remove_file(place.made.root.join("benches/first.rs")).expect("it is there");
-    // An origin that holds something else.
+    // The origin does not contain the harness.
     for (origin, said) in [
         (
             "path=.",
@@ -417,7 +417,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
             .init_changes_nothing(&["--harness", origin], 2)
             .expect_stderr(&[said]);
     }
-    // Nothing that a bench could call.
+    // The package has no library that a bench could call.
     let library = place.made.root.join("src/lib.rs");
     fs::rename(library, place.made.root.join("src/main.rs")).expect("renamed");
     place
@@ -456,7 +456,7 @@ fn of_several_packages_one_is_named() {
     place
         .init_changes_nothing(&["-p", "three"], 2)
         .expect_stderr(&["its packages are: one, two"]);
-    // Where some have benchmarks, others need none.
+    // If some packages have benchmarks, the others need no first bench.
     place.write("two/Cargo.toml", &package("two", measured));
     place.write("two/benches/b.rs", "use criterion::Criterion;");
     let seen = place.init_changes_nothing(&[], 0);
@@ -491,7 +491,7 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     let made = place.init(&words).expect_code(0);
     let path = ".github/workflows/perfcheck.yml";
     assert!(made.stdout.contains(&format!("Wrote {path}\n")), "{made}");
-    // The bench that there is not yet is shown beside it.
+    // The first bench, which the package lacks, is shown in addition.
     assert!(made.stdout.contains("benches/first.rs, new:"), "{made}");
     let workflow = place.read(path);
     assert_eq!(commands_in(&workflow).len(), 1);

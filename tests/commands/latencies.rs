@@ -1,4 +1,4 @@
-//! Latencies of single operations as `BenchForge` states them: digits of the histogram, bootstrap intervals over processes.
+//! Latencies of single operations as `BenchForge` computes them: digits of the histogram, bootstrap intervals over processes.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -8,7 +8,8 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A run of `steady` of `testbench/times_operations`, whose operations take these times in process after process, each times 1 to 1.006 in turn.
+/// Prepares a run of `steady` of `testbench/times_operations`. `processes` has the operation time of each process; samples multiply it by 1 to 1.006
+/// in turn.
 fn timing(machine: &Machine, processes: &[u64], words: &str) -> Perfcheck {
     let times: Vec<String> = processes.iter().map(u64::to_string).collect();
     machine
@@ -21,21 +22,21 @@ fn timing(machine: &Machine, processes: &[u64], words: &str) -> Perfcheck {
         .env(CLOCK, format!("steady={}", times.join("/")))
 }
 
-/// What `show --stats` says of the latest run in text, its lines joined.
+/// Returns the text of `show --stats` for the latest run, without line breaks.
 fn told(machine: &Machine) -> String {
     let text = stored(machine, &["show", "--stats"]).run().stdout;
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What `show --stats` says of the latest run.
+/// Returns the message of `show --stats` for the latest run.
 fn statistics(machine: &Machine) -> Value {
     let shown = stored(machine, &["show", "--stats"]).args(JSON).run();
     let shown = shown.expect_code(0);
     shown.messages("benchmark-statistics").remove(0)
 }
 
-/// What the operations of each process of the latest run have taken by the script, ascending: `ns` of the process times 1 to 1.006, sample by sample in
-/// turn, and each 50th of them `tail` in its place, if that is not 0.
+/// Returns the scripted times of all operations of each process of the latest run, ascending: `ns` of the process times 1 to 1.006, sample by sample
+/// in turn. If `tail` is not 0, every 50th operation takes `tail` instead.
 pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Vec<Vec<u64>> {
     let shown = stored(machine, &["show"]).args(JSON).run();
     let message = shown.messages("benchmark-measured").remove(0);
@@ -59,7 +60,7 @@ pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Ve
     processes.enumerate().map(of_process).collect()
 }
 
-/// The value of nearest rank.
+/// Returns the percentile by nearest rank.
 fn percentile(ascending: &[u64], quantile: f64) -> u64 {
     ascending[(quantile * ascending.len() as f64).ceil() as usize - 1]
 }
@@ -73,7 +74,8 @@ fn near(value: &Value, expected: f64) {
     );
 }
 
-/// The lower bound of the counter of a value where counters below `exact` are one wide, and each power of two has half as many.
+/// Returns the lower bound of the counter that contains a value. Counters below `exact` have width 1, and each higher power of two has half as many
+/// counters.
 fn counter(value: u64, exact: u64) -> u64 {
     let mut width = 1;
     while value / width >= exact {
@@ -101,7 +103,7 @@ fn b4_b5_b6_b7_the_histogram_has_the_digits_that_are_asked_for() {
             near(&found["mean"], expected as f64);
         }
     }
-    // By hand: 1238271 lies between 151 x 8192 and 152 x 8192, of two digits.
+    // With two digits, 1238271 is between 151 x 8192 and 152 x 8192.
     assert_eq!(counter(1_238_271, 256), 1_236_992);
     let text = stored(&machine, &["show", "1", "--stats"]).run().stdout;
     let told = "percentiles are at most 6.2 % too low; exact below 32 ns";
@@ -131,7 +133,7 @@ fn n1_operations_of_a_counted_warm_up_are_in_no_histogram() {
     }
 }
 
-/// The values of which so many of all 5^5 equally likely means of resamples of five are below them, by enumeration.
+/// Enumerates the means of all 5^5 equally likely resamples of five values. Returns the quantiles of these means at `shares`.
 fn quantiles_of_means(values: &[f64], shares: [f64; 2]) -> [f64; 2] {
     let mut means: Vec<f64> = (0..5_usize.pow(5))
         .map(|sequence| {
@@ -156,14 +158,14 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_processes() {
     assert_eq!(found["resamples"], 10_000);
     assert_eq!(found["ci_degenerate"], false);
     let of_processes = operations(&machine, |at| processes[at] as f64, 0.0);
-    // Each is the lower bound of its counter.
+    // Each percentile is the lower bound of its counter.
     for (at, quantile) in [(0, 0.5), (1, 0.95)] {
         let values: Vec<f64> = (of_processes.iter())
             .map(|times| counter(percentile(times, quantile), 2_048) as f64)
             .collect();
         let ns = &found["percentiles"][at]["interval"];
         near(&ns["estimate"], values.iter().sum::<f64>() / 5.0);
-        // Of 10,000 resamples the 251st and the 9,750th lie within 6 standard deviations (0.16 %) of the shares 2.5 and 97.5 %.
+        // In 10,000 resamples, the 251st and the 9,750th are within 6 standard deviations (0.16 %) of the shares 2.5 and 97.5 %.
         let [low, high] = quantiles_of_means(&values, [0.0156, 0.0344]);
         let lower = ns["lower"].as_f64().expect("a bound");
         assert!((low..=high).contains(&lower), "{lower}: {low} to {high}");
@@ -185,7 +187,7 @@ fn b13_of_three_processes_the_bounds_are_the_extremes() {
     timing(&machine, &processes, "--warm-up-time 1ms")
         .run()
         .expect_code(0);
-    // All three draws are the smallest in 1 of 27 resamples: more than 2.5 %.
+    // In 1 of 27 resamples, all three draws are the smallest value. That is more than 2.5 %.
     let ns = &statistics(&machine)["over_processes"]["percentiles"][0]["interval"];
     let medians: Vec<f64> = (operations(&machine, |at| processes[at] as f64, 0.0).iter())
         .map(|times| counter(percentile(times, 0.5), 2_048) as f64)
@@ -216,7 +218,7 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     timing(&machine, &[1_000_000], "--warm-up-time 1ms")
         .run()
         .expect_code(0);
-    // Each whole number of nanoseconds up to 10,000 once, in the counters of docs/internals/src/protocol.md.
+    // Enter each whole number of nanoseconds up to 10,000 once into the counters of docs/internals/src/protocol.md.
     let mut counters = BTreeMap::<u64, u64>::new();
     for ns in 1..=10_000_u64 {
         let doublings = u64::from(ns.ilog2()).saturating_sub(10);
@@ -233,14 +235,14 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     let message = statistics(&machine);
     let found = &message["latencies"];
     assert_eq!(found["operations"], 10_000);
-    // np.mean and np.std of the middles, as HdrHistogram has them; of the numbers themselves 5000.5 and 2886.7513.
+    // np.mean and np.std of the counters' midpoints, which HdrHistogram uses. For the exact numbers they would be 5000.5 and 2886.7513.
     near(&found["merged_mean_ns"], 5_000.500_35);
     near(&found["merged_std_dev_ns"], 2_886.751_675_928_305);
     let told = told(&machine);
     assert!(told.contains("mean 5.001 µs, std dev 2.887 µs"), "{told}");
 }
 
-/// What `compare 1 2` says of the latencies of the one benchmark: the first is the median.
+/// Returns the percentiles that `compare 1 2` reports for the only benchmark; the first is the median.
 fn compared_percentiles(machine: &Machine, words: &str) -> Value {
     let compared = stored(machine, &["compare", "1", "2", "--fail-on", "none"])
         .args(words.split_whitespace())
@@ -250,7 +252,7 @@ fn compared_percentiles(machine: &Machine, words: &str) -> Value {
     compared.messages("benchmark-compared").remove(0)["latencies"]["percentiles"].clone()
 }
 
-/// The medians of the processes of the latest run, as a histogram of three digits has them.
+/// Returns the medians of the processes of the latest run, as a histogram of three digits records them.
 fn medians(machine: &Machine, processes: &[u64]) -> Vec<u64> {
     let times = operations(machine, |at| processes[at] as f64, 0.0);
     let medians = times
@@ -261,8 +263,8 @@ fn medians(machine: &Machine, processes: &[u64]) -> Vec<u64> {
 
 #[test]
 fn b22_what_lies_within_the_error_of_a_histogram_is_no_change_and_a_finer_one_tells_it() {
-    // Medians are 1.003 times what the script says: 1003000 and 1003514 ns lie in neighbouring counters of 512 ns, those of five digits are 4 ns wide.
-    // 512 / 1002496 is less than the error of three digits, 1 / 1024.
+    // Medians are 1.003 times the scripted times. 1003000 and 1003514 ns are in neighboring counters, which are 512 ns wide with three digits and 4
+    // ns with five. 512 / 1002496 is less than the error of three digits, 1 / 1024.
     for (digits, later, change, verdict) in [
         (3, 1_000_512, 512.0 / 1_002_496.0, "unchanged"),
         (5, 1_000_512, 512.0 / 1_003_000.0, "regressed"),
@@ -275,13 +277,13 @@ fn b22_what_lies_within_the_error_of_a_histogram_is_no_change_and_a_finer_one_te
         }
         let found = &compared_percentiles(&machine, "--noise-threshold 0%")[0];
         near(&found["change"]["estimate"], change);
-        // All processes are alike.
+        // All processes are equal, so the interval has no width.
         near(&found["change"]["lower"], change);
         assert_eq!(found["verdict"], verdict, "{digits} {later}: {found}");
     }
 }
 
-/// Every sum of eight draws from eight values, with its share of all 8^8 sequences.
+/// Returns every sum of eight draws from eight values, with its share of all 8^8 sequences.
 fn sums_of_draws(values: &[u64]) -> BTreeMap<u64, f64> {
     let mut sums = BTreeMap::from([(0, 1.0)]);
     for _ in values {
@@ -330,7 +332,7 @@ fn b_x1_the_ratio_of_mean_percentiles_has_the_bounds_of_all_resamples_of_eight_p
         &found["change"]["estimate"],
         total(&sides[1]) / total(&sides[0]) - 1.0,
     );
-    // Of 40,000 resamples the bounds lie within 5 standard errors (0.39 %) of the shares 2.5 and 97.5 %.
+    // With 40,000 resamples, the bounds are within 5 standard errors (0.39 %) of the shares 2.5 and 97.5 %.
     for (bound, share) in [("lower", 0.025), ("upper", 0.975)] {
         let (least, most) = (quantile(share - 0.0039), quantile(share + 0.0039));
         let found = found["change"][bound].as_f64().expect("a bound");
@@ -363,7 +365,8 @@ fn b_x1_of_three_processes_the_ratio_has_students_interval_on_the_scale_of_logar
         assert_eq!(medians(&machine, &processes), expected);
     }
     let found = &compared_percentiles(&machine, "")[0];
-    // np.mean(after) / np.mean(before) times exp(-+ t.ppf(.975, 3.6916) sqrt of the sum over sides of var / (3 mean^2)), less 1; Welch's degrees.
+    // np.mean(after) / np.mean(before), minus 1. The bounds multiply this ratio by exp(-+ t.ppf(.975, 3.6916) e), minus 1. e is the square root of
+    // the sum of var / (3 mean^2) over both sides; the degrees of freedom are Welch's.
     near(&found["change"]["estimate"], 0.067_277_786_871_828_62);
     near(&found["change"]["lower"], -0.025_367_188_367_422_022);
     near(&found["change"]["upper"], 0.168_729_249_369_295_12);

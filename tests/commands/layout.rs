@@ -1,4 +1,4 @@
-//! What of a result people see and in which order, and benchmarks of one run side by side.
+//! Which parts of a result are shown to people, in which order, and comparisons of the benchmarks of one run.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine, run, testbench};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// The benchmarks of a table of `steady`, from above.
+/// Returns the benchmarks of a table of `steady`, from top to bottom.
 fn order(finished: &Finished) -> Vec<String> {
     let ids = ["arithmetic", "memory", "text"];
     let lines = finished.stdout.lines().filter_map(|line| {

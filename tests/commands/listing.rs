@@ -1,4 +1,4 @@
-//! `store runs`, `show` and `history`: what the store has, for people and for programs.
+//! `store runs`, `show` and `history` list the contents of the store, for people and for programs.
 
 #![expect(clippy::format_push_string, reason = "texts of tests are short")]
 
@@ -116,7 +116,7 @@ fn benchmarks_are_listed_with_their_latest_times() {
         assert_eq!(message["last_run"], if is_text { 2 } else { 1 });
         let typical = message["typical_ns"].as_f64().expect("a time");
         let scripted = if is_text { 200.0 } else { 100.0 };
-        // Samples of the script grow by up to 0.6 %, processes differ by 1 %, rounding adds a little.
+        // Scripted samples grow by up to 0.6 %, processes differ by 1 %, and rounding adds a little.
         assert!((typical / scripted - 1.0).abs() < 0.02, "{message}");
     }
 }
@@ -136,7 +136,7 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
             .expect_code(6)
             .expect_stderr(&["no runs are stored", "store adopt"]);
     }
-    // An empty list is a list.
+    // An empty list is not an error.
     for words in [&["store", "runs"][..], &["history"]] {
         let listed = made.perfcheck(&machine, words).run().expect_code(0);
         assert_eq!(listed.stdout, "");
@@ -222,7 +222,7 @@ fn targets_are_listed_as_cargo_benches_them_and_those_left_out_are_named() {
     let left_out = "/expensive is left out, as in `cargo bench`: its manifest says `bench = false`\n  help: `--bench expensive` measures it";
     let gated = "/gated is left out, as in `cargo bench`: it needs features that are not enabled\n  help: `--features ";
     let plain = plain.expect_stderr(&[left_out, gated]);
-    // A line is a filter; what is in no id is an error.
+    // A printed line works as a filter. A filter that matches no id is an error.
     let line = plain.stdout.lines().nth(1).expect("three lines");
     assert_eq!(list(&[line]).1, ["listed: work"]);
     let none = made.perfcheck(&machine, &["list", "--offline", "sleep"]);

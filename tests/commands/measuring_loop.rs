@@ -1,4 +1,4 @@
-//! The measuring loop as a user meets it: warm-up, schedules, order, what is stored of it.
+//! The measuring loop as seen by users: warm-up, schedules, order, and the stored samples.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// `arithmetic` at so many nanoseconds, with nothing else said.
+/// Measures `arithmetic` with a scripted time of `ns` nanoseconds, without other settings.
 fn arithmetic(machine: &Machine, ns: &str, words: &[&str]) -> Finished {
     let run = machine.perfcheck().testbench("");
     run.args(["-p", "steady", "arithmetic", "--resamples", "1000"])
@@ -23,7 +23,7 @@ pub fn measured(finished: &Finished) -> Value {
     finished.messages("benchmark-measured").remove(0)
 }
 
-/// Iterations and nanoseconds of a phase, process by process.
+/// Returns iterations and nanoseconds of each sample of a phase, process by process.
 pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
     let processes = message["processes"].as_array().expect("a list");
     let numbers = |list: &Value| -> Vec<u64> {
@@ -44,7 +44,7 @@ pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
         .collect()
 }
 
-/// A crate whose only bench function is this.
+/// Creates a crate with this bench function only.
 pub fn bench(machine: &Machine, function: &str) -> Crate {
     let source = format!(
         "use perfcheck::{{BatchSize, Suite, black_box}};\n{function}\nperfcheck::main!(measured);\n"
@@ -69,7 +69,7 @@ fn n1_n3_ten_samples_a_process_are_asked_for_and_stored_and_the_warm_up_is_apart
         .zip(phase(&message, "flat"))
     {
         assert_eq!((warm_up.len(), flat.len()), (1, 10));
-        // Doubled rounds of 100 ns until they exceed 100 ms: 2^20 - 1 iterations.
+        // The warm-up doubles its rounds of 100 ns until they exceed 100 ms: 2^20 - 1 iterations.
         assert_eq!(warm_up[0], (1_048_575, 104_857_500));
         assert!(flat.iter().all(|sample| *sample != warm_up[0]));
     }
@@ -91,7 +91,7 @@ fn n1_n3_a_warm_up_may_be_a_number_of_iterations_and_a_sample_a_single_one() {
     {
         assert_eq!(warm_up[..], [(25, 25 * 300_000)]);
         assert_eq!(flat.len(), 200);
-        // The script has samples of 1 to 1.006 times that, in turn.
+        // Scripted samples take 1 to 1.006 times the given time, in turn.
         for (at, sample) in flat.iter().enumerate() {
             assert_eq!(*sample, (1, 300_000 + 300 * (at as u64 % 7)), "{at}");
         }
@@ -105,7 +105,7 @@ fn n1_n3_a_warm_up_may_be_a_number_of_iterations_and_a_sample_a_single_one() {
 #[test]
 fn n17_each_iteration_timed_by_itself_has_its_own_percentiles() {
     let machine = Machine::new();
-    // Of 21 us 46 make up a sample of a millisecond: too short for a verdict, and no reason to take others.
+    // A sample of a millisecond would need 46 iterations. Samples of one iteration are too short for a verdict, but the run keeps them, as requested.
     let words = "--rounds 1 --warm-up-iterations 25 --samples 200 --sampling-mode flat --measurement-time 1ns";
     let words: Vec<&str> = words.split(' ').collect();
     arithmetic(&machine, "21700", &words);
@@ -118,7 +118,7 @@ fn n17_each_iteration_timed_by_itself_has_its_own_percentiles() {
     let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
     let message = shown.messages("benchmark-statistics").remove(0);
     let percentiles = &message["statistics"]["percentiles_ns"];
-    // Nearest rank: the 190th and the 198th of 200.
+    // By nearest rank, these are the 190th and the 198th of 200 values.
     assert_eq!(percentiles["p95"], times[189] as f64);
     assert_eq!(percentiles["p99"], times[197] as f64);
 }
@@ -164,7 +164,7 @@ fn measured(suite: &mut Suite) {
 #[test]
 fn a_warm_up_that_was_disturbed_does_not_make_all_samples_short() {
     let machine = Machine::new();
-    // As slow as on a busy machine in the 50 iterations of a warm-up, and never after it.
+    // The 50 iterations of the warm-up are slow, as on a busy machine; later iterations are not.
     let made = bench(
         &machine,
         r#"
@@ -188,7 +188,7 @@ fn measured(suite: &mut Suite) {
     let message = measured(&run);
     let warm_up = phase(&message, "warm_up")[0][0];
     assert!(warm_up.0 == 50 && warm_up.1 > 5_000_000, "{warm_up:?}");
-    // By the warm-up, ten iterations at most would take a millisecond.
+    // According to the warm-up, at most ten iterations would take a millisecond.
     for samples in phase(&message, "flat") {
         assert!(
             samples.iter().all(|(iterations, _)| *iterations > 10),
@@ -226,7 +226,7 @@ fn measured(suite: &mut Suite) {
         .args(JSON)
         .run()
         .expect_code(0);
-    // Each sample has at least one set-up and one drop of 5 ms, each.
+    // Every sample has at least one set-up and one drop, which take 5 ms each. Neither must be timed.
     let samples = phase(&measured(&run), "flat").remove(0);
     let per_iteration = |(iterations, elapsed): &(u64, u64)| elapsed / iterations;
     let least = samples.iter().map(per_iteration).min().expect("samples");
@@ -325,7 +325,7 @@ fn c2_the_warm_up_doubles_until_its_time_is_exceeded() {
         )[0][0]
     };
     assert_eq!(warm_up("10ms"), (15, 15_000_000), "1 + 2 + 4 + 8");
-    // Strictly: 15 ms do not exceed 15 ms.
+    // The comparison is strict: 15 ms do not exceed 15 ms.
     assert_eq!(warm_up("15ms"), (31, 31_000_000));
 }
 
@@ -350,7 +350,7 @@ fn c3_c4_c5_linear_counts_are_multiples_of_a_step_that_fills_the_time() {
         )
         .remove(0)
     };
-    // d = ceil(5 s / 1000 ns / 5050) = 991; with 30 ms 1, which takes longer than asked for.
+    // d = ceil(5 s / 1000 ns / 5050) = 991. With 30 ms per iteration d is 1, which takes longer than requested.
     for (ns, step) in [("1000", 991), ("30000000", 1)] {
         let counts: Vec<u64> = linear(ns).iter().map(|sample| sample.0).collect();
         let expected: Vec<u64> = (1..=100).map(|i| i * step).collect();
@@ -388,7 +388,7 @@ fn measured(suite: &mut Suite) {
         .run()
         .expect_code(0);
     for samples in phase(&measured(&run), "flat") {
-        // 5 ms / 4 / 0.1 ms iterations in each; the script lengthens sample i by i per mille.
+        // Each sample has 5 ms / 4 / 0.1 ms iterations. The script lengthens sample i by i per mille.
         let expected = (0..4)
             .map(|i| (13, 1_300_000 + 1300 * i))
             .collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! `--partition` and `merge` of runs that are compared with stored numbers, which the store that they are merged into has.
+//! `--partition` and `merge` for runs that are compared with stored numbers. The store that receives the merged run has these numbers.
 
 use perfcheck_analysis::model::RequestedReference;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 4] = ["--message-format", "json", "--seed", "7"];
 
-/// A command with a store of its own.
+/// Gives a command its own store.
 fn at(machine: &Machine, store: &str, command: Perfcheck) -> Perfcheck {
     let store = machine.home().join(format!("{store}.db"));
     command.arg("--store").arg(store)
@@ -29,7 +29,7 @@ fn merge(machine: &Machine, store: &str, files: &[PathBuf]) -> Perfcheck {
     at(machine, store, stored(machine, &words).args(files))
 }
 
-/// A store whose only run is accepted and named.
+/// Creates a store whose only run is accepted and saved as a baseline. Returns the file to which the run was exported.
 fn with_reference(machine: &Machine) -> PathBuf {
     let first = steady(machine, &[]).args(["--save-baseline", "main"]);
     at(machine, "first", first).run().expect_code(0);
@@ -80,7 +80,7 @@ fn jobs_without_a_store_are_compared_where_they_are_merged_and_their_run_is_acce
             let run = steady(&machine, changed).args(JSON);
             let run = run.args(["--no-rerun", "--partition", &partition]);
             let run = at(&machine, &store, run).run().expect_code(0);
-            // There are three benchmarks: the last part has none, which is no failure.
+            // There are only three benchmarks. The last part has none, which is not a failure.
             let count = run.messages("benchmark-compared").len();
             assert_eq!(count, usize::from(part < 4), "{run}");
             export(&machine, &store, &format!("{store}.jsonl"))
@@ -130,7 +130,7 @@ fn parts_of_different_machines_say_so_and_a_job_that_fails_fails_the_whole() {
     for said in ["different machines", "1/3, 3/3 on", "2/3 on Another"] {
         assert!(remarks.contains(said), "{remarks}");
     }
-    // Numbers of several machines are no reference of a run on one.
+    // Numbers from several machines cannot be the reference of a run on one machine.
     let next = steady(&machine, &[]).args(JSON).args(["--no-rerun"]);
     let next = at(&machine, "all", next).run().expect_code(0);
     assert_eq!(finish(&next)["verdicts"]["incomparable"], 3, "{next}");

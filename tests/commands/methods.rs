@@ -1,6 +1,6 @@
-//! `--method`: the conventions of a published system in one word, on the command line and in Cargo.toml.
+//! `--method`: one word selects the conventions of a published system, on the command line or in Cargo.toml.
 //!
-//! The expected numbers are those of `SciPy` and `NumPy`, of the twelve values of each side.
+//! The expected numbers were computed with `SciPy` and `NumPy` from the twelve values of each side.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub const AFTER: [f64; 12] = [
 pub const EACH_A_PROCESS: &str = "id=name,process=session,value=ns";
 pub const ONE_PROCESS: &str = "id=name,value=ns";
 
-/// A workspace with both sides imported as `before` and `after`, each value a process of its own.
+/// Creates a workspace with both sides imported as `before` and `after`, each value as a process.
 pub fn two_runs(machine: &Machine, tables: &str) -> Crate {
     imported(machine, tables, EACH_A_PROCESS)
 }
@@ -89,7 +89,7 @@ pub fn near(value: &Value, expected: f64, tolerance: f64) {
     );
 }
 
-/// Each setting with its value and where it comes from.
+/// Returns each setting with its value and source.
 fn explained(machine: &Machine, made: &Crate, words: &str) -> Vec<[String; 3]> {
     let found = made
         .perfcheck(machine, &["compare", "before", "--explain"])
@@ -128,13 +128,13 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
     let found = by("mmtests");
     near(&found["p_value"], 0.551_905_471_178_269_7, 1e-9);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
-    // 400,000 resamples of both sides pooled, by NumPy: 0.6516. Two standard errors of 100,000 are 0.003.
+    // 400,000 resamples of the pooled sides with NumPy give 0.6516. Two standard errors of 100,000 resamples are 0.003.
     let found = by("criterion");
     near(&found["p_value"], 0.6516, 0.008);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
     assert_eq!(found["decided_by"], "pooled-t");
     assert_eq!(found["noise_threshold"], 0.01);
-    // A process of one value has that value for its 95th percentile: np.mean(after) / np.mean(before).
+    // For a process with a single value, that value is the 95th percentile, so this is np.mean(after) / np.mean(before).
     let found = by("benchforge");
     near(&found["tested"]["statistic"], 1_263.9 / 1_234.7, 1e-12);
     assert_eq!(found["verdict"], "unchanged");
@@ -144,8 +144,8 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
 fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_all_of_a_row() {
     let machine = Machine::new();
     let made = imported(&machine, "", ONE_PROCESS);
-    // Without the first sample and what lies beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True, method="asymptotic"),
-    // the change of the means, Hedges' g and Cliff's delta.
+    // Without the first sample and the values beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True,
+    // method="asymptotic"), the change of the means, Hedges' g and Cliff's delta.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.009_108_496_398_030_965, 1e-9);
     let change = 0.017_219_070_369_264_51;
@@ -154,7 +154,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
     near(&found["effects"]["hedges_g"], 1.443_941_453_412_776_6, 1e-9);
     near(&found["effects"]["cliffs_delta"], 0.7, 1e-9);
     assert_eq!(found["tested"]["observations"], "filtered");
-    // A pivot of the same filter says the same.
+    // A pivot with the same filter gives the same numbers.
     let pivot = |words: &str| {
         let found = made
             .perfcheck(
@@ -184,7 +184,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
         0.009_108_496_398_030_965,
         1e-9,
     );
-    // The p of all samples, and with it the whole row.
+    // The p-value of all samples changes the rest of the row too.
     let all = compared(&compare(
         &machine,
         &made,
@@ -193,7 +193,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
     near(&all["p_value"], 0.010_193_104_991_108_252, 1e-9);
     near(&all["effects"]["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
     near(&all["change"]["estimate"], 1_263.9 / 1_234.7 - 1.0, 1e-9);
-    // The means that the summary states.
+    // The summary still shows the filtered means.
     let centers = &found["centers"];
     near(&centers["base"]["value_ns"], 100.47, 1e-12);
     near(&centers["candidate"]["value_ns"], 102.2, 1e-12);
@@ -201,7 +201,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
         (&centers["base"]["skipped"], &centers["base"]["removed"]),
         (&1.into(), &1.into())
     );
-    // Of one process the 95th percentiles by nearest rank are the largest values.
+    // With one process, the 95th percentiles by nearest rank are the largest values.
     let found = compared(&compare(&machine, &made, "--method benchforge"));
     near(&found["tested"]["statistic"], 140.0 / 130.0, 1e-12);
     assert_eq!(found["verdict"], "regressed");
@@ -251,7 +251,7 @@ fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_other
         let expected = expected.map(str::to_owned);
         assert!(settings.contains(&expected), "{expected:?}: {settings:?}");
     }
-    // The command line is stronger than all tables.
+    // The command line overrides all tables.
     let found = compared(&compare(&machine, &made, "--method nbenchmark"));
     assert_eq!(found["decided_by"], "mann-whitney");
     assert_eq!(found["significance_level"], 0.05);
@@ -275,7 +275,7 @@ fn a_noise_threshold_goes_with_the_conventions_that_it_was_in_force_with() {
         Crate::write(made.root.clone(), &["a"], tables);
         compared(&compare(&machine, &made, words))["noise_threshold"].clone()
     };
-    // That of the runs, which were stored without a method.
+    // The runs were stored without a method, so their own threshold applies.
     assert_eq!(threshold("", ""), 0.02);
     for (method, expected) in [("criterion", 0.01), ("mmtests", 0.0), ("serializer", 0.0)] {
         let table = format!("[workspace.metadata.perfcheck]\nmethod = \"{method}\"\n");
@@ -286,7 +286,7 @@ fn a_noise_threshold_goes_with_the_conventions_that_it_was_in_force_with() {
         assert_eq!(threshold(&said, ""), 0.05, "{method}");
         assert_eq!(threshold(&said, &format!("--method {method}")), expected);
     }
-    // Runs that were stored with a method keep nothing of it for the tool's own procedure.
+    // If runs were stored with a method, the tool's own procedure uses none of its conventions.
     let other = Machine::new();
     let table = "[workspace.metadata.perfcheck]\nmethod = \"mmtests\"\n";
     let made = two_runs(&other, table);
@@ -313,7 +313,7 @@ fn a_pooled_test_of_many_samples_says_how_many_resamples_it_had() {
     );
     let words = "--test pooled-t --observations samples --resamples 50000";
     let found = compared(&compare(&machine, &made, words));
-    // 40 million steps of 2,000 values.
+    // The limit of 40 million steps allows 20,000 resamples of 2,000 values.
     let expected = serde_json::json!({"note": "fewer-resamples", "drawn": 20_000});
     let notes = found["notes"].as_array().expect("a list");
     assert!(notes.contains(&expected), "{found}");
@@ -330,7 +330,7 @@ fn a_pooled_test_of_many_samples_says_how_many_resamples_it_had() {
 fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    // ttest_ind(later, base, equal_var=False).pvalue is 0.0047, and of alike 0.40, with means 0.7 % apart.
+    // ttest_ind(later, base, equal_var=False).pvalue is 0.0047. For `alike` it is 0.40, with means that differ by 0.7 %.
     let runs: [(&str, &[f64]); 3] = [
         ("base", &[100.0, 101.5, 99.2, 100.7, 102.3, 98.9]),
         ("alike", &[100.9, 101.9, 99.9, 101.2, 103.1, 99.6]),
@@ -371,7 +371,7 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     );
 }
 
-/// Six processes of five skewed samples: means, medians and percentiles of a process are far apart.
+/// Six processes of five skewed samples each: mean, median and percentiles of a process differ clearly.
 #[test]
 fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_percentile() {
     let machine = Machine::new();
@@ -396,7 +396,7 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
         import_processes(&machine, &made, EACH_A_PROCESS, (name, processes));
     }
     let by = |words: &str| compared(&compare(&machine, &made, words));
-    // ttest_ind of the means of the processes; of their medians it would be 7.5.
+    // ttest_ind of the means of the processes. For their medians, the statistic would be 7.5.
     let found = by("--test welch");
     near(&found["tested"]["statistic"], 2.788_020_115_011_550_4, 1e-9);
     near(&found["tested"]["p_value"], 0.022_505_438_662_833_29, 1e-9);
@@ -405,19 +405,19 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
         8.415_067_650_268_266,
         1e-9,
     );
-    // mannwhitneyu(method="exact") of the medians: 2 / C(12, 6); of the means it would be 0.026.
+    // mannwhitneyu(method="exact") of the medians is 2 / C(12, 6). For the means it would be 0.026.
     let found = by("--test mann-whitney");
     near(&found["tested"]["p_value"], 2.0 / 924.0, 1e-9);
     let found = by("--test mann-whitney --center mean");
     near(&found["tested"]["p_value"], 24.0 / 924.0, 1e-9);
-    // The means over processes of their 95th percentiles by nearest rank; of the 75th it would be 1.03454.
+    // The means over processes of their 95th percentiles by nearest rank. For 75th percentiles the ratio would be 1.03454.
     let found = by("--test p95-ratio");
     near(
         &found["tested"]["statistic"],
         1.034_043_770_562_151_5,
         1e-12,
     );
-    // Of all thirty samples: np.mean and np.median.
+    // np.mean and np.median of all thirty samples.
     near(
         &found["change_of_mean"]["estimate"],
         0.035_899_557_620_699_52,
@@ -461,7 +461,8 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let before = [100.1, 100.4, 100.2, 100.6, 100.3];
-    // mannwhitneyu(method="exact") of five and five values, of 252 orders: two pairs in the other order have 2 (1 + 1 + 2) of them, three 2 (1 + 1 + 2 + 3).
+    // mannwhitneyu(method="exact") of five and five values, with 252 orders. With two exchanged pairs p is 2 (1 + 1 + 2) / 252, with three 2 (1 + 1 +
+    // 2 + 3) / 252.
     let two = [100.35, 100.7, 100.8, 100.9, 101.0];
     let three = [100.25, 100.7, 100.8, 100.9, 101.0];
     import(&machine, &made, EACH_A_PROCESS, &[("before", &before)]);
@@ -489,7 +490,7 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
         near(&found, p, 1e-12);
         assert_eq!(word, expected, "{name} {words}");
     }
-    // A level that is p itself, and the nearest number above it.
+    // Test with a level equal to p, and with the next larger number.
     let p = said("two", "").0.as_f64().expect("p");
     for (level, expected) in [(p, "not-significant"), (p.next_up(), "significant")] {
         assert_eq!(said("two", &format!("--alpha {level}")).1, expected);

@@ -1,6 +1,6 @@
-//! The commands as users call them: exit statuses, names, history, settings and flags, through real processes.
+//! The commands as users call them: exit statuses, baselines, history, settings and flags, through real processes.
 //!
-//! Times come from the scripted clock, so that every verdict is exact; no test depends on how fast the machine is.
+//! Times come from the scripted clock, so that every verdict is exact. No test depends on the speed of the machine.
 
 pub mod crates;
 mod criterion_trees;

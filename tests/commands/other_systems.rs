@@ -1,4 +1,4 @@
-//! `--test` and what belongs to it, `--metric`, `--limit`, and the section of thresholds, as users meet them.
+//! `--test` with its related flags, `--metric`, `--limit`, and the table of thresholds.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use perfcheck_stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, 
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A run of `text` in five processes that take these times.
+/// Prepares a run of `text` in five processes with these times.
 fn five(machine: &Machine, times: &str) -> Perfcheck {
     let quick =
         "--rounds 5 --warm-up-time 1ms --measurement-time 5ms --resamples 1000 --exact text";
@@ -25,7 +25,7 @@ fn five(machine: &Machine, times: &str) -> Perfcheck {
 const FAST: &str = "100/101/100.5/102/101.5";
 const SLOW: &str = "110/111/110.5/112/111.5";
 
-/// Two runs of `text`; the second one takes `times`.
+/// Makes two runs of `text`; the second one takes `times`.
 fn two_runs(machine: &Machine, times: &str) {
     five(machine, FAST).run().expect_code(0);
     five(machine, times)
@@ -57,7 +57,7 @@ fn near(value: &Value, expected: f64) {
     );
 }
 
-/// The samples of a run, process by process, in nanoseconds per iteration.
+/// Returns the samples of a run, process by process, in nanoseconds per iteration.
 fn samples(machine: &Machine, run: &str) -> Vec<Vec<f64>> {
     let shown = stored(machine, &["show", run]).args(JSON).run();
     let measured = shown.messages("benchmark-measured").remove(0);
@@ -125,7 +125,7 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
     assert_eq!(of_samples["tested"]["candidate"], new.len());
     for test in ["kruskal", "p95-ratio", "interval", "bootstrap-t"] {
         let found = compare(&machine, &format!("--test {test}"));
-        // The tool's own procedure allows for drift between runs, which one run does not show.
+        // The tool's own procedure allows for drift between runs, which cannot be estimated from one run.
         let expected = if test == "bootstrap-t" {
             "suspect"
         } else {
@@ -165,10 +165,10 @@ fn c_x8_c14_c15_c16_what_is_significant_and_within_noise_is_no_regression() {
     }
     let lower = wide["change"]["lower"].as_f64().expect("a bound");
     assert!(0.01 < lower && lower < 0.015, "{wide}");
-    // The bound itself is not beyond itself.
+    // A threshold equal to the bound is not exceeded.
     assert_eq!(with(lower)["verdict"], "inconclusive");
     assert_eq!(with(lower - 1e-9)["verdict"], "regressed");
-    // Not significant: no change, however small the threshold.
+    // Without significance there is no reported change, even with a tiny threshold.
     let alike = stored(
         &machine,
         &[
@@ -229,7 +229,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
         let compared = stored(&machine, &["compare", "1", "2", "--outliers", outliers]);
         compared.run().stdout
     };
-    // Each process has one sample, which it keeps.
+    // Each process has only one sample, so the first sample is kept.
     let both = said("first,top5");
     assert!(both.contains("`top5` left out 1 of 5"), "{both}");
     let first = said("first");
@@ -349,7 +349,7 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
 #[test]
 fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() {
     let machine = Machine::new();
-    // Stored runs may have drifted apart by a tenth.
+    // Stored runs may differ by a tenth because of drift.
     two_runs(&machine, "130/131/130.5/132/131.5");
     let fails = |limit: &str| {
         let run = compare(&machine, &format!("--fail-on none --limit {limit}"));
@@ -367,7 +367,7 @@ fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() 
     let bound = |name: &str| found["found"][name].as_f64().expect("a bound") * 100.0;
     assert!(bound("lower") > 5.0);
     assert_eq!(found["shared_level"]["family"], 1);
-    // Between lower bound and estimate: more slower than allowed, as far as is known, and not shown.
+    // With a limit between the lower bound and the estimate, the estimate exceeds the limit, but not significantly.
     let between = f64::midpoint(bound("lower"), bound("estimate"));
     assert_eq!(fails(&format!("median:{between}%")), None);
     assert!(fails("text=mean:100ns").is_some());
@@ -411,7 +411,7 @@ fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() 
     );
 }
 
-/// Limits and thresholds of a workspace, for `b/...` more strictly.
+/// Limits and thresholds of a workspace, with stricter ones for `b/...`.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
 limit = ["median:300%"]
@@ -441,7 +441,7 @@ fn rules_of_the_workspace_hold_and_a_run_that_breaks_one_is_no_reference() {
     let exceeded: Vec<Value> = second.messages("limit-exceeded");
     assert_eq!(exceeded.len(), 1, "{second}");
     assert_eq!(exceeded[0]["benchmark"]["id"], "b/1");
-    // The next run is still compared with the first.
+    // The next run is still compared with the first one.
     let third = made
         .measure(&machine, &[], &[("a/1", 150.0), ("b/1", 150.0)])
         .args(["--fail-on", "none", "--no-rerun"])

@@ -1,4 +1,4 @@
-//! `compare --pivot`: stored measurements by dimensions of their ids and runs.
+//! `compare --pivot`: pivot tables of stored measurements by dimensions of their ids and runs.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine};
 
-/// Two codecs with two modes each, and what they take.
+/// Two codecs with two modes each, and their times.
 const CODECS: [(&str, f64); 4] = [
     ("quick/read", 100.0),
     ("quick/write", 400.0),
@@ -14,7 +14,7 @@ const CODECS: [(&str, f64); 4] = [
     ("slow|er/write", 300.0),
 ];
 
-/// A run of them, `write` of the slow one taking so long.
+/// Measures a run in which `write` of the slow codec takes `slow_write_ns`.
 fn measure(machine: &Machine, slow_write_ns: f64) -> Crate {
     let ids = CODECS.map(|(id, _)| id);
     let made = Crate::of(machine, &ids, "");
@@ -32,7 +32,7 @@ fn pivot(made: &Crate, machine: &Machine, words: &str) -> Finished {
     made.perfcheck(machine, &words).run()
 }
 
-/// The cells of a row.
+/// Returns the cells of a row.
 #[track_caller]
 fn cells(finished: &Finished, row: &str) -> Vec<Value> {
     let messages = finished.messages("pivot-row");
@@ -112,7 +112,7 @@ fn s17_s18_s19_the_fastest_of_a_column_is_the_reference_and_says_so() {
     let words = "--pivot rows=group,cols=function,value=cliffs-delta+hedges-g+ratio";
     let json = pivot(&made, &machine, &format!("{words} --message-format json")).expect_code(0);
     let (quick, slow) = (cells(&json, "quick"), cells(&json, "slow|er"));
-    // `quick` is the fastest to read, the other one the fastest to write.
+    // `quick` reads fastest, the other codec writes fastest.
     let is_reference = |cell: &Value| cell["is_reference"].as_bool().expect("a boolean");
     assert!(is_reference(&quick[0]) && !is_reference(&quick[3]));
     assert!(!is_reference(&slow[0]) && is_reference(&slow[3]));
@@ -148,10 +148,10 @@ fn s_x9_p_values_against_the_fastest_are_called_exploratory_and_are_adjusted() {
         p(&format!("{words},versus=first-row")),
         p(&format!("{words},versus=first-row --filter read")),
     );
-    // Three processes a side cannot be told apart.
+    // Three processes per side are too few for a significant difference.
     let found = pivot(&made, &machine, &format!("{words} --message-format json")).expect_code(0);
     assert_eq!(cells(&found, "slow|er")[0]["word"], Value::Null, "{found}");
-    // Two tests: the smaller p counts twice.
+    // With two tests, the correction doubles the smaller p.
     assert!(
         (both[0] - (2.0 * one[0]).min(1.0)).abs() < 1e-12,
         "{both:?} {one:?}"
@@ -171,7 +171,7 @@ fn runs_are_a_dimension_and_the_first_one_is_the_reference() {
         "{changed:?}"
     );
     assert_eq!(numbers(&cells(&found, "quick/read")), [0.0, 0.0]);
-    // The order is that in which they were named.
+    // Runs are in the order of the command line.
     let text = pivot(&made, &machine, "2 1 --pivot rows=id,cols=run").expect_code(0);
     assert!(
         text.stdout
@@ -249,14 +249,14 @@ fn runs_that_cannot_be_compared_have_no_ratio() {
 fn s14_a_mean_far_above_the_median_is_worth_a_warning() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    // Of three processes one takes a hundred thousand times as long.
+    // One of three processes takes a hundred thousand times as long.
     let script = made.measure(&machine, &["a"], &[]);
     let run = script
         .env(crate::commands::scripted::CLOCK, "a=100/100/10000000")
         .run();
     run.expect_code(0);
     let found = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
-    // (1e7 + 100 + 100) / 3 over 100
+    // (1e7 + 100 + 100) / 3, divided by 100
     let said = "a in latest: the mean is 33334 times the median";
     assert!(found.stdout.contains(said), "{found}");
 }
@@ -286,7 +286,7 @@ fn unknown_dimensions_and_values_are_named_with_those_that_there_are() {
     pivot(&made, &machine, "--pivot rows=id --filter nothing").expect_code(4);
 }
 
-/// Two codecs, two modes, twenty repetitions: `new` is slower to write with `quick`.
+/// Returns a table of two codecs with two modes and twenty repetitions. `quick_write` is the time that `quick` takes to write.
 fn table(quick_write: f64) -> String {
     let mut table = "Codec,Mode,Repetition,Time,Rate\n".to_owned();
     for repetition in 0..20 {
@@ -376,7 +376,7 @@ fn m4_m7_m_x8_rates_stand_in_columns_with_their_harmonic_mean_and_plus_is_worse(
     let statistic = |at: usize| message["columns"][at]["statistics"][0].clone();
     let value = |at: usize| statistic(at)["value"].as_f64().expect("a number");
     assert_eq!(statistic(0)["unit"], "ops/s");
-    // The harmonic mean of rates is one over the mean of times.
+    // The harmonic mean of rates is the reciprocal of the mean of times.
     assert!((value(0) / (1e9 / 302.0) - 1.0).abs() < 1e-6, "{message}");
     let worse = statistic(1)["worse_by"].as_f64().expect("a number");
     assert!((worse - (1.0 - 302.0 / 332.0)).abs() < 1e-6, "{message}");

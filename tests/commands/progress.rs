@@ -1,4 +1,4 @@
-//! What is shown while many benchmarks are read, worked on and written: a bar in a terminal, a line for each long work elsewhere.
+//! Progress while many benchmarks are read, processed and written: a bar in a terminal, otherwise a line for each long task.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use crate::commands::scripted::stored;
 use crate::support::{Machine, Perfcheck, skipped};
 
-/// Of so many benchmarks work is told, and not of one less.
+/// Minimum number of benchmarks for which progress is shown.
 const MANY: usize = 200;
 
-/// A table of so many benchmarks, each with three values in two processes, in nanoseconds.
+/// Writes a table of benchmarks, each with three values in nanoseconds in each of two processes. Returns its path.
 fn table(machine: &Machine, benchmarks: usize) -> PathBuf {
     let mut text = "name,process,ns\n".to_owned();
     for (benchmark, value) in (0..benchmarks).flat_map(|at| (0..6).map(move |value| (at, value))) {
@@ -28,14 +28,14 @@ fn import(machine: &Machine, benchmarks: usize) -> Perfcheck {
         .args(["--unit", "ns", "--resamples", "100"])
 }
 
-/// A store with a run of so many benchmarks.
+/// Creates a store with a run of `benchmarks` benchmarks.
 fn with_run(benchmarks: usize) -> Machine {
     let machine = Machine::new();
     import(&machine, benchmarks).run().expect_code(0);
     machine
 }
 
-/// The works that a command without a terminal told, each with the time that is left.
+/// Returns the tasks that a command without a terminal reports, each with the remaining time.
 #[track_caller]
 fn told(command: Perfcheck, benchmarks: usize) -> Vec<String> {
     let run = command.run().expect_code(0);
@@ -49,7 +49,7 @@ fn told(command: Perfcheck, benchmarks: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// What a command shows in a terminal; `None` where none can be had.
+/// Returns the output of a command in a terminal; `None` if no terminal is available.
 #[track_caller]
 fn shown(command: Perfcheck) -> Option<String> {
     let Some(command) = command.in_terminal() else {
@@ -112,7 +112,7 @@ fn an_export_of_many_benchmarks_says_how_far_it_is() {
             );
         }
     }
-    // What is written to stdout has nothing between its lines.
+    // Progress does not appear in stdout.
     let piped = stored(&machine, &["store", "export", "1", "--format", "csv"]).run();
     assert_eq!(piped.stdout.lines().count(), 1 + 6 * MANY, "{piped}");
     assert!(piped.stderr.contains("Writing 200 benchmarks, "), "{piped}");

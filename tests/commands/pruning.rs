@@ -1,4 +1,4 @@
-//! Runs that go: by a policy, after a plan was shown, or by name.
+//! Removing runs: by a policy, after the plan is shown, or by name.
 
 use perfcheck_store::Store;
 use rustix::process::Signal;
@@ -19,7 +19,7 @@ fn runs(machine: &Machine) -> Vec<u64> {
     runs.iter().filter_map(|run| run["run"].as_u64()).collect()
 }
 
-/// Two runs of one level, then two of a lower one: what the next run rests on are the latter.
+/// Makes two runs at one level and two at a lower one. The next run would be compared with the latter two.
 fn four_runs() -> Machine {
     let machine = Machine::new();
     for nanoseconds in [100.0, 100.0, 50.0, 50.0] {
@@ -169,8 +169,8 @@ fn runs_of_a_branch_that_is_gone_need_not_stay() {
     assert_eq!(going(), [2]);
 }
 
-/// Runs that take so much room that removing them shows.
-/// Each of a lower level than the one before: the next run rests on the last alone.
+/// Makes runs large enough that removing them frees visible space. Each is at a lower level than the one before, so the next run is compared only
+/// with the last one.
 fn large_runs(machine: &Machine) {
     for nanoseconds in [800.0, 400.0, 200.0, 100.0, 50.0] {
         steady(machine, &[("text", nanoseconds)])

@@ -1,4 +1,4 @@
-//! `report`: where a page goes, what it is about, and that its numbers are those of the other commands.
+//! `report`: where a page is written, which runs it shows, and that its numbers equal those of other commands.
 
 use serde_json::Value;
 use std::fs;
@@ -6,14 +6,14 @@ use std::fs;
 use crate::commands::scripted::{steady, stored};
 use crate::support::{Finished, Machine};
 
-/// Three runs, of which the last is slower in `text`.
+/// Makes three runs; in the last one, `text` is slower.
 fn runs(machine: &Machine) {
     steady(machine, &[]).run().expect_code(0);
     steady(machine, &[("memory", 101.0)]).run();
     steady(machine, &[("text", 200.0)]).run().expect_code(1);
 }
 
-/// The data of a page.
+/// Returns the data of a page.
 #[track_caller]
 fn data(page: &str) -> Value {
     let (_, rest) = page
@@ -43,7 +43,7 @@ fn messages(machine: &Machine, words: &[&str], reason: &str) -> Vec<Value> {
     shown.run().messages(reason)
 }
 
-/// Equal in the eight digits that a page has.
+/// Asserts that a number equals the exact one in the eight digits that a page has.
 #[track_caller]
 fn same(on_page: &Value, exact: &Value, what: &str) {
     match (on_page.as_f64(), exact.as_f64()) {
@@ -72,7 +72,7 @@ fn slopes_quantiles_and_intervals_of_a_page_are_those_of_show_stats() {
             let words = ["show", run.as_str(), id, "--stats"];
             let shown = messages(&machine, &words, "benchmark-statistics");
             let stats = &shown[0]["statistics"];
-            // As `ESTIMATES_OF` and `NUMBERS_OF` of the page's script name them.
+            // The names in `ESTIMATES_OF` and `NUMBERS_OF` of the page's script.
             let estimates = [
                 "mean_ns",
                 "mean_over_processes_ns",
@@ -210,7 +210,7 @@ fn all_runs_have_pages_and_an_index_that_leads_to_them() {
         assert!(read(link).contains("id=\"data\""), "{link}");
     }
     assert!(!index.contains("<script"), "{index}");
-    // The page of a run is the one that it has alone.
+    // The page of a run equals the page of `report` for this run alone.
     let alone = stored(&machine, &["report", "2", "--report", "html"]).run();
     assert_eq!(read("run-2.html"), alone.expect_code(0).stdout);
     for words in [

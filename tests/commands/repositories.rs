@@ -1,4 +1,4 @@
-//! History in git repositories: branches, work trees, moved clones.
+//! Histories in git repositories: branches, work trees, moved clones.
 
 use serde_json::Value;
 use std::fs;
@@ -7,12 +7,12 @@ use crate::commands::crates::Crate;
 use crate::commands::scripted::{finish, reference_runs, verdict};
 use crate::support::{Finished, Machine};
 
-/// A repository with one benchmark, `a`.
+/// Creates a repository with one benchmark, `a`.
 fn repository(machine: &Machine) -> Crate {
     Crate::of(machine, &["a"], "").into_repository(machine)
 }
 
-/// Measures `a`.
+/// Measures `a` with a scripted time of `ns` nanoseconds.
 fn measure(machine: &Machine, made: &Crate, ns: f64) -> Finished {
     made.measure(machine, &[], &[("a", ns)]).run()
 }
@@ -46,7 +46,7 @@ fn a_branch_is_compared_with_its_own_runs_and_first_with_the_branch_it_forked_fr
         finish(&second)["reference"],
         "the last accepted run of `topic`"
     );
-    // What was accepted on the topic is nothing to `main`.
+    // Accepting a run of the topic branch does not affect `main`.
     made.git(&machine, &["switch", "--quiet", "main"]);
     let main = measure(&machine, &made, 100.0).expect_code(0);
     assert_eq!(reference_runs(&main, "a"), [1]);
@@ -151,7 +151,7 @@ fn a_repository_without_a_commit_and_a_directory_without_one_have_no_git_facts()
     made.git(&machine, &["init", "--quiet"]);
     measure(&machine, &made, 100.0).expect_code(0);
     assert_eq!(runs(&machine, &made)[0]["git"], Value::Null);
-    // The first commit does not make everything new.
+    // After the first commit, benchmarks still have their earlier reference.
     made.commit(&machine);
     let run = measure(&machine, &made, 200.0).expect_code(1);
     assert_eq!(reference_runs(&run, "a"), [2]);
@@ -186,7 +186,7 @@ fn two_packages_of_one_repository_have_histories_of_their_own() {
     let run = measure(&machine, &inner, 200.0).expect_code(0);
     assert_eq!(verdict(&run, "a"), "new");
     assert_eq!(runs(&machine, &made).len(), 1);
-    // The number of a run of the other one stands for nothing.
+    // Run numbers of the other package are not accepted here.
     inner
         .perfcheck(&machine, &["show", "1"])
         .run()

@@ -1,4 +1,4 @@
-//! What becomes of samples between a file and what is told of them: no digit is lost, none is left out of a description.
+//! Samples from an imported file to the output: no digit is lost, and no sample is missing in a description.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ fn json(machine: &Machine, words: &[&str]) -> Perfcheck {
     stored(machine, words).args(JSON)
 }
 
-/// Decimal numbers of up to 17 digits from 1e-9 to 1e15, the same for every test.
+/// Returns decimal numbers of up to 17 digits from 1e-9 to 1e15, the same for every test.
 fn decimals(count: u64) -> impl Iterator<Item = String> {
     (0..count).map(|i| {
-        // Steele, Lea and Flood's mixer of a counter.
+        // Steele, Lea and Flood's mixing function of a counter.
         let mut z = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -47,7 +47,7 @@ fn decimals(count: u64) -> impl Iterator<Item = String> {
 #[test]
 fn every_decimal_number_that_is_imported_comes_back_as_the_float_nearest_to_it() {
     let machine = Machine::new();
-    // The standard library reads digits exactly; the power of ten takes the unit to nanoseconds.
+    // The standard library parses digits exactly. The power of ten converts the unit to nanoseconds.
     for (unit, power) in [("ns", 0), ("us", 3), ("s", 9), ("amount:pages", 0)] {
         let name = unit.replace(':', "-");
         let mut table = "name,value\n".to_owned();
@@ -137,7 +137,7 @@ fn changes_of_mean_and_median_are_of_all_samples_of_processes_of_unequal_length_
             exceeded["found"]["estimate"], message["change_of_mean"]["estimate"],
             "{exceeded}"
         );
-        // What the first samples of all processes say, the decision's own, is the opposite.
+        // The first samples of all processes, on which the tool's own decision is based, show the opposite.
         assert!(
             message["change"]["estimate"].as_f64().unwrap() < 0.0,
             "{message}"

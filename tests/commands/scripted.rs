@@ -1,11 +1,11 @@
-//! Quick runs whose times a script gives, and what they said.
+//! Quick runs with scripted times, and access to their messages.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// Settings under which a run takes no time worth mentioning.
+/// Flags with which a run takes hardly any time.
 pub const QUICK: [&str; 8] = [
     "--rounds",
     "3",
@@ -17,13 +17,13 @@ pub const QUICK: [&str; 8] = [
     "1000",
 ];
 
-/// The variable with the script.
+/// The variable with the script of the clock.
 pub const CLOCK: &str = "PERFCHECK_SCRIPTED_CLOCK";
 
 /// The benchmarks of testbench/steady.
 pub const STEADY: [&str; 3] = ["arithmetic", "memory", "text"];
 
-/// A script in which all `ids` take 100 ns but for `changed`, which take so many.
+/// Returns a script in which all `ids` take 100 ns, except `changed`, which take the given nanoseconds.
 ///
 /// Processes differ by 1 %, as those of a real machine do.
 pub fn script(ids: &[&str], changed: &[(&str, f64)]) -> String {
@@ -35,7 +35,7 @@ pub fn script(ids: &[&str], changed: &[(&str, f64)]) -> String {
     ids.iter().map(item).collect::<Vec<_>>().join(";")
 }
 
-/// A quick run of testbench/steady in which `changed` take so many nanoseconds, the others 100.
+/// Prepares a quick run of testbench/steady in which `changed` take the given nanoseconds, and all others 100.
 pub fn steady(machine: &Machine, changed: &[(&str, f64)]) -> Perfcheck {
     machine
         .perfcheck()
@@ -45,12 +45,12 @@ pub fn steady(machine: &Machine, changed: &[(&str, f64)]) -> Perfcheck {
         .env(CLOCK, script(&STEADY, changed))
 }
 
-/// A command on what is stored of testbench.
+/// Prepares a command on the stored runs of testbench.
 pub fn stored(machine: &Machine, words: &[&str]) -> Perfcheck {
     machine.perfcheck().args(words).testbench("")
 }
 
-/// Exports run 1, changes lines of the file and imports it as a run of its own.
+/// Exports run 1, changes lines of the file and imports the file as another run.
 pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
     let exported = stored(machine, &["store", "export", "1"])
         .run()
@@ -64,7 +64,7 @@ pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
                 file.push('\n');
                 continue;
             }
-            // It would be about the run as it was.
+            // Leave out the conclusion, which belongs to the unchanged run.
             Some("conclusion") => continue,
             Some("run") => value["begun"]["seed"] = 20_261_122.into(),
             Some("end") => value["lines"] = (file.lines().count() + 1).into(),
@@ -81,7 +81,7 @@ pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
         .expect_code(0);
 }
 
-/// The verdict of each id, by the messages of a run or a comparison.
+/// Returns the verdict of each id, from the messages of a run or comparison.
 #[track_caller]
 pub fn verdicts(finished: &Finished) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
@@ -92,7 +92,7 @@ pub fn verdicts(finished: &Finished) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The verdict of one id.
+/// Returns the verdict of one id.
 #[track_caller]
 pub fn verdict(finished: &Finished, id: &str) -> String {
     verdicts(finished)
@@ -100,7 +100,7 @@ pub fn verdict(finished: &Finished, id: &str) -> String {
         .unwrap_or_else(|| panic!("no verdict about {id:?}:\n{finished}"))
 }
 
-/// The runs that an id was compared with.
+/// Returns the runs with which an id was compared.
 #[track_caller]
 pub fn reference_runs(finished: &Finished, id: &str) -> Vec<u64> {
     finished
@@ -114,7 +114,7 @@ pub fn reference_runs(finished: &Finished, id: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The last message of a run or a comparison.
+/// Returns the last message of a run or comparison.
 #[track_caller]
 pub fn finish(finished: &Finished) -> Value {
     let mut messages = finished.messages("run-finished");
@@ -122,7 +122,7 @@ pub fn finish(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
-/// The message of this reason about one id.
+/// Returns the message with this reason about one id.
 #[track_caller]
 pub fn message(finished: &Finished, reason: &str, id: &str) -> Value {
     finished
@@ -132,7 +132,7 @@ pub fn message(finished: &Finished, reason: &str, id: &str) -> Value {
         .unwrap_or_else(|| panic!("no {reason} of {id:?}:\n{finished}"))
 }
 
-/// The only explanation that a command gave.
+/// Returns the only explanation in the output of a command.
 #[track_caller]
 pub fn explanation(finished: &Finished) -> Value {
     let mut messages = finished.messages("explanation");
@@ -140,7 +140,7 @@ pub fn explanation(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
-/// The sentence about something.
+/// Returns the sentence of an explanation on the topic `what`.
 #[track_caller]
 pub fn about(message: &Value, what: &str) -> Value {
     let sentences = message["sentences"].as_array().expect("a list");
@@ -151,7 +151,7 @@ pub fn about(message: &Value, what: &str) -> Value {
         .clone()
 }
 
-/// Whether the sentence about something has these words.
+/// Asserts that the sentence on the topic `what` contains these words.
 #[track_caller]
 pub fn says(message: &Value, what: &str, words: &[&str]) {
     let sentence = about(message, what);

@@ -1,4 +1,4 @@
-//! `doctor --benches`: known differences, called what they are.
+//! `doctor --benches`: known differences are detected, and equal executables raise no alarm.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -148,7 +148,8 @@ fn how_long_it_takes_is_said_beforehand_by_its_plan() {
             "{finished}"
         );
     };
-    // A round: 2 ms of warm-up a side, as much for their starts, at most 40 ms of samples; 200 of them in each of two comparisons: 2 x 200 x 46 ms.
+    // A round takes at most 46 ms: up to 40 ms of samples, and the rest for starting and warming up both processes. Each of the two comparisons has
+    // 200 rounds: 2 x 200 x 46 ms.
     let words = ["--trials", "1"];
     expected(
         &words,

@@ -1,4 +1,4 @@
-//! A table as the harness of the serializer methodology would log it, made up: the same bytes for the same seed.
+//! A made-up log in the format of the serializer methodology's harness. The same seed gives the same bytes.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ const DATA: [&str; 6] = [
 ];
 const REPETITIONS: u32 = 100;
 
-/// Ten serializers, six types of data, two modes, a hundred repetitions each and a warm-up as repetition 0, in ticks of 100 ns; one value in fifty is
-/// disturbed. `slower` takes 8 % longer to serialise; nothing else differs between two seeds but chance.
+/// Returns a log of ten serializers, six types of data and two modes, with a hundred repetitions each and a warm-up as repetition 0, in ticks of 100
+/// ns. One value in fifty is disturbed. `slower` takes 8 % longer to serialize. Otherwise, logs with different seeds differ only by chance.
 pub fn log(seed: u64, slower: Option<&str>) -> String {
     let name = "serializers";
     let mut draws = Draws::new(Stream { seed, name }, 0);

@@ -1,6 +1,6 @@
-//! The serializer methodology as its users meet it: a log is imported, described, pivoted, and two of its versions are compared.
+//! The serializer methodology from start to end: a log is imported, described and pivoted, and two of its versions are compared.
 //!
-//! Logs and expected values are those of `serializers.json`, which `reference.py` writes with `NumPy` and `SciPy`: what the fences leave, then
+//! `reference.py` writes the logs and the expected values of `serializers.json` with `NumPy` and `SciPy`: the values within the fences, then
 //! statistics, then the pivot, then the fastest.
 
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn reference() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Imports a version of the log, 1 or 2, with these flags beside those of every import here.
+/// Imports version 1 or 2 of the log with these flags and those common to all imports here.
 fn import(machine: &Machine, reference: &Value, version: usize, words: &str) -> Finished {
     let path = machine.home().join(format!("v{version}.csv"));
     let text = reference["csv"][version - 1].as_str().expect("a table");
@@ -48,7 +48,7 @@ fn near(what: &str, found: &Value, expected: &Value) {
     );
 }
 
-/// The cell of a benchmark in a pivot of serializers in rows, data and values in columns.
+/// Returns the cell of a benchmark in a pivot with serializers in rows, and data and values in columns.
 fn cell(pivot: &Finished, id: &str, value: &str) -> Value {
     let (serializer, column) = id.split_once('/').expect("an id of three parts");
     let rows = pivot.messages("pivot-row");
@@ -99,7 +99,7 @@ fn s3_s4_s8_s9_s11_s12_s15_statistics_of_a_pivot_are_of_what_the_fences_leave() 
         near(id, &message["mean"], &expected["time"]);
         near(id, &message["per_second"]["min"], &expected["min-ops"]);
     }
-    // Percentiles and MAD as the methodology states them: interpolated, and without a factor.
+    // Percentiles and MAD as the methodology defines them: percentiles are interpolated, and the MAD has no factor.
     let percentiles = [5, 25, 75, 95, 99]
         .map(|p| format!("p{p}-linear"))
         .join("+");
@@ -124,7 +124,7 @@ fn s3_s4_s8_s9_s11_s12_s15_statistics_of_a_pivot_are_of_what_the_fences_leave() 
         }
         let (mad, scaled) = (cell(&found, id, "mad-unscaled"), cell(&found, id, "mad"));
         let ratio = scaled["number"].as_f64().unwrap() / mad["number"].as_f64().unwrap();
-        // 1 / scipy.stats.norm.ppf(0.75), as it is usually rounded
+        // 1 / scipy.stats.norm.ppf(0.75), rounded as usual
         assert!((ratio - 1.4826).abs() < 1e-9, "{ratio}");
         assert_eq!(
             cell(&found, id, "samples")["number"],
@@ -161,7 +161,7 @@ fn s16_s_x3_intervals_of_means_have_their_level_resamples_and_seed() {
         let [level, resamples, seed] = &setting.as_array().expect("a list")[..] else {
             panic!("{setting}");
         };
-        // The first are the defaults, which nobody has to say.
+        // The first settings are the defaults, which need no flags.
         let words = match at {
             0 => String::new(),
             _ => format!(" --confidence-level {level} --resamples {resamples} --seed {seed}"),
@@ -228,7 +228,7 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
             expected["is reference"],
             "{id}"
         );
-        // At 5 %, of the p that the reference says.
+        // Significant means that the reference's p is below 5 %.
         let is_significant = expected["p-value"].as_f64().is_some_and(|p| p < 0.05);
         let word = is_significant.then_some("significant");
         assert_eq!(cell(&found, id, "p-value")["word"].as_str(), word, "{id}");
@@ -247,7 +247,7 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
         }
     }
     assert!(significant > 0, "{found:?}");
-    // Without the filter the stall would choose another fastest.
+    // Without the filter, the stall would change which serializer is the fastest.
     let raw = pivot(&machine, "cliffs-delta", " --outliers none");
     assert_eq!(
         cell(&raw, "Bincode/Person/ser", "cliffs-delta")["is_reference"],
@@ -260,7 +260,7 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     let machine = Machine::new();
     let reference = reference();
     let imported = import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
-    // 9e10 ns over the median of 2631 ns of all thirty; their mean is over a thousand medians, too.
+    // 9e10 ns divided by the median of all thirty samples, 2631 ns. Their mean is also more than a thousand medians.
     let said = "one sample takes 90.000 s";
     assert!(
         imported
@@ -288,7 +288,7 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     import(&machine, &reference, 2, "--outliers iqr --save-baseline v2");
     let columns = run(&machine, "compare v1 v2 --statistic mean --fail-on none").expect_code(0);
     assert!(columns.stderr.contains(said), "{columns}");
-    // A slow thing is not absurd for being slow.
+    // A slow benchmark is not absurd merely because it is slow.
     let path = machine.home().join("slow.csv");
     fs::write(&path, "n,s\na,2\na,3\na,2.5\n").expect("a file in our own directory");
     let command = stored(
@@ -350,7 +350,7 @@ fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
     let words =
         "compare v1 --pivot rows=Language,cols=TestDataName+value,value=time --message-format json";
     let found = run(&machine, words).expect_code(0);
-    // C# has two serializers: their geometric mean. Rust has one.
+    // C# has two serializers, so its cell is their geometric mean. Rust has one.
     let time = |id: &str| {
         described(&reference)[id]["time"]
             .as_f64()
@@ -375,7 +375,7 @@ fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
             .contains("SerializerName, TestDataName, value, Language"),
         "{unknown}"
     );
-    // A benchmark is of one language.
+    // A benchmark must have only one language.
     let path = machine.home().join("two.csv");
     fs::write(&path, "n,l,v\na,rust,1\na,go,2\n").expect("a file in our own directory");
     let command = stored(
@@ -408,7 +408,7 @@ fn s13_split_violins_have_two_series_a_row_of_what_the_filter_left() {
         stored(&machine, &words).run()
     };
     let picture = split("(ser|deser)$").expect_code(0).stdout;
-    // A curve and a median for each of both series of six rows.
+    // Six rows have a curve and a median for each of the two series.
     for (part, count) in [
         ("<path class=\"area\"", 6),
         ("<path class=\"second\"", 6),
@@ -420,7 +420,7 @@ fn s13_split_violins_have_two_series_a_row_of_what_the_filter_left() {
         picture.contains("deser (above) and ser (below), run 1"),
         "{picture}"
     );
-    // Nearest rank: of 27 values left the fourteenth, which numpy.median is, too.
+    // By nearest rank, the median of the 27 remaining values is the fourteenth, which numpy.median also returns.
     let median = |id: &str| {
         described(&reference)[id]["median"]
             .as_f64()

@@ -1,4 +1,4 @@
-//! The tables in Cargo.toml: who is heard, and what is refused.
+//! The tables in Cargo.toml: which setting takes precedence, and which settings are refused.
 
 use serde_json::Value;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, script};
 use crate::support::{Finished, Machine};
 
-/// Times short enough for tests; processes and samples are up to each test.
+/// Tables with times that are short enough for tests. Each test sets processes and samples.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
 rounds = 2
@@ -33,7 +33,7 @@ rounds = 4
 noise-threshold = 0.05
 "#;
 
-/// What was in force for a benchmark: processes, samples.
+/// Returns the settings of a benchmark: processes, samples.
 #[track_caller]
 fn sampling(finished: &Finished, id: &str) -> (u64, u64) {
     let messages = finished.messages("benchmark-measured");
@@ -67,7 +67,7 @@ fn the_nearest_table_is_heard_and_the_command_line_before_all() {
             .args(more)
             .run()
     };
-    // `new` is among the verdicts that make it fail here.
+    // The tables make the run fail on `new`.
     let first = run(&[]).expect_code(1);
     assert_eq!(sampling(&first, "hash/small"), (3, 12));
     assert_eq!(sampling(&first, "sort/small"), (3, 14));
@@ -211,7 +211,7 @@ fn a_warm_up_may_be_counted_by_a_table_and_the_nearest_one_says_how() {
         let count = found["sampling"]["warm_up_iterations"].as_u64();
         (count, phase(found, "warm_up").concat())
     };
-    // Iterations take 100 ns in the first process, 101 ns in the second.
+    // Iterations take 100 ns in the first process and 101 ns in the second.
     let counted = |count: u64| {
         (
             Some(count),
@@ -221,7 +221,7 @@ fn a_warm_up_may_be_counted_by_a_table_and_the_nearest_one_says_how() {
     let by_table = run(&[]);
     assert_eq!(warm_up(&by_table, "usual"), counted(25));
     assert_eq!(warm_up(&by_table, "few"), counted(7));
-    // Doubled rounds until they exceed 1 ms: 2^14 - 1 iterations; 1 + 2 + ... + 4096 take 0.82 ms.
+    // The warm-up doubles its rounds until they exceed 1 ms: 2^14 - 1 iterations, because 1 + 2 + ... + 4096 take only 0.82 ms.
     let timed = vec![(16_383, 1_638_300), (16_383, 1_654_683)];
     assert_eq!(warm_up(&by_table, "timed"), (None, timed));
     let by_flag = run(&["--warm-up-iterations", "3", "--fail-on", "none"]);
@@ -252,8 +252,8 @@ fn digits_of_latencies_are_those_of_the_nearest_table_and_of_the_command_line_be
         let longest = found["percentiles"][4]["merged_ns"].as_u64();
         (found["digits"].as_u64().unwrap_or(0), longest.unwrap_or(0))
     };
-    // The longest operation takes 1.006 x 1234567 = 1241974 ns. Counters there are 8192 ns wide with two digits, 64 with four, 8 with five:
-    // 151 x 8192, 19405 x 64, 155246 x 8.
+    // The longest operation takes 1.006 x 1234567 = 1241974 ns. The counters there are 8192 ns wide with two digits, 64 ns with four, and 8 ns with
+    // five: 151 x 8192, 19405 x 64, 155246 x 8.
     let workspace = "[workspace.metadata.perfcheck]\nlatency-digits = 2\n";
     let both = format!("{workspace}\n[package.metadata.perfcheck]\nlatency-digits = 4\n");
     assert_eq!(digits(workspace, &[]), (2, 1_236_992));

@@ -1,4 +1,4 @@
-//! Signals while a program works for us: each is heard, whoever gets it, and no program outlives the command.
+//! Signals while git, cargo or rustc runs: the command obeys each signal, whichever process receives it, and no program outlives the command.
 
 use rustix::process::Signal;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{Machine, Perfcheck, run, write_program};
 
-/// A command while git, cargo or rustc is at work.
+/// A command that waits for git, cargo or rustc.
 struct Stage {
-    /// The program that does not come to an end.
+    /// The program that never ends.
     program: &'static str,
-    /// It is the call with these arguments.
+    /// The arguments of the call that never ends.
     call: &'static str,
     command: &'static [&'static str],
 }
@@ -39,7 +39,7 @@ const fn stage(
     }
 }
 
-/// A package in a repository, whose one bench does nothing.
+/// Creates a package in a repository, with one bench that does nothing.
 pub fn package(machine: &Machine) -> PathBuf {
     let root = machine.home().join("package");
     fs::create_dir_all(root.join("benches")).expect("a directory");
@@ -76,7 +76,7 @@ pub fn perfcheck(machine: &Machine, root: &Path, words: &[&str]) -> Perfcheck {
         .current_dir(root)
 }
 
-/// Where `program` is found, unless something stands in for it.
+/// Returns the path of the real `program`.
 pub fn place_of(program: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").map(PathBuf::from);
     let beside = cargo.map(|cargo| cargo.with_file_name(program));
@@ -87,7 +87,7 @@ pub fn place_of(program: &str) -> PathBuf {
 }
 
 impl Stage {
-    /// The command, when it waits for its program.
+    /// Starts the command and returns it once it waits for the program.
     fn reached(&self, machine: &Machine, root: &Path) -> crate::support::Running {
         let stand_ins = machine.home().join("stand-ins");
         let started = machine.home().join("started");
@@ -126,7 +126,7 @@ fn a_signal_while_a_program_works_for_us_ends_both_with_130() {
     let root = package(&machine);
     for stage in &STAGES {
         let Stage { program, call, .. } = stage;
-        // A terminal sends Ctrl-C to the whole group, a CI system ends the process alone.
+        // A terminal sends Ctrl-C to the whole process group; a CI system ends only the process.
         for (to, signal) in [("the group", Signal::INT), ("the process", Signal::TERM)] {
             let running = stage.reached(&machine, &root);
             match signal {
@@ -151,7 +151,7 @@ fn a_filter_of_git_ends_with_the_command_however_that_ends() {
         let machine = Machine::new();
         let root = package(&machine);
         let started = machine.home().join("started");
-        // The user's own checkout has passed through it already.
+        // Set the filter after the commit, so that it does not affect the user's own checkout.
         let slow = format!("echo > {}; trap '' INT TERM; sleep 900", started.display());
         fs::write(root.join("data.slow"), "data").expect("written");
         fs::write(root.join(".gitattributes"), "*.slow filter=slow\n").expect("written");

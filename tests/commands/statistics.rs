@@ -1,4 +1,4 @@
-//! `show --stats`: the full record of a stored run, as text and as messages.
+//! `show --stats`: all statistics of a stored run, as text and as messages.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn number(value: &Value, path: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no number {path} in {value}"))
 }
 
-/// Two runs, of which the second is slower in `text`.
+/// Makes two runs; in the second one, `text` is slower.
 fn two_runs(machine: &Machine) {
     steady(machine, &[]).run().expect_code(0);
     steady(machine, &[("text", 200.0)]).run().expect_code(1);

@@ -1,4 +1,5 @@
-//! Rows of docs/internals/src/systems.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
+//! Tests of those rows of docs/internals/src/systems.md that no other file covers, through the command line. Expected numbers were computed with
+//! `NumPy` and `SciPy`.
 
 #![expect(clippy::format_push_string, reason = "texts of tests are short")]
 
@@ -11,7 +12,7 @@ use crate::commands::methods::{
 };
 use crate::support::Machine;
 
-/// The statistics of the one benchmark of a run.
+/// Returns the statistics of the only benchmark of a run.
 fn statistics(machine: &Machine, made: &Crate, words: &str) -> Value {
     let shown = made
         .perfcheck(machine, &["show", "--stats"])
@@ -22,7 +23,7 @@ fn statistics(machine: &Machine, made: &Crate, words: &str) -> Value {
     shown.messages("benchmark-statistics").remove(0)["statistics"].clone()
 }
 
-/// The number `member` of the diagnostic of this kind; `None` where there is no such diagnostic.
+/// Returns the number `member` of the diagnostic of this kind; `None` if there is no such diagnostic.
 fn diagnostic(statistics: &Value, kind: &str, member: &str) -> Option<Value> {
     let all = statistics["diagnostics"].as_array().expect("a list");
     let found = all.iter().find(|one| one["diagnostic"] == kind)?;
@@ -33,7 +34,7 @@ fn diagnostic(statistics: &Value, kind: &str, member: &str) -> Option<Value> {
 fn n8_n12_n13_fences_by_nearest_rank_keep_what_lies_on_them_in_any_order() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    // np.percentile([1..20, y], [25, 75], method="inverted_cdf") are 6 and 16: the fences lie at -9 and 31.
+    // np.percentile([1..20, y], [25, 75], method="inverted_cdf") are 6 and 16, so the fences are at -9 and 31.
     for (name, last, removed) in [("on", 31.0, 0), ("beyond", 31.0001, 1)] {
         let mut values: Vec<f64> = (1..=20).map(f64::from).collect();
         values.push(last);
@@ -72,7 +73,7 @@ fn s5_s6_s7_d9_d10_a_filter_of_few_samples_or_without_spread_leaves_everything()
             (&0.into(), &values.len().into())
         );
     }
-    // The tenth sample makes the same fence count.
+    // With ten samples, the fence applies and removes the outlier.
     let ten: Vec<f64> = nine.iter().copied().chain([4.5]).collect();
     import_processes(&machine, &made, ONE_PROCESS, ("ten", &[&ten]));
     let found = statistics(&machine, &made, "ten --outliers iqr");
@@ -84,14 +85,14 @@ fn n26_n_x8_b14_processes_have_a_median_without_a_distribution_and_a_mean_by_stu
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let found = statistics(&machine, &made, "before");
-    // The third and the tenth of twelve: 1 - 2 binom.cdf(2, 12, 1/2).
+    // The bounds are the third and the tenth of twelve values: 1 - 2 binom.cdf(2, 12, 1/2).
     near(&found["median_of_processes_ns"]["lower"], 99.6, 1e-12);
     near(&found["median_of_processes_ns"]["upper"], 101.5, 1e-12);
     near(&found["median_coverage"], 0.961_425_781_25, 1e-12);
     // np.std(ddof=1) / np.mean
     near(&found["cv"], 0.083_497_183_946_255_84, 1e-9);
-    // Six processes have a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e), e^2 = 5/6 sum (ln v - mean ln v)^2, v the mean without
-    // one of them.
+    // With six processes, the interval is a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e). e^2 = 5/6 sum (ln v - mean ln v)^2,
+    // where v are the means without one of the values.
     let means = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
     let means: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
     import_processes(&machine, &made, EACH_A_PROCESS, ("six", &means));
@@ -105,12 +106,12 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let found = compared(&compare(&machine, &made, "--test mann-whitney"));
-    // min(U1, U2): mannwhitneyu(after, before).statistic is 117, and 2 * 117 / 144 - 1.
+    // The statistic is min(U1, U2). mannwhitneyu(after, before).statistic is 117, and Cliff's delta is 2 * 117 / 144 - 1.
     near(&found["tested"]["statistic"], 144.0 - 117.0, 0.0);
     let effects = &found["effects"];
     near(&effects["cliffs_delta"], 0.625, 1e-12);
     assert_eq!(effects["label"], "large");
-    // np.median of all 144 differences; the difference in pooled deviations times 1 - 3 / (4 22 - 1).
+    // np.median of all 144 differences; the difference of the means in pooled deviations, times 1 - 3 / (4 22 - 1).
     near(&effects["shift_ns"]["estimate"], 1.75, 1e-9);
     near(&effects["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
     // exp of the mean of ln(after / before), process by process, -+ t.ppf(.975, 11) standard errors.
@@ -129,7 +130,7 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
         0.104_403_586_428_171_23,
         1e-9,
     );
-    // Each side's own numbers, told apart by size.
+    // The two sides have different numbers, so a mix-up would be found.
     assert_ne!(BEFORE, AFTER);
 }
 
@@ -144,10 +145,10 @@ fn m_x1_m_x2_intervals_that_overlap_are_no_difference() {
         import_processes(&machine, &made, EACH_A_PROCESS, (name, &processes));
     }
     let found = compared(&compare(&machine, &made, "--test interval"));
-    // The difference of the means over the sum of both margins, t.ppf(.975, 5) s / sqrt(6).
+    // The difference of the means divided by the sum of both margins, t.ppf(.975, 5) s / sqrt(6).
     near(&found["tested"]["statistic"], 0.786_651_977_212_154_7, 1e-9);
     assert_eq!(found["tested"]["significance"], "not-significant");
-    // At 20 % the margins are t.ppf(.9, 5) standard errors, and the same means are apart.
+    // At 20 %, the margins are t.ppf(.9, 5) standard errors, and the same means are significantly different.
     let found = compared(&compare(&machine, &made, "--test interval --alpha 20%"));
     near(
         &found["tested"]["statistic"],
@@ -166,7 +167,7 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
     let (low, high) = (around(100.0), around(110.0));
     import_processes(&machine, &made, EACH_A_PROCESS, ("apart", &[&low, &high]));
     let found = statistics(&machine, &made, "apart");
-    // np.std of both medians over the mean of both standard errors.
+    // np.std of both medians divided by the mean of both standard errors.
     let ratio = diagnostic(&found, "processes-differ", "ratio").expect("they differ");
     near(&ratio, 76.811_457_478_686_1, 1e-9);
     assert_eq!(diagnostic(&found, "drifts", "change"), None);
@@ -181,7 +182,7 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
         0.945_258_501_520_597_2,
         1e-9,
     );
-    // mannwhitneyu of both halves; the mean of the second over that of the first.
+    // mannwhitneyu of both halves, and the mean of the second half divided by that of the first.
     near(
         &number("halves-differ", "p_value"),
         3.338_388_820_428_8e-11,
@@ -232,7 +233,7 @@ fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
     };
     near(&value("mean"), 99.331_103_678_929_76, 1e-9);
     near(&value("std-dev"), 8.151_026_747_970_235, 1e-9);
-    // A rate of nothing has no harmonic mean, and is no measurement.
+    // A rate of zero has no harmonic mean, so it is refused as a measurement.
     std::fs::write(&log, "name,session,rate\na,0,100\na,1,0\n").expect("our own file");
     let refused = import("nothing").expect_code(2);
     assert!(refused.stderr.contains("rates.csv:3"), "{refused}");
@@ -240,7 +241,7 @@ fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
 
 #[test]
 fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_where_on() {
-    // Of 100 - d, 100 and 100 + d the deviation is d: sqrt((d^2 + d^2) / 2).
+    // The deviation of 100 - d, 100 and 100 + d is d: sqrt((d^2 + d^2) / 2).
     let around = |d: f64| [100.0 - d, 100.0, 100.0 + d];
     let told = |tables: &str, deviation: f64| {
         let machine = Machine::new();
@@ -271,8 +272,8 @@ fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_whe
 
 #[test]
 fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
-    // A permutation of 1 to 2500: a bound is its own rank. With sqrt 2500 = 50 the ranks are floor(1250 - 25 z) and ceil(1251 + 25 z), and
-    // norm.ppf((1 + level) / 2) = 1.6448536, 1.9599640, 2.5758293 and 3.2905267: 1250 - 25 z is 1208.88, 1201.0009, 1185.60 and 1167.74.
+    // The values are a permutation of 1 to 2500, so a bound equals its rank. With sqrt 2500 = 50, the ranks are floor(1250 - 25 z) and ceil(1251 + 25
+    // z). norm.ppf((1 + level) / 2) = 1.6448536, 1.9599640, 2.5758293 and 3.2905267, so 1250 - 25 z is 1208.88, 1201.0009, 1185.60 and 1167.74.
     let values: Vec<f64> = (0..2_500)
         .map(|i| f64::from(i * 1_237 % 2_500 + 1))
         .collect();
@@ -302,7 +303,7 @@ fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_f
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     import_processes(&machine, &made, ONE_PROCESS, ("before", &[&BEFORE]));
-    // 130 lies beyond the fence: np.std(left, ddof=1) / sqrt(11), and st.t.ppf(.975, 10) times that.
+    // 130 is beyond the fence: np.std(left, ddof=1) / sqrt(11), and st.t.ppf(.975, 10) times that.
     let of =
         |words: &str| statistics(&machine, &made, &format!("before {words}"))["of_samples"].clone();
     let found = of("--method nbenchmark");
@@ -311,14 +312,14 @@ fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_f
     near(&found["std_err_ns"], 0.304_837_038_160_900_9, 1e-9);
     near(&found["margin_ns"], 0.679_219_248_250_725_8, 1e-9);
     near(&found["mean_ns"]["upper"], 101.106_491_975_523_47, 1e-9);
-    // Yuen's knows of the value that went.
+    // Yuen's standard error allows for the removed value, so it is larger.
     let yuen = of("--method nbenchmark --trimmed-error winsorized");
     assert!(yuen["std_err_ns"].as_f64() > found["std_err_ns"].as_f64());
     assert_eq!(
         of("--outliers iqr-unguarded --quantile inverted-cdf --trimmed-error plain"),
         found
     );
-    // Equal quartiles: NBenchmark's fence has no guard.
+    // The quartiles are equal, and NBenchmark's fence has no guard for this case.
     let mut flat = vec![5.0; 7];
     flat.push(9.0);
     import_processes(&machine, &made, ONE_PROCESS, ("flat", &[&flat]));
@@ -341,7 +342,7 @@ fn c14_under_the_preset_of_criterion_the_changes_of_mean_and_median_are_printed(
             .args(words.split_whitespace());
         compared.run().expect_code(0).stdout
     };
-    // np.mean and np.median of after over those of before: 1263.9 / 1234.7 and 102.4 / 100.55.
+    // np.mean and np.median of after, divided by those of before: 1263.9 / 1234.7 and 102.4 / 100.55.
     let printed = text("--method criterion");
     assert!(
         printed.contains("a: the mean changed by +2.36 % [")
@@ -373,7 +374,7 @@ fn c10_c11_under_the_preset_of_criterion_intervals_of_few_processes_are_bootstra
     assert_eq!(of("")["intervals"], "t");
     let found = of("--method criterion");
     assert_eq!(found["intervals"], "bootstrap");
-    // Means of three draws with replacement from 100, 102 and 104: all three are the smallest once in 27.
+    // These are means of three draws with replacement from 100, 102 and 104. In 1 of 27 cases, all three draws are the smallest value.
     near(&found["mean_ns"]["lower"], 100.0, 1e-9);
     near(&found["mean_ns"]["upper"], 104.0, 1e-9);
 }
@@ -400,7 +401,7 @@ fn m4_m5_welch_tests_the_harmonic_means_of_rates() {
             .run()
             .expect_code(0);
     }
-    // st.ttest_ind_from_stats of st.hmean and mmtests' deviation of it times sqrt(5 / 4), equal_var=False.
+    // st.ttest_ind_from_stats of st.hmean and of mmtests' deviation of it times sqrt(5 / 4), equal_var=False.
     let found = compared(&compare(&machine, &made, "--method mmtests"));
     near(&found["tested"]["statistic"], 1.794_223_208_885_124_9, 1e-6);
     near(&found["p_value"], 0.110_530_192_745_291, 1e-6);
@@ -423,7 +424,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
         let shown = made.perfcheck(&machine, &["show", run, "--stats"]);
         shown.run().expect_code(0).stdout
     };
-    // scipy.stats.binom.cdf(0, 6, .5): of six values the extremes cover the median in 1 - 2 / 64.
+    // scipy.stats.binom.cdf(0, 6, .5): the extremes of six values contain the median with a probability of 1 - 2 / 64.
     let one = words(&text("one"));
     assert!(
         one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % rank interval, for any distribution"),
@@ -434,7 +435,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     let many = words(&text("many"));
     let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few distinct values";
     assert!(many.contains(&format!("median {point}")), "{many}");
-    // Intervals of these cover too seldom of four processes.
+    // For four processes, these intervals would not have their stated coverage.
     for said in [
         "mean, BCa - needs at least 50 processes for a 95 % interval",
         "std dev 834.1 ps too few processes or samples for a 95 % interval",
@@ -461,7 +462,7 @@ fn what_takes_nothing_any_more_is_improved_by_the_default_test_as_by_those_of_th
     for words in ["", "--method nbenchmark", "--method criterion"] {
         let found = compared(&compare(&machine, &made, words));
         assert_eq!(found["verdict"], "improved", "{words}: {found}");
-        // A shift of ranks is relative to the median of the base, about which its values vary.
+        // The shift of a rank test is relative to the median of the base, around which its values vary.
         near(&found["change"]["estimate"], -1.0, 0.01);
     }
 }

@@ -1,9 +1,9 @@
-//! The same stored data and the same seed give the same bytes, whatever the number of threads.
+//! The same stored data and the same seed give the same output for any number of threads.
 
 use crate::commands::scripted::{CLOCK, STEADY, script, stored};
 use crate::support::{Machine, Perfcheck};
 
-/// Nine processes, whose intervals Criterion's test bootstraps.
+/// Flags for nine processes, whose intervals Criterion's test bootstraps.
 const SETTINGS: [&str; 8] = [
     "--rounds",
     "9",
@@ -15,7 +15,7 @@ const SETTINGS: [&str; 8] = [
     "none",
 ];
 
-/// Runs a command with 1, 2 and 8 threads, and expects the same bytes; returns them.
+/// Runs a command with 1, 2 and 8 threads, asserts that the output is the same, and returns it.
 #[track_caller]
 fn with_any_number_of_threads(command: impl Fn() -> Perfcheck) -> String {
     let with = |threads: &str| command().env("RAYON_NUM_THREADS", threads).run();
@@ -30,7 +30,7 @@ fn with_any_number_of_threads(command: impl Fn() -> Perfcheck) -> String {
 #[test]
 fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
     let machine = Machine::new();
-    // All processes differ, and so do all benchmarks.
+    // All processes and all benchmarks have different times.
     let times = |percent: u32| -> String {
         let processes = (0..9_u32).map(|k| f64::from(percent) + 0.37 * f64::from(k * k % 7));
         let processes: Vec<String> = processes.map(|ns| ns.to_string()).collect();

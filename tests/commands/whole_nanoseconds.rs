@@ -1,5 +1,5 @@
-//! Tables of whole nanoseconds, in which many values are equal, as their users compare them. Expected numbers are those of `SciPy` and `NumPy`; the interval between
-//! ties is `np.interp` of the mid-ranks of all differences.
+//! Comparisons of tables of whole nanoseconds, in which many values are equal. Expected numbers were computed with `SciPy` and `NumPy`. The interval
+//! between ties is `np.interp` of the mid-ranks of all differences.
 
 use crate::commands::crates::Crate;
 use crate::commands::methods::{
@@ -7,7 +7,7 @@ use crate::commands::methods::{
 };
 use crate::support::Machine;
 
-/// The numbers of the last cell in the only row of this pivot.
+/// Returns the numbers of the last cell in the only row of this pivot.
 fn pivot(machine: &Machine, made: &Crate, words: &str) -> Vec<f64> {
     let found = made
         .perfcheck(machine, &["compare"])
@@ -26,14 +26,14 @@ fn pivot(machine: &Machine, made: &Crate, words: &str) -> Vec<f64> {
         .collect()
 }
 
-/// So many samples of each time.
+/// Returns the given number of samples of each time.
 fn samples(counts: &[(f64, usize)]) -> Vec<f64> {
     let each = counts.iter().copied();
     each.flat_map(|(time, count)| std::iter::repeat_n(time, count))
         .collect()
 }
 
-/// Two runs of 200 samples: 12 ns on average, and 2.4 % more.
+/// Imports two runs of 200 samples: one with 12 ns on average, the other with 2.4 % more.
 fn imported(machine: &Machine) -> Crate {
     let made = Crate::of(machine, &["a"], "");
     let before = [(10.0, 14), (11.0, 48), (12.0, 76), (13.0, 48), (14.0, 14)];
@@ -66,7 +66,7 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     near(&shift["estimate"], 12.0 * 0.023_768_556_005_398_11, 1e-9);
     assert!(shift["lower"].as_f64() < shift["upper"].as_f64(), "{shift}");
 
-    // use_continuity=True, and the change of the means: of what the fence leaves, and of all samples.
+    // The same with use_continuity=True, and the change of the means: first for the samples within the fence, then for all samples.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.003_510_060_426_189_156, 1e-9);
     assert_eq!(found["verdict"], "regressed");
@@ -81,7 +81,7 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     assert_eq!(found["verdict"], "regressed");
     near(&found["change"]["estimate"], 0.024_166_666_666_666_67, 1e-9);
 
-    // The default for tables that do not tell processes apart, with the threshold of stored runs and without one.
+    // The default for tables that do not distinguish processes, with the threshold of stored runs and without one.
     let found = compared(&compare(&machine, &made, ""));
     assert_eq!(found["decided_by"], "mann-whitney");
     near(&found["p_value"], 0.011_103_330_168_974_522, 1e-9);
@@ -127,7 +127,7 @@ fn n17_b7_m_x7_a_percentile_is_the_same_number_in_pivots_columns_and_show_by_any
     for name in ["before", "after"] {
         import_processes(&machine, &made, ONE_PROCESS, (name, &[&values]));
     }
-    // np.percentile(values, q, method="inverted_cdf"), "linear", and the value of rank int(n q / 100).
+    // np.percentile(values, q) with method="inverted_cdf" and with "linear", and the value of rank int(n q / 100).
     let expected = [
         ("", [1793.0, 1827.0, 1835.0]),
         ("--quantile inverted-cdf", [1793.0, 1827.0, 1835.0]),
@@ -176,7 +176,8 @@ fn n31_s17_the_p_of_a_pivot_is_found_and_corrected_as_it_is_asked_for() {
         let found = pivot(&machine, &made, &format!("{layout} {words}"));
         found.last().copied().expect("a cell")
     };
-    // mannwhitneyu(after, before, method="asymptotic"), without and with continuity correction; of all samples whatever the preset leaves out of summaries.
+    // mannwhitneyu(after, before, method="asymptotic"), without and with continuity correction. All samples are used, even if the preset leaves some
+    // out of summaries.
     for (words, expected) in [
         ("--rank-p asymptotic", 0.009_374_768_459_434_895),
         ("--method nbenchmark", 0.009_374_768_459_434_895),

@@ -1,4 +1,4 @@
-//! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
+//! Truncated files and files with a changed byte: they are read, or refused with a position, and nothing panics.
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::config::Tables;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// So many damages of each kind are done to a file, spread over it.
+/// Number of damages of each kind, spread over a file.
 const DAMAGES: usize = 250;
 
-/// Bytes that mean something to readers, put in place of others.
+/// Bytes with a meaning for readers, which replace other bytes.
 const MEANINGFUL: &[u8] = b"\"\\{}[],:.-+eE019 \n\t\x00\x7f\xff\xc3/#|";
 
 /// A file with one damage.
@@ -20,7 +20,7 @@ struct Damage {
     bytes: Vec<u8>,
 }
 
-/// All cuts and one change of each byte, or `most` of each spread over the file.
+/// Returns all truncations of a file and one change of each byte, or at most `most` of each, spread over the file.
 fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     let step = bytes.len().div_ceil(most).max(1);
     let places = (0..bytes.len()).filter(move |at| (at + at / step).is_multiple_of(step));
@@ -41,7 +41,7 @@ fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     cuts.chain(changes)
 }
 
-/// Names that can be shown, values that can be divided; or a reason with the name of the file.
+/// Asserts that a result has printable names and finite values that are not negative, or that the error names the file.
 #[track_caller]
 fn is_sane(read: Result<Vec<ForeignRun>, String>, name: &str, said: &str) {
     let runs = match read {
@@ -122,7 +122,7 @@ fn all_damages_are_read_or_refused() {
     damage_trees(usize::MAX);
 }
 
-/// A file of this name.
+/// Returns a file with this name.
 fn file(name: &str, bytes: &[u8]) -> InputContent {
     InputContent {
         name: name.to_owned(),
@@ -177,7 +177,7 @@ fn a_damaged_table_of_settings_is_read_or_refused_by_chance() {
     assert_eq!(read(&table).map(drop), Ok(()));
     let whole = serde_json::to_vec(&table).unwrap();
     perfcheck_mutations::attack("settings", &[whole], |bytes| {
-        // Cargo has read the manifest: what comes is JSON, of any kind.
+        // Cargo parses the manifest, so the settings arrive as JSON of any shape.
         let Ok(table) = serde_json::from_slice::<Value>(bytes) else {
             return;
         };

@@ -1,4 +1,5 @@
-//! What other benchmark programs wrote, read as `import` reads it: the files of `tests/exchange/samples` are theirs, and so is the damage.
+//! Files of other benchmark programs, read as `import` reads them. The files in `tests/exchange/samples` were written by these programs. Tests also
+//! read damaged copies of them.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 
@@ -12,17 +13,17 @@ use perfcheck_analysis::model::ProgressReporter;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the files are.
+/// Returns the directory of the files.
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exchange/samples")
 }
 
-/// A file among them.
+/// Reads one of the files.
 fn sample(name: &str) -> InputContent {
     read(&directory().join(name), &mut std::io::empty()).unwrap()
 }
 
-/// The names of all files that a reader is given whole, in order.
+/// Returns the names of all files that a reader gets as a whole, sorted.
 fn file_names() -> Vec<String> {
     let mut names: Vec<String> = (fs::read_dir(directory()).unwrap())
         .map(|entry| entry.unwrap())
@@ -34,7 +35,7 @@ fn file_names() -> Vec<String> {
     names
 }
 
-/// The runs of a file, of the format that its content shows.
+/// Reads the runs of a file, whose format is detected from its content.
 fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     let format = detect(&file).map_err(|error| error.to_string())?;
     read_runs(
@@ -45,7 +46,7 @@ fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     .map_err(|error| error.to_string())
 }
 
-/// The runs of a tree.
+/// Reads the runs of a tree.
 fn runs_of_tree(tree: PathBuf) -> Result<Vec<ForeignRun>, String> {
     read_runs(
         &ForeignInput::Trees(&[tree]),

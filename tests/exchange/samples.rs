@@ -1,11 +1,11 @@
-//! What is read from whole files. The snapshots hold every value; `INSTA_UPDATE=always` renews them after `samples/make.sh`.
+//! The result of reading whole files. The snapshots contain every value; `INSTA_UPDATE=always` updates them after `samples/make.sh`.
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::interchange::{FileFormat, ForeignRun, detect};
 use std::fmt::Write as _;
 use std::fs;
 
-/// Everything that was read, in lines.
+/// Formats all that was read as lines.
 fn text(runs: &[ForeignRun]) -> String {
     let mut text = String::new();
     for run in runs {
@@ -79,7 +79,7 @@ fn every_baseline_of_criterions_trees_is_a_run_with_all_of_its_samples() {
     }
 }
 
-/// `new` is what was measured last: a run of its own, unless a baseline of the same tree has the same numbers.
+/// `new` has the last measurement. It is a run of its own unless a baseline of the same tree has the same numbers.
 #[test]
 fn the_newest_numbers_of_a_tree_are_a_run_where_no_baseline_has_them() {
     let place = tempfile::tempdir().unwrap();

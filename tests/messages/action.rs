@@ -1,5 +1,5 @@
-//! `action.yml`, step by step: its scripts run one after another in a shell with the variables that GitHub sets. What other actions would do, and
-//! GitHub's command line program, the test does.
+//! Runs `action.yml` step by step: its scripts run one after another in a shell, with the variables that GitHub sets. The test replaces other actions
+//! and GitHub's command-line program.
 
 use saphyr::Yaml;
 use std::collections::BTreeMap;
@@ -12,26 +12,26 @@ use crate::support::{Finished, Machine, run, write_program};
 
 const ACTION: &str = include_str!("../../action.yml");
 
-/// Three rounds of builds that are what they are, always of the same chances.
+/// Arguments for a short run with a fixed seed.
 const ARGUMENTS: &str = "--offline --seed 7 --rounds 5";
 
 /// A job with this action as its only step that does something.
 struct Job<'m> {
     project: Project<'m>,
-    /// What expressions stand for: `github.*`, `runner.*`, `inputs.*`, and `steps.*` of the steps that have run.
+    /// Values of expressions: `github.*`, `runner.*`, `inputs.*`, and `steps.*` of the steps that have run.
     values: BTreeMap<String, String>,
-    /// The steps that have run, by their ids.
+    /// Ids of the steps that have run.
     done: Vec<String>,
 }
 
-/// How the last script ended, and the steps that have run.
+/// The result of the last script, and the steps that have run.
 struct Ended {
     last: Finished,
     steps: Vec<String>,
 }
 
 impl<'m> Job<'m> {
-    /// About a pull request that makes the benchmark `cost` take so many nanoseconds, 100 before.
+    /// Creates a job for a pull request that changes the time of `cost` from 100 to `nanoseconds`.
     fn new(machine: &'m Machine, nanoseconds: u64) -> Self {
         let project = Project::new(machine);
         project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
@@ -83,7 +83,7 @@ impl<'m> Job<'m> {
         self.project.machine.home().join("runner")
     }
 
-    /// An output that no step has set is empty; everything else has to be known.
+    /// Returns the value of a name. An output that no step has set is empty; all other names must be known.
     fn value(&self, name: &str) -> String {
         let is_output = name.starts_with("steps.");
         match self.values.get(name) {
@@ -104,7 +104,7 @@ impl<'m> Job<'m> {
         result
     }
 
-    /// Whether a condition holds: comparisons between names and quoted texts, joined by `&&`.
+    /// Reports whether a condition holds. Conditions are comparisons between names and quoted texts, joined by `&&`.
     fn holds(&self, condition: &str) -> bool {
         let condition = condition.trim_start_matches("${{").trim_end_matches("}}");
         condition.split("&&").all(|term| {
@@ -162,7 +162,7 @@ impl<'m> Job<'m> {
         (self, Ended { last, steps })
     }
 
-    /// In place of what takes minutes: the executable is there, where the script would install it.
+    /// Replaces the installation, which would take minutes: copies the built executable to the place where the script would install it.
     fn install(&self, script: &str) -> Option<Finished> {
         let wanted =
             "cargo install --locked --path \"$ACTION\" --root \"$RUNNER_TEMP/cargo-perfcheck\"";
@@ -174,12 +174,12 @@ impl<'m> Job<'m> {
         None
     }
 
-    /// Runs the script of a step as the runner does, and takes over what it sets.
+    /// Runs the script of a step as the runner does, and records the outputs that it sets.
     fn script(&mut self, step: &Yaml<'_>, id: &str) -> Finished {
         let text = |name: &str| member(step, name).and_then(Yaml::as_str);
         assert_eq!(text("shell"), Some("bash"), "{id}");
         let script = text("run").expect("a script");
-        // What an expression becomes is part of the script: through a variable it is text.
+        // The value of an expression would become part of the script. Passed in a variable, it remains text.
         assert!(!script.contains("${{"), "{script}");
         let machine = self.project.machine;
         let file = self.temporary().join("step.sh");
@@ -227,7 +227,8 @@ impl<'m> Job<'m> {
         finished
     }
 
-    /// GitHub's program, which notes how it is called; `comments` are those that are there, `ends` how a call that writes ends.
+    /// Installs a replacement for GitHub's program that records its calls. `comments` are the existing comments, `ends` is the exit status of calls
+    /// that write.
     fn with_github(&self, comments: &str, ends: u8) -> &Self {
         let directory = self.project.machine.home().join("programs");
         fs::create_dir(&directory).expect("a directory");
@@ -268,7 +269,7 @@ fn a_pull_request_is_measured_beside_its_base_commented_on_and_judged() {
         "tool", "cache", "builds", "install", "measure", "kept", "page", "comment", "verdict",
     ];
     assert_eq!(ended.steps, all, "{}", ended.last);
-    // A regression, which is known at the end alone: comment and page are there.
+    // The regression makes the job fail only at the end, after the comment and the page were written.
     assert_eq!(ended.last.code(), 1, "{}", ended.last);
     assert_eq!(job.output("status"), "1");
     let markdown = fs::read_to_string(job.output("markdown")).expect("a report");
@@ -285,7 +286,7 @@ fn a_pull_request_is_measured_beside_its_base_commented_on_and_judged() {
     assert_eq!(sources.map(str::len), Some(40), "{key}");
     let installed = Path::new(&job.values["with.cache.path"]).join("bin/cargo-perfcheck");
     assert!(installed.exists());
-    // Builds are found again where they were kept.
+    // The key under which builds are saved matches the key by which they are restored.
     let kept = &job.values["with.kept.key"];
     let found = &job.values["with.builds.restore-keys"];
     assert!(kept.starts_with(found.as_str()), "{found} {kept}");
@@ -309,7 +310,7 @@ fn a_comment_that_is_there_is_updated_and_one_that_cannot_be_written_is_a_warnin
     job.set("github.base_ref", "main");
     job.set("inputs.page", "false");
     job.set("inputs.comment", "true");
-    // Its directories are still there for the next job.
+    // The directories of a self-hosted runner still exist for the next job.
     job.set("runner.environment", "self-hosted");
     let comments = r#"[{"id": 1, "user": {"type": "User"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->"}, {"id": 2, "user": {"type": "Bot"}, "body": "another"}]
         [{"id": 3, "user": {"type": "Bot"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->\nold"}]"#;

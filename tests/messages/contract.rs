@@ -1,4 +1,4 @@
-//! docs/internals/src/messages.md against what is written: every member that occurs is documented, every documented message occurs.
+//! Compares docs/internals/src/messages.md with real messages: every member that occurs is documented, and every documented message occurs.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use crate::support::Machine;
 const DOCUMENT: &str = include_str!("../../docs/internals/src/messages.md");
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Members whose own members are data, not names of the contract.
+/// Members that contain data; the names within them are not part of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
-/// Messages that other tests bring about: a search, executables that go or are read, a page, a team's store.
+/// Messages that only other tests produce: those of `bisect`, of kept executables, of pages and of a team's store.
 const ELSEWHERE: [&str; 7] = [
     "bisect-step",
     "bisect-finished",

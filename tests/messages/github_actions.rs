@@ -1,10 +1,10 @@
-//! What a job of GitHub Actions gets without asking, and what it is spared.
+//! Output that a job of GitHub Actions gets without a flag, and foreign workflow commands from which the log is protected.
 
 use super::{quick, steady};
 use crate::support::{Finished, Machine, Perfcheck};
 use std::fs;
 
-/// As in a job.
+/// Sets the environment of a GitHub Actions job.
 fn in_job(run: Perfcheck, machine: &Machine) -> Perfcheck {
     run.env("GITHUB_ACTIONS", "true")
         .env("GITHUB_STEP_SUMMARY", machine.home().join("summary.md"))
@@ -35,7 +35,7 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     let [annotation] = &commands(&second)[..] else {
         panic!("not one annotation: {second}");
     };
-    // On the line that declares the benchmark.
+    // The annotation is on the line that declares the benchmark.
     let file = "testbench/steady/benches/steady.rs";
     let source = std::fs::read_to_string(file).expect("readable");
     let line = source
@@ -50,13 +50,13 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
         second.stderr.contains(annotation.as_str()),
         "beside the result, not in it"
     );
-    // Both calls of the step are in it.
+    // The summary has the reports of both calls in the step.
     let summary = summary(&machine);
     let marker = "<!-- cargo-perfcheck: benchmarks/measure -->\n### Benchmarks: ";
     assert_eq!(summary.matches(marker).count(), 2, "{summary}");
     let row = "| ▲ **regressed** | 100.6\u{a0}ns | 150.8\u{a0}ns | +49.8\u{a0}% |";
     assert!(summary.contains(row), "{summary}");
-    // It names commands, and is read where the store is not.
+    // The summary names commands, and its readers do not have the store, so it names the store.
     let store = machine.store().display().to_string();
     let commands = summary.find("cargo perfcheck explain ").expect("a command");
     let place = summary.find(&format!("The commands read the store <code>{store}</code>"));
@@ -104,7 +104,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
 #[test]
 fn what_a_bench_prints_commands_nothing_in_a_job_and_passes_as_it_is_elsewhere() {
     let machine = Machine::new();
-    // Its times are real: what they come to is not asked.
+    // The times are real, so ignore the verdicts.
     let run =
         || quick(&machine, "prints_to_stdout").args(["--exact", "to_stderr", "--fail-on", "none"]);
     let in_job = in_job(run(), &machine).run().expect_code(0);
@@ -131,7 +131,7 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
     let shown = "\\u{1b}]0;title\\u{7}\\u{1b}]8;;http://a\\u{1b}\\link\\u{1b}]8;;\\u{1b}\\\n\\u{1b}[3A\\u{1b}[2K\\u{202e}\u{1b}[31mred\u{1b}[0m\\rback";
     let raw = "\u{1b}]0;title\u{7}\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\\n\u{1b}[3A\u{1b}[2K\u{202e}\u{1b}[31mred\u{1b}[0m\rback\n";
     let machine = Machine::new();
-    // Its times are real: what they come to is not asked.
+    // The times are real, so ignore the verdicts.
     let run =
         || quick(&machine, "prints_to_stdout").args(["--exact", "to_stderr", "--fail-on", "none"]);
     for name in ["CI", "TF_BUILD", "TEAMCITY_VERSION"] {
@@ -169,7 +169,7 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
         .env("PERFCHECK_NO_RERUN", "1")
         .env("PERFCHECK_STORE", machine.store());
     let run = crate::support::run(in_terminal).expect_code(0);
-    // Progress may be drawn anew between two lines.
+    // Progress may be redrawn between two lines.
     for line in shown.lines() {
         assert!(run.stdout.contains(line), "{line}: {run}");
     }

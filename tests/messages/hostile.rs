@@ -1,13 +1,13 @@
-//! Names that somebody else chose, through every command that shows them: none of them is more than text, whatever it is read with.
+//! Hostile names through every command that shows them: each remains mere text, whatever program reads the output.
 //!
-//! Names with control characters come from benches, as files with such names are not imported; everything else comes from a file.
+//! Names with control characters come from benches, because files with such names are not imported. All other names come from a file.
 
 use super::{quick, stored};
 use crate::support::{Finished, Machine};
 use serde_json::json;
 use std::fs;
 
-/// What a name in a file may hold. Not to be the beginning of a line: a command in the log of a job.
+/// Returns a hostile name that a file may contain. At the beginning of a line, it would be a command in the log of a job.
 fn hostile() -> String {
     "::error::x =1+1 \u{202e}\u{2066} |`</text></svg><script> ##[error]x ##vso[task.complete]x \"'"
         .to_owned()
@@ -17,7 +17,7 @@ fn formula() -> String {
     format!("=first {}", hostile())
 }
 
-/// Two runs of hostile benchmarks with hostile facts from files of hostile names.
+/// Imports two runs with hostile names of benchmarks, facts and files.
 fn imported() -> Machine {
     let machine = Machine::new();
     for (baseline, nanoseconds) in [("before", 100), ("now", 150)] {
@@ -48,7 +48,7 @@ fn imported() -> Machine {
     machine
 }
 
-/// Two runs of the testbench's benches with names that are hard to show.
+/// Measures two runs of the testbench's benches with unusual names.
 fn measured() -> Machine {
     let machine = Machine::new();
     for baseline in ["before", "now"] {
@@ -60,7 +60,7 @@ fn measured() -> Machine {
 }
 
 trait ExpectText {
-    /// Nothing in the output commands or hides.
+    /// Asserts that the output contains no commands and no hidden characters.
     fn expect_text(self) -> Self;
 }
 
@@ -73,19 +73,19 @@ impl ExpectText for Finished {
         };
         for stream in [&self.stdout, &self.stderr] {
             let stream = stream.replace("\r\n", "\n");
-            // benchstat's text has tabs.
+            // The output for benchstat contains tabs.
             let found = stream.replace('\t', " ").chars().find(|c| is_harmful(*c));
             assert!(found.is_none(), "{found:?} in {self}");
             for sign in ["##[", "##vso["] {
                 assert!(!stream.contains(sign), "{self}");
             }
             for line in stream.lines() {
-                // Commands of ours have properties.
+                // The tool's own commands always have properties.
                 assert!(
                     !line.trim_start().starts_with("::error::"),
                     "{line:?} in {self}"
                 );
-                // Of "line\nfeed".
+                // This would be the second line of the name "line\nfeed".
                 assert!(!line.trim_start().starts_with("feed"), "{line:?} in {self}");
             }
         }
@@ -157,7 +157,7 @@ fn every_command(machine: &Machine, id: &str) {
     assert!(!elements.any(|name| name == "script"));
 }
 
-/// Every table of separated values: cells that no spreadsheet calculates.
+/// Checks every table of separated values: no cell may be a formula for a spreadsheet.
 #[track_caller]
 fn every_table(machine: &Machine) {
     let commands: [&[&str]; 4] = [

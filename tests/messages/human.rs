@@ -1,4 +1,4 @@
-//! Tables and lists.
+//! Snapshots of tables and lists for people.
 
 use super::{quick, settings, steady, stored};
 use crate::support::Machine;
@@ -57,7 +57,7 @@ fn an_improvement_and_what_went_missing_have_their_words() {
     let machine = Machine::new();
     steady(&machine, "200/201/200").run().expect_code(0);
     let improved = steady(&machine, "100/101/100").run().expect_code(0);
-    // Under another name nothing of `steady` is there: a reference made of another crate's run.
+    // Compare a run of another crate with a run of `steady`: they have no benchmark in common.
     let save = ["--save-baseline", "steady"];
     steady(&machine, "100/101/100")
         .args(save)
@@ -88,7 +88,7 @@ fn lists_are_columns() {
     let runs = stored(&machine, "store runs").expect_code(0);
     let baselines = stored(&machine, "baseline list").expect_code(0);
     let show = stored(&machine, "show 1").expect_code(0);
-    // The head names the machine.
+    // Skip the head, which names the machine.
     let table = show
         .stdout
         .split_once("\n\n")

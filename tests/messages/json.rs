@@ -1,11 +1,11 @@
-//! JSON messages, whole.
+//! Snapshots of complete JSON messages.
 
 use serde_json::Value;
 
 use super::{schema, settings, steady};
 use crate::support::Machine;
 
-/// Puts a word where a machine's own facts stand.
+/// Replaces facts about the machine by a word.
 fn without_machine(mut message: Value) -> Value {
     for pointer in [
         "/environment",
@@ -27,7 +27,7 @@ fn without_machine(mut message: Value) -> Value {
     rounded(message)
 }
 
-/// Floats to ten digits: the last ones are those of the system's mathematical library.
+/// Rounds floats to ten digits, because the last digits depend on the system's mathematical library.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Array(values) => values.into_iter().map(rounded).collect(),

@@ -1,4 +1,4 @@
-//! What is listed of the store, in narrow and wide terminals: with none, one and many, and with names of every kind.
+//! Lists of the store's contents in narrow and wide terminals: with no, one and many entries, and with names of all kinds.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::messages::recorded::{HOSTILE, Recorded};
 
 const WIDTHS: [usize; 4] = [60, 80, 100, 160];
 
-/// What `write` writes, as people see it.
+/// Returns the output of `write` without colors.
 fn plain(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes).expect("memory takes everything");
@@ -37,7 +37,7 @@ fn git(branch: Option<&str>, dirty: bool) -> GitState {
     }
 }
 
-/// Runs of every state.
+/// Returns runs in every state.
 fn runs() -> Vec<RunLine> {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings();
@@ -146,7 +146,7 @@ fn baselines_fit_every_terminal() {
     });
 }
 
-/// A benchmark with a course over sixteen runs.
+/// Returns a benchmark with values of sixteen runs.
 fn benchmark(id: &str) -> BenchmarkLine {
     BenchmarkLine {
         key: BenchmarkKey {

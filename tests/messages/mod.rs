@@ -1,5 +1,4 @@
-//! What is written for people and for machines, word for word: snapshots under the scripted clock, and the contract of
-//! docs/internals/src/messages.md.
+//! The exact output for people and for machines: snapshots under the scripted clock, and the contract of docs/internals/src/messages.md.
 
 mod action;
 mod contract;
@@ -15,7 +14,7 @@ mod terminal;
 
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// A run of `steady` in which arithmetic takes these times per iteration in its processes.
+/// Runs `steady`; `arithmetic` takes these times per iteration in its processes.
 fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
     quick(machine, "steady").env(
         "PERFCHECK_SCRIPTED_CLOCK",
@@ -23,7 +22,7 @@ fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
     )
 }
 
-/// A run of a crate of testbench with little of everything.
+/// Prepares a short run of a crate of testbench.
 fn quick(machine: &Machine, package: &str) -> Perfcheck {
     let options = "--rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
     machine
@@ -34,7 +33,7 @@ fn quick(machine: &Machine, package: &str) -> Perfcheck {
         .env("CI", "true")
 }
 
-/// A command on what is stored.
+/// Runs a command on the stored runs.
 fn stored(machine: &Machine, words: &str) -> Finished {
     machine
         .perfcheck()
@@ -43,7 +42,7 @@ fn stored(machine: &Machine, words: &str) -> Finished {
         .run()
 }
 
-/// Snapshots of layout, with all their blanks.
+/// Returns settings for snapshots of layouts, which keep all blanks.
 fn layout() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");
@@ -52,7 +51,7 @@ fn layout() -> insta::Settings {
     settings
 }
 
-/// Hides what differs from one machine and time to another.
+/// Returns settings that hide text which depends on machine and time.
 fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");

@@ -1,8 +1,8 @@
-//! Recorded runs for the tests of every sink: the same findings, whatever they are written as.
+//! Recorded runs for the tests of every writer: all write the same findings.
 //!
-//! [`Recorded::all_verdicts`] has every verdict, ids with groups, units, Unicode and hostile text, throughput, allocations, latencies,
-//! failures and remarks; [`Recorded::counted`] has as many ordinary benchmarks as are asked for. Both own their measurements. A sink is
-//! given what [`Recorded::findings`] lends:
+//! [`Recorded::all_verdicts`] has every verdict, ids with groups, units, Unicode and hostile text, throughput, allocations, latencies, failures and
+//! remarks. [`Recorded::counted`] has a given number of ordinary benchmarks. Both own their measurements. Writers get the findings that
+//! [`Recorded::findings`] lends:
 //!
 //! ```ignore
 //! let recorded = Recorded::all_verdicts();
@@ -10,7 +10,7 @@
 //! write_table(&mut bytes, &findings, &layout)?;
 //! ```
 //!
-//! Samples are computed from their position, and what compares them is the crate's own `compare`: nothing depends on clock or machine.
+//! Samples are computed from their position and compared by the crate's own `compare`, so nothing depends on clock or machine.
 
 use std::collections::BTreeMap;
 
@@ -29,46 +29,46 @@ use perfcheck_analysis::model::{
     SamplingSettings, Series, Side, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
-/// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
+/// Text that would do harm in a terminal, in Markdown, HTML or XML, in a spreadsheet or in a log of GitHub.
 pub const HOSTILE: &str =
     "=1+1|`a`<script>alert(1)</script>&\u{1b}[31m]]>\"'@me #1 ::error::x\nline\u{202e}";
 
 /// The run that is reported on.
 const RUN: RunId = RunId(42);
-/// So many runs before it are what it is compared with: fewer do not show that something is unchanged.
+/// Number of reference runs. Fewer cannot show that a benchmark is unchanged.
 const BASE_RUNS: u64 = 40;
 const SEED: u64 = 7;
 const PROCESSES: u32 = 5;
 const SAMPLES: u32 = 20;
 const NOISE_THRESHOLD: f64 = 0.02;
 
-/// What a run measured, what it is compared with, and what came of it.
+/// A run with its measurements, its reference and the results of the comparison.
 pub struct Recorded {
     /// The head of the run.
     pub run: Run,
-    /// What it measured.
+    /// The measurements of the run.
     pub measurements: Vec<Measurement>,
-    /// What each of the reference runs measured of the same benchmarks.
+    /// The measurements of the same benchmarks in each reference run.
     pub base: Vec<Vec<Measurement>>,
     comparisons: BTreeMap<BenchmarkKey, Comparison>,
     /// Verdicts that do not come from a comparison.
     verdicts: BTreeMap<BenchmarkKey, Verdict>,
 }
 
-/// A benchmark to be made up.
+/// The specification of a made-up benchmark.
 struct Recipe {
     target: &'static str,
     id: String,
     /// Nanoseconds per iteration in the reference.
     base: f64,
-    /// What the run takes relative to that.
+    /// Time in the run, relative to `base`.
     factor: f64,
-    /// How far runs of the reference drift, a fraction.
+    /// Drift between the runs of the reference, as a fraction.
     drift: f64,
     throughput: Throughput,
-    /// Allocations per iteration: in the reference, in the run.
+    /// Allocations per iteration in the reference and in the run.
     allocations: Option<[u64; 2]>,
-    /// Latencies of single operations: whether there are some.
+    /// Whether there are latencies of single operations.
     latencies: bool,
 }
 
@@ -86,9 +86,9 @@ impl Recipe {
         }
     }
 
-    /// The measurement that takes `factor` of the recipe's time, in the run with this salt.
+    /// Returns a measurement with `factor` times the recipe's time, in the run with this salt.
     fn measurement(&self, factor: f64, salt: u64, is_new: bool) -> Measurement {
-        // A zigzag between -1 and 1 stands for the drift between runs.
+        // A zigzag between -1 and 1 simulates the drift between runs.
         let zigzag = [0.0, 1.0, -1.0, 0.5, -0.5, 0.75, -0.75, 0.25][(salt % 8) as usize];
         let typical = self.base * factor * (1.0 + self.drift * zigzag);
         Measurement {
@@ -122,7 +122,7 @@ impl Recipe {
         let of_process = typical * (1.0 + 2e-4 * (f64::from(process) - 2.0));
         let sample = |step: u32, iterations: u64| {
             let wave = f64::from((step * 7 + process * 3) % 11) * 4e-4;
-            // Now and then something else ran.
+            // One sample is disturbed, as if another program had run.
             let disturbed = if step == 17 { 1.3 } else { 1.0 };
             let elapsed = of_process * (1.0 + wave) * disturbed * iterations as f64;
             Sample {
@@ -155,7 +155,7 @@ impl Recipe {
     }
 }
 
-/// So many allocations in every iteration that was counted.
+/// Returns counted iterations, each with `per_iteration` allocations.
 fn counted(per_iteration: u64) -> Vec<Allocations> {
     let one = Allocations {
         count: per_iteration,
@@ -166,7 +166,7 @@ fn counted(per_iteration: u64) -> Vec<Allocations> {
     vec![one; SAMPLES as usize]
 }
 
-/// Operations whose slowest hundredth has become slower.
+/// Returns latencies. In the new run, the slowest hundredth is slower.
 fn timed(is_new: bool) -> Latencies {
     let tail = if is_new { 14_600 } else { 14_000 };
     Latencies {
@@ -178,7 +178,7 @@ fn timed(is_new: bool) -> Latencies {
 }
 
 impl Recorded {
-    /// Every verdict, and everything that a row can have.
+    /// Creates a run with every verdict, and with all content that a row can have.
     pub fn all_verdicts() -> Self {
         let mut recorded = Self::of(&recipes());
         recorded.fail("sort/panics", "panicked at benches/sorting.rs:17:36: index out of bounds: the len is 0 but the index is 3");
@@ -193,8 +193,8 @@ impl Recorded {
         recorded
     }
 
-    /// So many benchmarks in groups of ten; every 50th has regressed, every 70th improved. Their times differ, their changes do not:
-    /// each kind is compared once.
+    /// Creates `count` benchmarks in groups of ten. Every 50th has regressed, every 70th has improved. Their times differ but their changes do not,
+    /// so each kind is compared only once.
     pub fn counted(count: usize) -> Self {
         let kinds = [1.0, 1.12, 0.85].map(|factor| Recipe::new("a kind", 100.0, factor));
         let of_kinds = kinds.map(|recipe| Self::of(&[recipe]));
@@ -292,7 +292,7 @@ impl Recorded {
         self.without_reference(id, Verdict::Failed);
     }
 
-    /// What a sink is given: rows by key, with verdicts.
+    /// Returns the findings for a writer: rows by key, with verdicts.
     pub fn findings(&self) -> Findings<'_> {
         let decision = decision();
         let mut rows: Vec<Row<'_>> = self
@@ -355,7 +355,7 @@ impl Recorded {
         }
     }
 
-    /// The same with an exceeded limit, a limit that said nothing, a remark and advice.
+    /// Returns the findings with an exceeded limit, a limit without a decision, a remark and advice.
     pub fn findings_with_limits(&self) -> Findings<'_> {
         let mut findings = self.findings();
         if let Some(verdicts) = &mut findings.verdicts {
@@ -384,7 +384,7 @@ impl Recorded {
     }
 }
 
-/// One benchmark of each kind.
+/// Returns one benchmark of each kind.
 fn recipes() -> Vec<Recipe> {
     let bytes = Throughput {
         bytes: Some(65_536),

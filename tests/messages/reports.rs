@@ -1,4 +1,4 @@
-//! Reports for CI systems and pull requests, over the recorded runs: what they say, and what their readers make of them.
+//! Reports of the recorded runs for CI systems and pull requests: their content, and how other programs read them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn snapshot(name: &str, text: &str) {
     super::settings().bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// GitHub's Markdown.
+/// Returns the options of GitHub's Markdown.
 fn github() -> Options<'static> {
     let mut options = Options::default();
     options.extension.table = true;
@@ -54,12 +54,12 @@ fn github() -> Options<'static> {
     options
 }
 
-/// Text that would do harm in the places of this file.
+/// Returns text that would do harm in the formats tested here.
 fn hostile(at: usize) -> String {
     format!("{HOSTILE} www.a.b http://c.d x@y.zz ##[error] ~l !2 $e$ %m <!-- -->\n\n- {at}")
 }
 
-/// Every verdict, and everything that somebody else may have written is hostile.
+/// Creates a run with every verdict in which all foreign text is hostile.
 fn hostile_runs() -> Recorded {
     let mut recorded = Recorded::all_verdicts();
     if let Some(git) = &mut recorded.run.begun.git {
@@ -80,7 +80,7 @@ fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
     let mut findings = recorded.findings_with_limits();
     rename(&mut findings, hostile);
     if let Some(verdicts) = &mut findings.verdicts {
-        // Once as a name that we know to be one, once as whatever it is.
+        // Insert hostile text once in a marked name, and once as plain text.
         verdicts.reference = format!("`{}`", hostile(0).replace('`', ""));
         verdicts.remarks = vec![RunNote::StoredAlone { reason: hostile(1) }];
         verdicts.advice = vec![hostile(2)];
@@ -133,7 +133,7 @@ fn markdown_renders_as_tables_and_folded_parts() {
     assert_eq!(html.matches("<table>").count(), 2);
     assert_eq!(html.matches("<details>").count(), 3);
     assert_eq!(html.matches("</details>").count(), 3);
-    // A row each, and the headings: nothing has broken out of its cell.
+    // There is one row per benchmark and the headings, so no text has broken out of its cell.
     let rows = recorded.findings().rows.len();
     let all = html.split("<summary>All").nth(1).expect("the table of all");
     let all = &all[..all.find("</table>").expect("its end")];
@@ -175,7 +175,7 @@ fn hostile_names_stay_text_in_markdown() {
         }
     }
     let html = markdown_to_html(&markdown, &options);
-    // Mentions and references are looked for in text outside of code.
+    // GitHub looks for mentions and references only outside of code.
     let outside: String = html
         .split("<code>")
         .map(|part| part.split_once("</code>").map_or(part, |(_, rest)| rest))
@@ -210,7 +210,7 @@ fn markdown_of_many_benchmarks_fits_into_a_comment_and_counts_what_it_leaves_out
             count - rows
         );
         assert!(all.contains(&left_out), "no {left_out:?}");
-        // Worst first: nothing that regressed is among them.
+        // The table begins with the worst rows, so no regressed benchmark is left out.
         let regressed = findings
             .rows
             .iter()
@@ -261,7 +261,7 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         assert!(markdown.contains("more notes") && markdown.contains("Machine and build"));
         let elements = |tag: &str| markdown.matches(tag).count();
         assert_eq!(elements("<details>"), elements("</details>"));
-        // Nothing is cut within an element: each ends in the line that it begins in.
+        // No element is cut: each ends on the line on which it begins.
         for line in markdown.lines() {
             assert_eq!(
                 line.matches("<code>").count(),
@@ -269,7 +269,7 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
                 "{line}"
             );
         }
-        // Nor within a row: all have five cells, and together with what is left out they are all of them.
+        // No row is cut: all have five cells, and the rows shown and the rows left out add up to all benchmarks.
         let arena = Arena::new();
         let options = github();
         let document = parse_document(&arena, &markdown, &options);
@@ -320,7 +320,7 @@ fn annotations_are_one_line_each_and_no_name_ends_one() {
     let grave = [Verdict::Regressed, Verdict::Failed];
     let is_grave = |verdict: Option<Verdict>| verdict.is_some_and(|found| grave.contains(&found));
     let grave = findings.rows.iter().filter(|row| is_grave(row.verdict));
-    // And the one that exceeds a limit.
+    // The benchmark that exceeds a limit also counts.
     let errors = text
         .lines()
         .filter(|line| line.starts_with("::error "))
@@ -403,7 +403,7 @@ fn code_quality_keeps_to_gitlab_s_format() {
         );
     }
     assert!(!fingerprints.is_empty());
-    // The same issue tomorrow: a fingerprint holds no number.
+    // Fingerprints contain no numbers, so the issue keeps its fingerprint in later reports.
     let again = written_with(
         ReportKind::GitLab,
         &findings,
@@ -447,7 +447,7 @@ fn a_bench_target_that_failed_as_a_whole_is_in_every_report() {
     assert_ne!(issues[0]["fingerprint"], issues[1]["fingerprint"]);
 
     let junit = written(ReportKind::JUnit, &findings);
-    // `.ci/run` holds it against the schema.
+    // `.ci/run` validates this snapshot against the schema.
     snapshot("report_junit_failed_targets", &junit);
     let document = Document::parse(&junit).expect("XML");
     let root = document.root_element();
@@ -471,10 +471,10 @@ fn metrics_are_lines_of_name_labels_and_number() {
         assert!(name.starts_with("perfcheck_"));
         let (labels, value) = rest.rsplit_once("} ").expect("a value");
         assert!(value.parse::<f64>().expect("a number").is_finite());
-        // Taking away escapes leaves the quotation marks of three labels.
+        // Without escapes, only the quotation marks of the three labels remain.
         let bare = labels.replace("\\\\", "").replace("\\\"", "");
         assert_eq!(bare.matches('"').count(), 6, "{labels}");
-        // GitLab ends the line there.
+        // GitLab would end the line at this character.
         assert!(!line.contains('#'), "{line}");
     }
 }

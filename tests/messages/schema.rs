@@ -1,5 +1,5 @@
-//! What is written against docs/internals/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them;
-//! here none may occur.
+//! Validates messages against docs/internals/src/messages.schema.json. Readers must ignore unknown members, so the schema allows them; the tests do
+//! not.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ static CLOSED: LazyLock<Validator> = LazyLock::new(|| {
         .into_values()
         .collect::<BTreeSet<String>>();
     for (name, definition) in members_of(&mut schema, "$defs") {
-        // Members of a message stand beside `reason` and `schema`.
+        // Do not close definitions of messages: their members are next to `reason` and `schema`.
         if !tops.contains(name) {
             close(definition);
         }
@@ -32,14 +32,14 @@ fn members_of<'v>(value: &'v mut Value, name: &str) -> &'v mut Map<String, Value
     value[name].as_object_mut().expect("an object")
 }
 
-/// Allows no other members than those that are named, at any depth.
+/// Changes a schema, at any depth, so that it allows only members that it names.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             let is_whole = members.contains_key("properties");
             for (keyword, value) in members.iter_mut() {
                 match value {
-                    // Alternatives to which members of the whole belong: the whole is closed, and what is within them.
+                    // Do not close alternatives that share members with the whole: close the whole, and the schemas within the alternatives.
                     Value::Array(parts) if is_whole && keyword.ends_with("Of") => {
                         let within = parts.iter_mut().filter_map(Value::as_object_mut);
                         within.flat_map(Map::values_mut).for_each(close);
@@ -56,7 +56,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// The `reason` of each message, with the name of its definition.
+/// Returns the `reason` of each message, with the name of its definition.
 fn messages(schema: &Value) -> std::collections::BTreeMap<String, String> {
     let variants = schema["oneOf"].as_array().expect("messages");
     variants
@@ -74,12 +74,12 @@ fn messages(schema: &Value) -> std::collections::BTreeMap<String, String> {
         .collect()
 }
 
-/// Every message that the schema knows.
+/// Returns every message of the schema.
 pub fn reasons() -> BTreeSet<String> {
     messages(&schema()).into_keys().collect()
 }
 
-/// Fails unless `message` is as the schema says, without members that it does not name.
+/// Asserts that `message` matches the schema and has no members that the schema does not name.
 #[track_caller]
 pub fn expect_valid(message: &Value) {
     let complaints: Vec<String> = CLOSED
@@ -109,7 +109,7 @@ fn names(schema: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_message_and_member_of_the_schema_is_documented() {
     let mut schema = schema();
-    // What belongs to a note or a diagnostic is told by the schema alone.
+    // Only the schema describes the members of notes and diagnostics, so ignore these.
     for name in ["Note", "HostNote", "Diagnostic"] {
         members_of(&mut schema, "$defs").remove(name);
     }

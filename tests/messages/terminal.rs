@@ -1,4 +1,4 @@
-//! The table in a terminal, over the recorded runs: narrow and wide, with and without colours, with few and with many benchmarks.
+//! The table of the recorded runs in a terminal: narrow and wide, with and without colors, with few and many benchmarks.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use perfcheck_analysis::model::Verdict;
 use super::layout;
 use crate::messages::recorded::Recorded;
 
-/// The table as it is written, colours included.
+/// Returns the table as written, with colors.
 fn coloured(findings: &Findings<'_>, view: &View) -> String {
     let mut bytes = Vec::new();
     write_table(&mut bytes, findings, view).expect("memory takes everything");

@@ -1,6 +1,6 @@
-//! The page as a document: what is in it for every verdict, for none and for hundreds of benchmarks, and that names stay data.
+//! The page as a document: its content with every verdict, without benchmarks and with hundreds of them. Names must remain data.
 //!
-//! What a browser makes of it is tested by `browser.py`, which `.ci/run page` starts.
+//! `browser.py`, which `.ci/run page` starts, tests the page in a browser.
 
 use crate::messages::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::output::{
@@ -18,12 +18,12 @@ use perfcheck_analysis::model::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The page about recorded runs, and its data.
+/// Returns the page of recorded runs, and its data.
 fn written(recorded: &Recorded) -> (String, Value) {
     written_with(recorded, 100, &[])
 }
 
-/// The same with so many samples of a side, and with the histories of its benchmarks where there are any.
+/// Returns the page with at most `points` samples per side, and with the given histories of its benchmarks.
 fn written_with(
     recorded: &Recorded,
     points: usize,
@@ -114,7 +114,7 @@ fn written_with(
 
 static TIME: Metric = Metric::Time;
 
-/// The histories of all benchmarks over so many runs, with a step.
+/// Returns the histories of all benchmarks over `runs` runs, with a step.
 fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     let value = |run: u32| {
         let level = if run < runs / 3 { 4.4 } else { 4.6 };
@@ -169,7 +169,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     findings.rows.iter().map(|row| history(&row.key)).collect()
 }
 
-/// What the page's script reads.
+/// Returns the JSON that the page's script reads.
 fn block(text: &str) -> &str {
     let (_, rest) = text
         .split_once("<script type=\"application/json\" id=\"data\">")
@@ -284,7 +284,7 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
     for count in [0, 1, 500] {
         let (text, data) = written(&Recorded::counted(count));
         assert_eq!(data["benchmarks"].as_array().map(Vec::len), Some(count));
-        // What each benchmark adds is bounded: a page of 200 has less than a megabyte.
+        // The size per benchmark is bounded: a page of 200 benchmarks has less than a megabyte.
         let bytes = text.len();
         assert!(
             bytes < 150_000 + count * 4_300,
@@ -296,7 +296,7 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
 #[test]
 fn two_hundred_benchmarks_with_histories_are_less_than_a_megabyte() {
     let recorded = Recorded::counted(200);
-    // What `report` draws of so many: see the limits in src/delivery/page.rs.
+    // These are the amounts that `report` draws for 200 benchmarks; see the limits in src/delivery/page.rs.
     let (text, data) = written_with(&recorded, 60, &histories(&recorded, 30));
     let history = &data["benchmarks"][17]["history"];
     assert_eq!(history["values"].as_array().map(Vec::len), Some(30));
@@ -304,7 +304,7 @@ fn two_hundred_benchmarks_with_histories_are_less_than_a_megabyte() {
     assert_eq!(history["runs"], 0, "all runs of the page, from the first");
     assert_eq!(data["head"]["history"].as_array().map(Vec::len), Some(30));
     assert_eq!(history["levels"].as_array().map(Vec::len), Some(2));
-    // Explanations of measured runs take some 200 bytes of each benchmark besides.
+    // The explanations of real runs would add about 200 bytes per benchmark.
     assert!(text.len() < 950_000, "{} bytes", text.len());
 }
 

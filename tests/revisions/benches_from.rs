@@ -1,11 +1,11 @@
-//! `--benches-from worktree`: benchmarks written after the code.
+//! `--benches-from worktree`: benchmarks that were written after the measured code.
 
 use perfcheck_build::sides::{BenchesFrom, SidesError};
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
 
-/// A repository whose old state has no benchmarks, and whose work tree has one that reads data.
+/// Creates a repository whose old state has no benchmarks, and whose work tree has a benchmark that reads a data file.
 fn without_benchmarks_before() -> Repository {
     let mut made = Repository::new();
     let bench = "[[bench]]\nname = \"first\"\nharness = false\n\n";

@@ -1,4 +1,4 @@
-//! What is built from which files, and where it runs.
+//! Which files are built, and in which directory the executables run.
 
 use perfcheck_build::sides::{BuildOrigin, SidesError, TargetPair};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printe
 fn the_old_state_is_built_from_its_commit_and_the_new_one_from_the_work_tree() {
     let made = Repository::new();
     made.write("src/lib.rs", "mod new;\npub use new::answer;\n");
-    // Not committed, not even added.
+    // The new file is neither committed nor added to git's index.
     made.write("src/new.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     let before = made.snapshot();
     let (sides, said) = made.against("HEAD");
@@ -34,7 +34,7 @@ fn a_revision_against_itself_gives_the_same_bytes() {
         ["checking out HEAD", "building HEAD", "found work tree"]
     );
     assert_eq!(sides.base.provenance, BuildOrigin::Built);
-    // A work tree without changes is a commit too.
+    // A work tree without changes counts as its commit.
     let (sides, said) = made.against("HEAD");
     assert!(identical(&sides, "first"));
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
@@ -50,7 +50,7 @@ fn the_same_sources_give_the_same_bytes_whatever_was_built_in_between() {
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     made.commit();
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    41\n}\n");
-    // Not a commit's: it is built after another state was.
+    // The sources of the work tree equal a commit, but are built after another state.
     let (sides, said) = made.against("HEAD~1");
     assert!(said.contains(&"building work tree".to_owned()), "{said:?}");
     assert!(identical(&sides, "first"));
@@ -166,7 +166,7 @@ fn a_revision_that_does_not_build_is_an_error_that_names_it() {
     let text = error.to_string();
     assert!(text.contains("HEAD"), "{text}");
     assert!(text.contains(&commit[..10]), "{text}");
-    // That is no obstacle to the next one.
+    // The failed build does not affect the next one.
     let (sides, _) = made.against("HEAD~1");
     assert_eq!(printed(&sides.base, "first"), "41");
     assert_eq!(printed(&sides.candidate, "first"), "1");
@@ -241,7 +241,7 @@ fn a_repository_made_anew_at_its_path_may_have_another_object_format() {
 #[test]
 fn files_that_a_build_reads_without_telling_cargo_are_seen_to_change() {
     let made = Repository::new();
-    // As macros read them: cargo knows nothing of `read/`.
+    // The build script reads `read/` without telling cargo, as macros may do.
     made.write("build.rs", "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    \
         let names: Vec<_> = std::fs::read_dir(\"read\").unwrap().map(|entry| entry.unwrap().file_name()).collect();\n    \
         println!(\"cargo::rustc-env=NAMES={}\", names.len());\n}\n");
@@ -261,7 +261,7 @@ fn files_that_a_build_reads_without_telling_cargo_are_seen_to_change() {
     assert_eq!(printed(&sides.candidate, "first"), "1");
 }
 
-/// Paths that are part of the executables lead to the files of their own side.
+/// A bench that reads a file by a path compiled into the executable. The path must lead to the file of the executable's own side.
 const READS_BY_COMPILED_PATH: &str = "fn main() {\n    \
      let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/benches/data.txt\");\n    \
      let data = std::fs::read_to_string(path).unwrap();\n    \
@@ -287,11 +287,11 @@ fn paths_that_were_compiled_in_lead_to_the_files_and_programs_of_their_side() {
     let (sides, _) = made.against("HEAD");
     assert_eq!(printed(&sides.base, "first"), "old 41");
     assert_eq!(printed(&sides.candidate, "first"), "new 42");
-    // What differs is the binary that is started, not the bench executable.
+    // The binary that the bench starts differs, not the bench executable.
     let (base, candidate) = pair(&sides, "first");
     assert_eq!(base.executable_hash, candidate.executable_hash);
     assert!(!base.is_identical_to(candidate));
-    // The work tree's data are those that are there now, also for an executable that was built before.
+    // The work tree uses the current data file, even with an executable that was built before.
     made.write("benches/data.txt", "newer");
     assert_eq!(printed(&sides.candidate, "first"), "newer 42");
 }

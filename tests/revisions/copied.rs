@@ -1,4 +1,4 @@
-//! The copy of the sources is what cargo would see: everything but what can be made again, and what cannot be read.
+//! The copy of the sources has all files that cargo would see, except generated and unreadable ones.
 
 #![expect(clippy::format_push_string, reason = "texts of tests are short")]
 
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::revisions::repository::{MANIFEST, Repository, printed};
 
-/// Begins the file by which a directory says that it holds nothing but what can be made again.
+/// First line of the file that marks a directory as a cache, whose content can be generated again.
 const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n";
 
-/// Names that look like those of directories which tools fill.
+/// Names of modules that look like directories for generated files.
 const NAMES: [&str; 4] = ["target", "node_modules", "venv", "__pycache__"];
 
 fn write_modules_of_these_names(made: &Repository) {
@@ -40,7 +40,7 @@ fn without_git(made: &Repository) {
 fn modules_may_be_called_like_directories_that_tools_fill() {
     let made = Repository::new();
     write_modules_of_these_names(&made);
-    // As cargo wrote it before 1.0: no slash, so it means the module too.
+    // Cargo before 1.0 wrote this pattern. It has no slash, so it also matches the module.
     made.write(".gitignore", "target\nnode_modules\n__pycache__\n");
     made.commit();
     let (side, _) = made.work_tree();
@@ -67,7 +67,7 @@ fn cargos_target_directory_is_left_out_although_git_does_not_ignore_it() {
     assert!(made.sources().join("older/source.txt").exists());
     assert!(side.commit.is_none(), "there is a new file");
     fs::remove_file(made.root.join("older/source.txt")).expect("removed");
-    // What cargo makes is no change of the sources.
+    // Files that cargo generates do not count as changes of the sources.
     let (side, _) = made.work_tree();
     assert!(side.commit.is_some());
     without_git(&made);
@@ -75,7 +75,7 @@ fn cargos_target_directory_is_left_out_although_git_does_not_ignore_it() {
     assert!(!made.sources().join("out put[1]").exists());
 }
 
-/// A workspace of the package `made` and `member`, which is a repository of its own.
+/// Turns the repository into a workspace of the package `made` and of `member`, which is a repository itself.
 fn with_a_member_that_is_a_clone(made: &Repository, member: &str) {
     made.write(
         "Cargo.toml",
@@ -114,7 +114,7 @@ fn members_that_are_clones_of_their_own_come_along() {
     assert_eq!(printed(&sides.candidate, "first"), "8");
     assert!(!made.sources().join("clones/member/.git").exists());
     assert!(!made.sources().join("clones/member/ignored").exists());
-    // A directory that is ignored as a whole, and a clone that is not ignored.
+    // Now test a directory that is ignored as a whole, and a clone that is not ignored.
     made.git(&["rm", "--quiet", "--cached", "clones/README"]);
     made.write(".gitignore", "/target\n/clones\n");
     made.commit();
@@ -157,7 +157,7 @@ fn a_large_ignored_directory_is_left_out_and_named_when_the_build_fails() {
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    41\n}\n");
     made.write(".gitignore", "/target\n/assets\n/linked\n");
     made.commit();
-    // A link to a directory is a link, however much lies behind it.
+    // A link to a directory is copied as a link, without the directory's content.
     symlink(made.root.join("assets"), made.root.join("linked")).expect("linked");
     let (side, said) = made.work_tree();
     assert_eq!(printed(&side, "first"), "41");
@@ -203,7 +203,7 @@ fn file_names_need_not_be_utf_8() {
         assert_eq!(printed(&sides.base, "first"), "old");
         assert_eq!(printed(&sides.candidate, "first"), "new");
     }
-    // Names are part of what a build is made from.
+    // A changed file with such a name must cause a new build.
     fs::write(name("ignored"), "changed").expect("written");
     let (_, said) = made.against("HEAD");
     assert!(said.contains(&"building HEAD".to_owned()), "{said:?}");
@@ -256,7 +256,7 @@ fn files_and_directories_that_cannot_be_read_are_left_out_and_named() {
         }
     };
     permit(0o000);
-    // Root reads everything.
+    // Skip this if the tests run as root, who can read every file.
     if fs::File::open(&closed[0]).is_err() {
         let (side, said) = made.work_tree();
         assert_eq!(printed(&side, "first"), "41");

@@ -1,4 +1,4 @@
-//! Edits and checkouts while something is built: what is measured is what was copied, and it is called so.
+//! Edits and checkouts during a build: the measured code is the copied code, and is named accordingly.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use crate::revisions::repository::{Repository, printed};
 
 const ANSWERS_42: &str = "pub fn answer() -> u32 {\n    42\n}\n";
 
-/// A repository whose first state does something to the checkout when it is built: `action` is Rust, and `git` in it runs git there. The second state
-/// is checked out.
+/// Creates a repository whose first state changes the checkout while it is built. `action` is Rust code, in which `git` runs git in the checkout. The
+/// second state is checked out.
 fn acting_when_built(action: &str) -> Repository {
     let made = Repository::new();
     let root = made.root.display().to_string();

@@ -1,4 +1,4 @@
-//! What was built is kept, and used again exactly when nothing has changed that matters.
+//! Builds are kept, and used again exactly if nothing relevant has changed.
 
 use perfcheck_build::sides::BuildOrigin;
 use std::fs;
@@ -16,7 +16,7 @@ fn a_commit_that_was_built_is_not_built_again() {
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.base.provenance, BuildOrigin::Cached);
     assert_eq!(printed(&sides.base, "first"), "41");
-    // The name does not matter, the commit does.
+    // A build is found by its commit, not by the name of the revision.
     let (_, said) = made.against("main");
     assert_eq!(said[1], "found main");
     let (side, said) = made.try_commit("main");
@@ -27,7 +27,7 @@ fn a_commit_that_was_built_is_not_built_again() {
 #[test]
 fn a_commit_that_was_built_as_the_work_tree_is_not_built_again() {
     let made = Repository::new();
-    // The path of the sources is part of the executable.
+    // The executable contains the path of its sources.
     made.write(
         "benches/first.rs",
         "fn main() {\n    let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/benches/data.txt\");\n    \
@@ -45,7 +45,7 @@ fn a_commit_that_was_built_as_the_work_tree_is_not_built_again() {
     );
     assert_eq!(printed(&sides.base, "first"), "41 old");
     assert_eq!(printed(&sides.candidate, "first"), "42 new");
-    // Git says nothing of an edit of such a file, but it is none of the commit.
+    // Git does not report edits of such a file, but the edited file does not belong to the commit.
     made.git(&["update-index", "--assume-unchanged", "benches/data.txt"]);
     made.write("benches/data.txt", "hidden");
     made.commit();
@@ -64,7 +64,7 @@ fn another_profile_or_other_flags_are_another_build() {
     made.options.config = vec!["profile.dev.opt-level=1".to_owned()];
     let (_, said) = made.against("HEAD");
     assert_eq!(said[1], "building HEAD");
-    // What decides about output only is no other build.
+    // Options that affect only the output do not need another build.
     made.options.jobs = Some("1".to_owned());
     let (_, said) = made.against("HEAD");
     assert_eq!(said[1], "found HEAD");
@@ -75,7 +75,7 @@ fn a_kept_build_that_is_damaged_is_made_anew() {
     let made = Repository::new();
     let (sides, _) = made.against("HEAD");
     let before = sides.base.targets[0].executable_hash.clone();
-    // The work tree's build is of the same files, and would be copied.
+    // Damage both builds: the work tree's build has the same sources, so it would be copied.
     for side in [&sides.base, &sides.candidate] {
         fs::remove_file(&side.targets[0].executable).expect("removed");
     }
@@ -133,7 +133,7 @@ fn builds_that_were_not_used_for_long_give_room_to_others() {
     made.room = one * 5 / 2;
     let (_, said) = build(&made, 6);
     assert!(said.contains(&"removed 3".to_owned()), "{said:?}");
-    // The two that were used last, the one that somebody runs, and the one that is needed.
+    // The remaining builds are the two that were used last, the one that is in use, and the one just built.
     let count = |name: &str| {
         fs::read_dir(made.folder().join(name))
             .expect("a shelf")

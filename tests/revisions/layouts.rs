@@ -1,4 +1,4 @@
-//! Repositories of other shapes: workspaces below the top, submodules, dependencies beside the repository, ignored files.
+//! Repositories with other layouts: workspaces below the top, submodules, dependencies outside the repository, ignored files.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::revisions::repository::{
     MANIFEST, Repository, builds_in_another_process, identical, printed,
 };
 
-/// The current directory of `prefix` becomes what a test builds.
+/// Moves the workspace to the directory `prefix`, which is built from then on.
 fn move_below(made: &mut Repository, prefix: &str) {
     for name in ["Cargo.toml", "Cargo.lock", "src", "benches"] {
         let (from, to) = (made.root.join(name), made.root.join(prefix).join(name));
@@ -37,7 +37,7 @@ fn a_workspace_may_lie_below_the_top_of_its_repository() {
     assert_eq!(printed(&sides.candidate, "first"), "42 from the top");
     let directory = &sides.base.targets[0].target.directory;
     assert!(directory.ends_with("deep/down"), "{}", directory.display());
-    // One commit further back the workspace was elsewhere.
+    // One commit earlier, the workspace was in another directory.
     let (outcome, _) = made.try_against("HEAD~1");
     let text = outcome.expect_err("no workspace").to_string();
     assert!(text.contains("deep/down/Cargo.toml"), "{text}");
@@ -114,7 +114,7 @@ fn submodules_come_from_the_users_own_copy() {
     .expect("written");
     remote(&["commit", "--quiet", "--all", "--message", "Two"]);
     made.git(&["submodule", "--quiet", "update", "--remote", "parts/part"]);
-    // It is not needed any more: what is there must do.
+    // Remove the origin of the submodule: the build must work without it.
     fs::remove_dir_all(&part).expect("removed");
     let before = made.snapshot();
     let (sides, _) = made.against("HEAD");
@@ -222,7 +222,7 @@ fn symbolic_links_and_names_with_odd_characters_are_copied() {
         "fn main() {\n    println!(\"{}\", include_str!(\"../linked/o d\\\"d\u{e9}.txt\"));\n}\n",
     );
     made.commit();
-    // A directory becomes a link and the other way round.
+    // A directory becomes a link, and a link becomes a directory.
     fs::remove_file(made.root.join("linked")).expect("removed");
     made.write("linked/o d\"d\u{e9}.txt", "a directory now");
     let (sides, _) = made.against("HEAD");
@@ -287,7 +287,7 @@ fn a_fixture_that_names_a_directory_above_the_repository_is_no_obstacle() {
     assert!(identical(&sides, "first"));
 }
 
-/// As `cargo vendor` makes them.
+/// Writes a vendored dependency as `cargo vendor` does.
 fn vendor(made: &Repository, version: &str, answer: u32) {
     made.write(
         "vendor/part/Cargo.toml",
@@ -335,7 +335,7 @@ fn the_toolchain_and_configuration_in_force_are_the_present_ones() {
     );
     made.commit();
     made.remove("rust-toolchain.toml");
-    // Neither tracked nor in the old state: what cargo reads here is in force for both.
+    // Cargo's configuration is neither tracked nor in the old state, but it applies to both sides.
     made.write(".gitignore", "/target\n/.cargo/config.toml\n/built\n");
     made.git(&["rm", "--quiet", "--cached", ".cargo/config.toml"]);
     made.write(

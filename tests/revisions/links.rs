@@ -1,4 +1,4 @@
-//! Symbolic links of either state: what they lead to is the user's, and never written to.
+//! Symbolic links in either state: they may lead to files of the user, which must never be changed.
 
 use perfcheck_build::sides::BenchesFrom;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::revisions::repository::{MANIFEST, Repository, printed};
 
-/// Where a state has a link and the other one a directory, and whether the link is absolute.
+/// Paths at which one state has a link and the other one a directory, and whether the link is absolute.
 const PLACES: [(&str, bool); 4] = [
     ("absolute", true),
     ("relative", false),
@@ -15,7 +15,7 @@ const PLACES: [(&str, bool); 4] = [
     ("deep/er/relative", false),
 ];
 
-/// A directory of the user's outside of the repository, with files that the repository has elsewhere, too.
+/// Creates a directory outside the repository with files that the repository also has at other paths.
 fn foreign(made: &Repository) -> PathBuf {
     let foreign = made.machine.home().join("foreign");
     fs::create_dir_all(foreign.join("package/src")).expect("made");
@@ -37,7 +37,7 @@ fn link(made: &Repository, path: &str, is_absolute: bool, to: &str) {
     symlink(leads_to, link).expect("linked");
 }
 
-/// Everything in a directory: names and contents.
+/// Returns the names and contents of all files in a directory.
 fn contents(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("a directory") {
@@ -65,7 +65,7 @@ fn a_link_of_the_revision_is_not_followed_where_the_work_tree_has_ignored_files(
         made.remove(path);
         made.write(&format!("{path}/tracked.txt"), "of HEAD");
         made.write(&format!("{path}/data.bin"), "ignored");
-        // Too large to be copied: the revision gets a link to it.
+        // The file is too large to be copied, so the revision gets a link to it.
         let large = made.root.join(path).join("large.bin");
         let large = fs::File::create(large).expect("made");
         large.set_len(40 << 20).expect("sparse");
@@ -76,7 +76,7 @@ fn a_link_of_the_revision_is_not_followed_where_the_work_tree_has_ignored_files(
     let (sides, _) = made.against("HEAD~1");
     assert_eq!(contents(&foreign), before);
     assert_eq!(printed(&sides.base, "first"), "41");
-    // And with what was there from the first time.
+    // The second build uses the copies that the first one left.
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     let (sides, _) = made.against("HEAD~1");
     assert_eq!(contents(&foreign), before);
@@ -93,7 +93,7 @@ fn a_link_of_the_work_tree_is_not_followed_where_the_revision_has_files() {
     made.write(".gitignore", "/target\n/relative\n/deep/er/relative\n");
     made.git(&["add", "--force", "--all"]);
     made.commit();
-    // Git still has the files in its index; two of the links are ignored, two are not.
+    // The files are still in git's index. Two of the links are ignored by git, two are not.
     for (path, is_absolute) in PLACES {
         fs::remove_dir_all(made.root.join(path)).expect("removed");
         link(&made, path, is_absolute, "foreign");
@@ -102,7 +102,7 @@ fn a_link_of_the_work_tree_is_not_followed_where_the_revision_has_files() {
     let (sides, _) = made.against("HEAD");
     assert_eq!(contents(&foreign), before);
     assert_eq!(printed(&sides.base, "first"), "41");
-    // The links lead to what stands beside the repository, so its directory is imitated.
+    // The links lead to files beside the repository, so the copy must imitate the repository's directory.
     let sources = made.sources().join("made");
     for (path, _) in PLACES {
         assert!(sources.join(path).is_symlink(), "{path}");

@@ -1,6 +1,6 @@
-//! Both sides of an A/B comparison, built from real repositories with the real cargo and git.
+//! Both sides of a side-by-side comparison, built from real repositories with the real cargo and git.
 //!
-//! The bench targets do nothing but print: what matters here is what was built from which files, not how fast it is.
+//! The bench targets only print: the tests check which files were built, not how fast the result is.
 
 mod repository;
 

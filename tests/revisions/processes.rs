@@ -1,4 +1,4 @@
-//! Several processes at once, and processes that are killed.
+//! Several builds at once, and builds that are killed.
 
 use perfcheck_build::sides::BuildOrigin;
 use rustix::process::Signal;
@@ -12,7 +12,7 @@ fn another_process() {
     crate::revisions::repository::be_another_process();
 }
 
-/// What our own processes start as their reaper is this test binary: it must then be one.
+/// Processes start their own executable as a reaper. In these tests, that is the test binary, so it must act as one.
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {
@@ -20,7 +20,7 @@ fn __reap() {
     }
 }
 
-/// A build script that waits until the file `go` lies beside the repository, and says that it waits by `waits`.
+/// A build script that waits until the file `go` exists beside the repository, and creates the file `waits` while it waits.
 const SLOW: &str = "fn main() {\n    let home = std::path::Path::new(env!(\"HOME_OF_TEST\"));\n    \
      std::fs::write(home.join(\"waits\"), \"\").unwrap();\n    \
      while !home.join(\"go\").exists() {\n        std::thread::sleep(std::time::Duration::from_millis(10));\n    }\n    \
@@ -85,7 +85,7 @@ fn half_written_files_of_a_killed_process_are_made_right() {
     let made = Repository::new();
     made.against("HEAD");
     let folder = made.folder();
-    // As a process leaves them that is killed while it writes: no notes, and files that are neither the old nor the new ones.
+    // Imitate a process that was killed while it wrote: the notes are missing, and files have neither the old nor the new content.
     fs::remove_file(folder.join("source-notes")).expect("there were notes");
     fs::write(made.sources().join("src/lib.rs"), "pub fn ans").expect("written");
     fs::create_dir_all(folder.join("kept/.unfinished/files")).expect("made");

@@ -14,27 +14,27 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::{Machine, Running, run, start};
 
-/// A directory that holds a repository (`made`), its cache, and whatever a test puts beside them.
+/// A directory with a repository (`made`), its cache, and other files of a test.
 pub struct Repository {
     pub machine: Machine,
     pub root: PathBuf,
     pub options: CargoOptions,
     pub benches_from: BenchesFrom,
-    /// What kept builds may take, in bytes.
+    /// Size limit of kept builds, in bytes.
     pub room: u64,
-    /// Builds that stay whatever they take.
+    /// Builds that are kept regardless of the limit.
     pub spared: Vec<String>,
     pub cache_in_work_tree: bool,
 }
 
-/// What was said while a side was built.
+/// The events of a build, as text.
 pub type Said = Vec<String>;
 
 pub const MANIFEST: &str = "[package]\nname = \"made\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
      [[bench]]\nname = \"first\"\nharness = false\n\n[profile.bench]\nopt-level = 0\n\n[workspace]\n";
 
 impl Repository {
-    /// One commit: a library with a function, a bench target `first` that prints its result.
+    /// Creates a repository with one commit: a library with a function, and the bench target `first`, which prints the function's result.
     pub fn new() -> Self {
         let machine = Machine::new();
         let root = machine.home().join("made");
@@ -59,7 +59,7 @@ impl Repository {
         made
     }
 
-    /// Writes a file, seen from the top of the repository.
+    /// Writes a file. `path` is relative to the top of the repository.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().expect("a file")).expect("a directory");
@@ -70,7 +70,7 @@ impl Repository {
         fs::remove_file(self.root.join(path)).expect("removed");
     }
 
-    /// Runs git at the top; it must succeed.
+    /// Runs git at the top of the repository. Git must succeed.
     #[track_caller]
     pub fn git(&self, words: &[&str]) -> String {
         self.git_in(&self.root, words)
@@ -98,10 +98,10 @@ impl Repository {
         run(command).expect_code(0).stdout.trim().to_owned()
     }
 
-    /// A commit of everything; its hash.
+    /// Commits everything and returns the hash.
     #[track_caller]
     pub fn commit(&self) -> String {
-        // Two commits of one second that change nothing else would be one and the same.
+        // Use distinct messages: two commits of the same state within one second would otherwise be identical.
         static CHANGES: AtomicU32 = AtomicU32::new(0);
         let change = format!("Change {}", CHANGES.fetch_add(1, Ordering::Relaxed));
         self.git(&["add", "--all"]);
@@ -109,7 +109,7 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// A package beside the repository, whose `answer` is `answer`.
+    /// Writes a package beside the repository, whose function `answer` returns `answer`.
     pub fn write_beside(&self, path: &str, answer: u32) {
         let root = self.machine.home().join(path);
         let name = root.file_name().expect("a name").to_string_lossy();
@@ -122,7 +122,7 @@ impl Repository {
         fs::write(root.join("src/lib.rs"), code).expect("written");
     }
 
-    /// The library's answer becomes that of the package at `path`.
+    /// Makes the library return the answer of the package at `path`.
     pub fn depend_on(&self, path: &str) {
         let name = path.rsplit('/').next().expect("a name");
         let manifest = format!("{MANIFEST}\n[dependencies]\n{name} = {{ path = \"{path}\" }}\n");
@@ -199,13 +199,13 @@ impl Repository {
         }
     }
 
-    /// Builds one commit alone.
+    /// Builds only one commit.
     pub fn try_commit(&self, name: &str) -> (Result<BuiltSide, SidesError>, Said) {
         let revision = self.revision(name);
         self.request(|request, events| build_commit(request, &revision, events))
     }
 
-    /// Builds the work tree alone.
+    /// Builds only the work tree.
     pub fn try_work_tree(&self) -> (Result<BuiltSide, SidesError>, Said) {
         self.request(|request, events| Ok(build_work_tree(request, events)?.0))
     }
@@ -219,7 +219,7 @@ impl Repository {
         }
     }
 
-    /// Everything in the repository's directory, git's own files included: names and contents.
+    /// Returns names and contents of all files in the repository's directory, including git's own files.
     pub fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         let mut directories = vec![self.root.clone()];
@@ -238,13 +238,13 @@ impl Repository {
         found
     }
 
-    /// Where the sources are built.
+    /// Returns the directory in which the sources are built.
     pub fn sources(&self) -> PathBuf {
         self.folder()
             .join("sources-of-either-state-in-use/top-of-the-repository")
     }
 
-    /// The folder of the one workspace in the cache.
+    /// Returns the folder of the only workspace in the cache.
     pub fn folder(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.cache()).expect("a cache");
         entries.next().expect("a folder").expect("readable").path()
@@ -285,7 +285,7 @@ fn describe(event: BuildEvent<'_>) -> String {
     }
 }
 
-/// What the executable of a target prints, started as it would be to be measured.
+/// Runs the executable of a target as for a measurement, and returns its output.
 #[track_caller]
 pub fn printed(side: &BuiltSide, target: &str) -> String {
     let target = side
@@ -307,7 +307,7 @@ pub fn printed(side: &BuiltSide, target: &str) -> String {
     run(command).expect_code(0).stdout.trim().to_owned()
 }
 
-/// The two sides of `target`.
+/// Returns both sides of `target`.
 #[track_caller]
 pub fn pair<'a>(sides: &'a PreparedSides, target: &str) -> (&'a SideTarget, &'a SideTarget) {
     let both = sides.pairs().into_iter().find_map(|pair| match pair {
@@ -319,7 +319,7 @@ pub fn pair<'a>(sides: &'a PreparedSides, target: &str) -> (&'a SideTarget, &'a 
     both.expect("a target on both sides")
 }
 
-/// Whether the two executables of `target` are the same, byte by byte.
+/// Reports whether the two executables of `target` are identical byte for byte.
 #[track_caller]
 pub fn identical(sides: &PreparedSides, target: &str) -> bool {
     let (base, candidate) = pair(sides, target);
@@ -336,11 +336,11 @@ pub fn identical(sides: &PreparedSides, target: &str) -> bool {
     base.is_identical_to(candidate)
 }
 
-/// The repository and the revision of [`be_another_process`].
+/// Variables with the repository and the revision for [`be_another_process`].
 const HOME: &str = "TEST_REVISIONS_HOME";
 const AGAINST: &str = "TEST_REVISIONS_AGAINST";
 
-/// Builds in a process of its own, which says on stderr what it does.
+/// Starts a process that builds and prints its events to stderr.
 pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
     let mut command = made
         .machine
@@ -356,7 +356,7 @@ pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
         .current_dir(&made.root)
         .env_remove("RUSTUP_TOOLCHAIN")
         .env(AGAINST, against);
-    // Cargo's directories are those of this process: the same build, the same key.
+    // Use the cargo directories of this process, so that the build has the same key.
     for name in ["HOME", "CARGO_HOME", "CARGO_TARGET_DIR"] {
         match std::env::var_os(name) {
             Some(value) => command.env(name, value),
@@ -366,18 +366,18 @@ pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
     start(command)
 }
 
-/// Whether this is such a process, or one that it started.
+/// Reports whether this is such a process, or was started by one.
 pub fn is_another_process() -> bool {
     std::env::var_os(HOME).is_some()
 }
 
-/// The whole life of such a process.
+/// Acts as such a process: builds and prints the events.
 pub fn be_another_process() {
     let (Some(root), Ok(against)) = (std::env::var_os(HOME), std::env::var(AGAINST)) else {
         return;
     };
     let root = PathBuf::from(root);
-    // Without a manifest path: cargo finds it from the current directory.
+    // Set no manifest path: cargo finds the manifest from the current directory.
     let options = CargoOptions {
         offline: true,
         quiet: true,

@@ -1,4 +1,4 @@
-//! Which commit a name stands for, and what is said where it stands for none.
+//! How names are resolved to commits, and the errors for unknown names.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn an_unknown_revision_is_an_error_that_says_what_to_do() {
         said.contains("`nowhere`") && said.contains("git fetch"),
         "{said}"
     );
-    // Not taken for an option.
+    // Git must not treat the name as an option.
     let said = text(checkout.revision("--all"));
     assert!(said.contains("`--all`"), "{said}");
     made.git(&["update-ref", "refs/remotes/origin/topic", "HEAD"]);

@@ -1,4 +1,4 @@
-//! Names for runs.
+//! Baselines: names for runs.
 
 use perfcheck_analysis::model::Acceptance;
 use perfcheck_store::{StoreError, check_baseline_name};

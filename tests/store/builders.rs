@@ -1,4 +1,4 @@
-//! Small values to store, all made from their arguments alone.
+//! Builds small values to store. They depend only on the arguments.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use perfcheck_analysis::model::{
 use perfcheck_store::{Store, WorkspaceId};
 use tempfile::TempDir;
 
-/// A directory and the path of a store in it.
+/// Returns a temporary directory and the path of a store in it.
 pub fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("temporary directory");
     let path = directory.path().join("perfcheck.db");
     (directory, path)
 }
 
-/// A new store with one workspace.
+/// Creates a store with one workspace.
 ///
-/// With `PERFCHECK_TEST_STORE=postgres` it lies in a database of a server that the tests start.
+/// With `PERFCHECK_TEST_STORE=postgres`, the store is a database on a server that the tests start.
 pub fn fresh() -> (TempDir, Store, WorkspaceId) {
     if std::env::var_os("PERFCHECK_TEST_STORE").is_some_and(|store| store == "postgres") {
         let address = crate::support::postgres::fresh_database();
@@ -32,14 +32,14 @@ pub fn fresh() -> (TempDir, Store, WorkspaceId) {
     fresh_file()
 }
 
-/// The same, in a file whatever is set.
+/// Creates a store in a file, regardless of the variable.
 pub fn fresh_file() -> (TempDir, Store, WorkspaceId) {
     let (directory, path) = place();
     let (store, workspace) = open(&path);
     (directory, store, workspace)
 }
 
-/// The store at `path` and its workspace.
+/// Opens the store at `path` and returns its workspace, too.
 pub fn open(path: &Path) -> (Store, WorkspaceId) {
     let mut store = Store::open(path).expect("opens");
     let workspace = store
@@ -87,14 +87,14 @@ pub fn new_run(commit: &str, branch: &str) -> NewRun {
             },
         },
         load: Some(0.25),
-        // What a run is known by everywhere: no two begin at one time with one seed.
+        // Start and seed identify a run in every store, so no two runs may have the same.
         seed: u64::MAX - RUNS.fetch_add(1, Ordering::Relaxed),
         decision: DecisionSettings::default(),
         tool_version: "0.1.0".into(),
     }
 }
 
-/// A series that differs for every process and benchmark.
+/// Returns a series that differs for every `salt`.
 pub fn series(salt: u64) -> Series {
     let sample = |iterations: u64| Sample {
         iterations,
@@ -151,7 +151,7 @@ pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
     }
 }
 
-/// A process of these benchmarks, with series made from its ordinal and their positions.
+/// Returns a process of these benchmarks. The series depend on its ordinal and on the positions of the benchmarks.
 pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
     ProcessRecord {
         head: ProcessHead {
@@ -212,7 +212,7 @@ pub fn end(acceptance: Acceptance, verdicts: Vec<RunVerdict>) -> RunEnd {
     }
 }
 
-/// A complete run with one process of each benchmark.
+/// Records a complete run with one process of these benchmarks.
 pub fn record(
     store: &mut Store,
     workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! A store whose bytes have changed: an error that says so, never a panic, a wrong number or a new empty store.
+//! A store with changed bytes: reading it gives an error, never a panic, a wrong number or a new empty store.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::store::builders::{end, key, measured, new_run, open, place, process, record};
 
-/// Asks everything that can be asked, and hands over the first error.
+/// Calls every query, and returns the first error.
 fn read_all(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<(), StoreError> {
     store.find_workspace("key")?;
     store.workspaces()?;
@@ -90,7 +90,7 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    // Differences of one: a row of bytes that can be found in the file.
+    // Consecutive values are stored as equal differences, a byte sequence that can be found in the file.
     let flat = (0..64)
         .map(|step| Sample {
             iterations: 7,

@@ -1,4 +1,4 @@
-//! Samples that are removed while their runs stay.
+//! Removal of samples; their runs are kept.
 
 use perfcheck_analysis::compare::{RunSeries, run_point};
 use perfcheck_analysis::model::{Acceptance, ProgressReporter, RunId, Timestamp};
@@ -8,7 +8,7 @@ use crate::store::builders::{fresh, key, new_run, record};
 
 const DAY: i64 = 86_400 * 1_000_000_000;
 
-/// A run of so many days after the beginning of 2024.
+/// Records a run that started `day` days after the beginning of 2024.
 fn of_day(store: &mut Store, workspace: WorkspaceId, day: i64) -> RunId {
     let mut run = new_run("c0ffee", "main");
     run.started = Timestamp(1_704_067_200 * 1_000_000_000 + day * DAY);
@@ -67,7 +67,7 @@ fn a_run_without_samples_keeps_its_place_in_the_history_and_its_verdicts() {
         .expect("reads");
     assert_eq!(history.benchmarks[&key("a")].len(), 4);
     store.check().expect("whole");
-    // Nothing is left to remove, and what is left goes with its run.
+    // Removing the samples again has no effect, and the remaining data can be removed with the run.
     let again = store.remove_samples(workspace, &runs[..1], &ProgressReporter::silent());
     assert_eq!(again.expect("removes"), [runs[0]]);
     assert_eq!(

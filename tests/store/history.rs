@@ -1,4 +1,4 @@
-//! Questions about many runs.
+//! Queries about many runs.
 
 use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
@@ -166,7 +166,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
         .finish_run(second, &end(Acceptance::Automatic, vec![faster, missing]))
         .expect("ends");
     record_elsewhere(&mut store);
-    // What was interrupted, or is under way, hides nothing.
+    // An interrupted or unfinished run does not hide earlier runs.
     let unfinished = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
@@ -217,7 +217,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
     );
 }
 
-/// Another workspace with the same names.
+/// Records a run of another workspace with the same names.
 fn record_elsewhere(store: &mut Store) -> (WorkspaceId, RunId) {
     let workspace = store
         .ensure_workspace("elsewhere", "/elsewhere")
@@ -304,7 +304,7 @@ fn a_commit_is_found_by_its_first_digits() {
         }
         other => panic!("{other:?}"),
     }
-    // A run that never ended is no run of a commit.
+    // A run that never ended does not count as a run of its commit.
     store
         .begin_run(workspace, &new_run("0dd", "main"))
         .expect("begins");
@@ -404,7 +404,7 @@ fn adopting_moves_nothing_where_baselines_clash() {
     }
     assert_eq!(store.runs(elsewhere, None).expect("reads").len(), 1);
     assert_eq!(store.baseline(workspace, "free").expect("reads"), None);
-    // With itself there is nothing to do.
+    // Adopting the runs of the same workspace does nothing.
     assert_eq!(store.adopt(workspace, workspace).expect("nothing").runs, 0);
     assert_eq!(store.runs(workspace, None).expect("reads").len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Creating, opening and refusing.
+//! Creating and opening stores, and refusing files that are not stores.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use perfcheck_store::{OpenOptions, Store, StoreError};
 
 use crate::store::builders::{fresh_file, new_run, open, place, process, record};
 
-/// Everything in a directory, with its bytes.
+/// Returns all files in a directory with their bytes.
 fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(directory)
         .expect("lists")
@@ -24,7 +24,7 @@ fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Both ways of opening refuse the file, and leave it and its directory as they are.
+/// Asserts that both functions for opening refuse the file, and leave it and its directory unchanged.
 fn assert_refused(path: &Path, is_expected: impl Fn(&StoreError) -> bool) {
     let directory = path.parent().expect("directory");
     let before = snapshot(directory);
@@ -40,7 +40,7 @@ fn assert_refused(path: &Path, is_expected: impl Fn(&StoreError) -> bool) {
     assert_eq!(snapshot(directory), before);
 }
 
-/// A closed store with something in it, changed by `change` on its way to disk.
+/// Creates a closed store with content, whose bytes `change` has modified.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (tempfile::TempDir, std::path::PathBuf) {
     let (directory, path) = place();
     let (mut store, workspace) = open(&path);
@@ -69,7 +69,7 @@ fn a_new_store_belongs_to_the_user_alone() {
     assert_eq!(mode(path.parent().expect("parent")), 0o700);
     assert_eq!(mode(&directory.path().join("new")), 0o700);
     assert_eq!(mode(&path), 0o600);
-    // The log holds the same data as the store.
+    // The log contains the same data as the store, so it has the same permissions.
     assert_eq!(mode(&path.with_extension("db-wal")), 0o600);
     assert_eq!(mode(&path.with_extension("db-shm")), 0o600);
     drop(store);
@@ -219,7 +219,7 @@ fn a_pipe_in_place_of_the_file_is_refused_without_waiting_for_a_writer() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     let (_directory, path) = place();
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("creates");
-    // Comparing contents would wait for a writer, too: only the refusal is looked at.
+    // Check only the refusal: comparing the content would wait for a writer.
     assert!(matches!(Store::open(&path), Err(StoreError::NotAFile(_))));
     assert!(matches!(
         Store::open_existing(&path),
@@ -255,7 +255,7 @@ fn a_full_device_is_an_error_and_no_loss() {
     let measurements = store.measurements(before, None).expect("reads");
     drop(store);
 
-    // One page is less than there are: the file must not grow at all.
+    // The limit of one page is below the current size, so the file must not grow at all.
     let options = OpenOptions {
         max_pages: Some(1),
         ..OpenOptions::default()
@@ -277,7 +277,7 @@ fn a_full_device_is_an_error_and_no_loss() {
     );
     drop(store);
 
-    // There is space again: the same store goes on.
+    // With enough space, the same store can be written again.
     let (mut store, _) = open(&path);
     store.check().expect("whole");
     assert_eq!(

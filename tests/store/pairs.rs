@@ -1,4 +1,4 @@
-//! A/B measurements: two runs that belong together.
+//! Side-by-side measurements, which are stored as pairs of runs.
 
 use perfcheck_analysis::model::{
     Acceptance, BySide, Pair, Purpose, RunId, RunStatus, Side, Verdict,
@@ -11,7 +11,7 @@ use crate::store::builders::{
 
 const PLAN: &str = r#"{"looks":[10,20,30]}"#;
 
-/// Both sides measured in two rounds and ended, as (base, candidate).
+/// Records a complete pair with two rounds. Returns (base, candidate).
 fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (RunId, RunId) {
     let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
     let runs = store
@@ -175,7 +175,7 @@ fn the_newest_run_and_the_run_of_a_commit_are_candidates_and_runs_of_their_own()
     let listed = store.benchmarks(workspace).expect("reads");
     assert_eq!(listed[0].last_run, candidate);
 
-    // Nothing but a base side measured this commit: better than nothing.
+    // Only the base of a pair measured this commit, so that run is returned.
     let (lonely, _) = paired(&mut store, workspace, ["dddd", "bbbb"]);
     assert_eq!(
         store.run_of_commit(workspace, "dddd").expect("reads"),

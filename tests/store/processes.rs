@@ -1,6 +1,6 @@
-//! Several threads, several processes, and processes that die.
+//! Stores used by several threads and processes, and by processes that are killed.
 //!
-//! Other processes are this test executable itself, started with a role in its environment.
+//! The other processes are this test executable itself, with a role in their environment.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ const ROLE: &str = "STORE_TEST_ROLE";
 const STORE: &str = "STORE_TEST_STORE";
 const IDS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 
-/// What the other process does.
+/// The main function of the other process.
 #[test]
 #[ignore = "a role for the other tests here, which start it as a process of its own"]
 fn another_process() {
@@ -76,7 +76,7 @@ fn assert_succeeds(child: Child) {
     );
 }
 
-/// Records complete runs of three processes, and tells of every process and of every end when it is recorded.
+/// Records complete runs of three processes. Calls `tell` after recording each process and each end of a run.
 fn record_runs(path: &Path, runs: usize, mut tell: impl FnMut(String)) {
     let (mut store, workspace) = open(path);
     for _ in 0..runs {
@@ -96,7 +96,7 @@ fn record_runs(path: &Path, runs: usize, mut tell: impl FnMut(String)) {
     }
 }
 
-/// Every run has only whole processes, and a complete one has all of them.
+/// Asserts that every run has only complete processes, and that complete runs have all of them.
 fn assert_whole(path: &Path) {
     let (store, workspace) = open(path);
     store.check().expect("whole");
@@ -209,7 +209,8 @@ fn lock(file: &std::fs::File) -> rustix::io::Result<()> {
     rustix::fs::fcntl_lock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Closing a file gives up all locks of the process on it, also those of SQLite. A lock taken beside them tells.
+/// If a process closes a file, it loses all its locks on the file, including those of SQLite. An additional lock on the file shows whether this has
+/// happened.
 #[cfg(unix)]
 #[test]
 fn a_second_opening_in_the_same_process_does_not_give_up_the_locks_of_the_first() {
@@ -255,7 +256,7 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_process
                     ));
                 }
                 ["end", run] => ends.push(RunId(run.parse().expect("number"))),
-                // The test harness in the other process talks, too.
+                // Skip the lines of the other process's test harness.
                 _ => continue,
             }
             match kill_after {
@@ -265,7 +266,7 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_process
                     killed = true;
                 }
                 Some(left) if !killed => kill_after = Some(left - 1),
-                // What was reported between the decision and the death.
+                // Ignore reports between the decision to kill and the death of the process.
                 _ => {}
             }
         }
@@ -290,7 +291,7 @@ fn a_killed_process_loses_nothing_that_it_reported_and_leaves_only_whole_process
     }
 }
 
-/// The role of a user who may read the store and write nothing.
+/// The role of a user who may only read the store.
 fn read_only(path: &Path) {
     let store = Store::open_existing(path).expect("opens").expect("is one");
     store.check().expect("whole");
@@ -315,11 +316,11 @@ fn a_store_in_a_read_only_directory_can_be_read() {
     const NOBODY: u32 = 65_534;
     let (directory, path) = place();
     record_runs(&path, 1, |_| {});
-    // Another user has to reach the executable.
+    // Copy the executable to a directory that another user can access.
     let program = directory.path().join("program");
     fs::copy(std::env::current_exe().expect("known"), &program).expect("copies");
     let mut command = other_process(&program, "read only", &path);
-    // The superuser writes where nobody may, so somebody else has to try.
+    // The superuser can write everywhere, so run the process as another user.
     let is_superuser = chown(directory.path(), Some(NOBODY), None).is_ok();
     if is_superuser {
         command.uid(NOBODY);

@@ -1,4 +1,4 @@
-//! Runs that are removed, and what goes with them.
+//! Removing runs, together with the data that only they use.
 
 use perfcheck_analysis::model::{Acceptance, BySide, Purpose, RunId};
 use perfcheck_store::StoreError;

@@ -1,4 +1,4 @@
-//! What is recorded comes back as it was.
+//! Recorded data is read back unchanged.
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Failure, Nanos, ProcessOutcome, RunId, RunStatus, Sample, Series,
@@ -49,7 +49,7 @@ fn processes_and_measurements_come_back_as_they_were() {
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
     let processes = [process(0, &["b", "a"]), process(1, &["a", "b"])];
-    // Recorded out of order: the ordinal tells, not the time of recording.
+    // Record processes out of order: their order is determined by the ordinal.
     store.record_process(run, &processes[1]).expect("records");
     store.record_process(run, &processes[0]).expect("records");
     let heads = processes.each_ref().map(|process| process.head.clone());
@@ -246,7 +246,7 @@ fn a_process_that_cannot_be_recorded_whole_is_not_recorded_at_all() {
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    // The same benchmark twice in one process.
+    // The store refuses the same benchmark twice in one process.
     store
         .record_process(run, &process(0, &["a", "b", "a"]))
         .expect_err("refused");
@@ -323,7 +323,7 @@ fn verdicts_come_back_also_about_benchmarks_that_the_run_did_not_measure() {
     gone.standard_error = None;
     let mut slower = verdict("slower", Verdict::Regressed);
     slower.reference = Some(RunId(1));
-    // An infinite change cannot be shown: it is no change that is known.
+    // An infinite change cannot be shown, so it is stored as unknown.
     let mut same = verdict("same", Verdict::Unchanged);
     same.change = Some(f64::INFINITY);
     let given = vec![slower.clone(), same.clone(), gone.clone()];

@@ -1,4 +1,4 @@
-//! What users accept by command: whole runs, levels of single benchmarks.
+//! Acceptance by the user: of whole runs, and of the levels of single benchmarks.
 
 use perfcheck_analysis::model::{Acceptance, BySide, Purpose, RunId, Timestamp};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
@@ -85,7 +85,7 @@ fn an_accepted_run_is_afterwards_what_it_was_before() {
             &["a"],
         );
         assert_eq!(store.withdraw_acceptance(run).expect("writes"), None);
-        // Accepting twice does not forget what it was.
+        // Accepting a run twice does not lose its original state.
         for _ in 0..2 {
             store.accept(run).expect("accepts");
         }

@@ -1,4 +1,4 @@
-//! A store that cannot be used ends a command with 5, a message that names it, and is left as it was.
+//! If a store cannot be used, the command exits with status 5, names the store and leaves it unchanged.
 
 use rusqlite::Connection;
 use std::fs;
@@ -25,7 +25,7 @@ fn show(machine: &Machine) -> Finished {
     machine.perfcheck().args(["show", "1"]).testbench("").run()
 }
 
-/// Measuring and reading both refuse the store, say why, and leave every byte.
+/// Asserts that measuring and reading both refuse the store with these messages, and change no byte.
 #[track_caller]
 fn refused(machine: &Machine, why: &[&str]) {
     let before = fs::read(machine.store()).ok();
@@ -108,14 +108,14 @@ fn a_store_that_is_locked_for_too_long_is_an_error_and_loses_nothing() {
     steady(&machine)
         .expect_code(5)
         .expect_stderr(&[&path, "locked", "help:"]);
-    // Readers do not mind a writer.
+    // Reading works while another process writes.
     show(&machine).expect_code(0);
     other.execute_batch("ROLLBACK").unwrap();
     drop(other);
     steady(&machine).expect_code(0);
 }
 
-/// A real file system of 1 MiB, which the store fills. Needs a mount name space of one's own.
+/// The store fills a real file system of 1 MiB. This needs a separate mount namespace.
 #[test]
 fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     let machine = Machine::new();
@@ -149,7 +149,7 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     }
 }
 
-/// A real file system that is mounted for reading alone, with and without a log that a writer left beside the store.
+/// A real file system that is mounted read-only, with and without a log that a writer has left beside the store.
 #[test]
 fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
     let machine = Machine::new();
@@ -189,7 +189,7 @@ fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
     );
 }
 
-/// The system sends a signal where a file would grow beyond `ulimit -f`, which kills whoever does not expect it.
+/// If a file would grow beyond `ulimit -f`, the system sends a signal, which by default kills the process.
 #[test]
 fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
     let machine = Machine::new();
@@ -203,7 +203,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
             .args(words)
             .arg("--manifest-path")
             .arg(support::testbench(""))
-            // Built where it is: the limit is one of everything that is written.
+            // Build in place: the limit applies to all files, including those of a build in the cache.
             .env("PERFCHECK_NO_RERUN", "1")
             .env("PERFCHECK_STORE", machine.store());
         support::run(command)
@@ -211,7 +211,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
     let store = machine.store().display().to_string();
     let words = "-p steady --rounds 3 --warm-up-time 1ms --measurement-time 5ms";
     let words: Vec<&str> = words.split(' ').collect();
-    // Room for a lock file of SQLite's and none for the log.
+    // The limit has room for SQLite's lock file but not for its log.
     limited("34", &words)
         .expect_code(5)
         .expect_stderr(&[&store, "ulimit -f", "help:"]);
@@ -220,11 +220,11 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
         .expect_code(5)
         .expect_stderr(&[&file, "File too large"]);
     assert!(!Path::new(&file).exists());
-    // What was stored before is still there.
+    // Earlier runs are still in the store.
     show(&machine).expect_code(0);
 }
 
-/// Runs a script of the shell in a mount name space of its own: it is given a directory to mount a disk on, and a command that measures.
+/// Prepares a shell script in a separate mount namespace. Its arguments are a directory for mounting a disk, and a command that measures.
 fn with_small_disk(machine: &Machine, script: &str) -> Command {
     let disk = machine.home().join("disk");
     fs::create_dir(&disk).expect("a new directory");

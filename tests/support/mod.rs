@@ -1,7 +1,7 @@
-//! A user's machine in small: a home directory and a store of its own, and the real `cargo-perfcheck` run on it.
+//! A user's machine in a temporary directory: its own home directory and store, on which the real `cargo-perfcheck` runs.
 //!
-//! Every process that a run starts inherits a marker in its environment, by which [`Machine::left_behind`] finds those
-//! that outlive the run. Nothing here waits without a deadline; deadlines are for tests that hang, not for slow machines.
+//! Every process that a run starts inherits a marker in its environment, by which [`Machine::left_behind`] finds processes
+//! that outlive the run. Every wait has a deadline; the deadlines detect tests that hang, not slow machines.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod postgres;
@@ -21,18 +21,18 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run that takes longer hangs.
+/// A run that takes longer counts as hung.
 const DEADLINE: Duration = Duration::from_mins(5);
-/// How long processes may take to be gone after the run that started them.
+/// Time within which processes must end after the run that started them.
 const CLEARED_AWAY_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(5);
-/// The variable that every process of a machine carries.
+/// The variable that marks every process of a machine.
 const MARKER: &str = "TEST_MACHINE";
 
-/// Below the home directory: has a valgrind that does not work.
+/// Directory below the home directory with a valgrind that does not work.
 const NO_VALGRIND: &str = "no-valgrind";
 
-/// Variables of the surrounding shell or CI system that would change what a run says.
+/// Variables of the surrounding shell or CI system that would change the output of a run.
 const FOREIGN: [&str; 29] = [
     "PERFCHECK_STORE",
     "PERFCHECK_TEAM_STORE",
@@ -76,7 +76,7 @@ impl Machine {
         static MACHINES: AtomicU32 = AtomicU32::new(0);
         let ordinal = MACHINES.fetch_add(1, Ordering::Relaxed);
         let home = tempfile::tempdir().expect("a temporary directory");
-        // Whether valgrind is installed makes no difference to tests that do not ask for it.
+        // Tests that do not request valgrind must not depend on whether it is installed.
         let stand_in = home.path().join(NO_VALGRIND);
         std::fs::create_dir(&stand_in).expect("a directory");
         write_program(
@@ -89,28 +89,28 @@ impl Machine {
         }
     }
 
-    /// The home directory, for whatever a test wants to put there.
+    /// Returns the home directory, in which tests may create files.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// The database that runs of this machine use.
+    /// Returns the path of the machine's store.
     pub fn store(&self) -> PathBuf {
         self.home().join("perfcheck.db")
     }
 
-    /// Where its builds are.
+    /// Returns the directory of kept builds.
     pub fn cache(&self) -> PathBuf {
         self.home().join("cache")
     }
 
-    /// `cargo-perfcheck perfcheck`, to be given arguments.
+    /// Prepares `cargo-perfcheck perfcheck` without arguments.
     pub fn perfcheck(&self) -> Perfcheck {
         self.with_store(env!("CARGO_BIN_EXE_cargo-perfcheck"))
             .arg("perfcheck")
     }
 
-    /// A line as the tool prints it, pasted into a shell: `cargo perfcheck ...`.
+    /// Prepares a printed command line (`cargo perfcheck ...`) as if it were pasted into a shell.
     pub fn pasted(&self, line: &str) -> Perfcheck {
         let tool = env!("CARGO_BIN_EXE_cargo-perfcheck");
         let script = format!("cargo() {{ '{tool}' \"$@\"; }}\n{line}");
@@ -122,23 +122,22 @@ impl Machine {
         command
             .env("PERFCHECK_STORE", self.store())
             .env("PERFCHECK_CACHE", self.home().join("cache"))
-            // Tests of stored comparisons; those of A/B remove it.
+            // Most tests compare with stored runs. Tests of side-by-side measurements remove this variable.
             .env("PERFCHECK_NO_RERUN", "1")
-            // Whether time can be sampled makes no difference, either.
+            // Tests must not depend on whether time can be sampled.
             .env("PERFCHECK_NO_SAMPLING", "1");
         Perfcheck { command }
     }
 
-    /// Any program, with the environment that runs of this machine have.
+    /// Prepares any program with the environment of this machine.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for name in FOREIGN {
             command.env_remove(name);
         }
-        // Of the package that this test belongs to: set by the cargo that runs the test.
+        // Remove the variables that cargo sets for the package of this test, and those that select a PostgreSQL server.
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
-            // And what leads to a server of PostgreSQL.
             if [
                 "CARGO_PKG_",
                 "CARGO_BIN_",
@@ -152,7 +151,7 @@ impl Machine {
                 command.env_remove(name);
             }
         }
-        // Rustup and cargo look for their own things below the home directory, unless told where they are.
+        // Rustup and cargo look for their files below the home directory unless these variables are set.
         for (name, directory) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             if let (None, Some(home)) = (env::var_os(name), env::home_dir()) {
                 command.env(name, home.join(directory));
@@ -176,7 +175,7 @@ impl Machine {
         command
     }
 
-    /// Processes of this machine that are still there, once they have had time to go: number and command line.
+    /// Returns number and command line of the machine's processes that are still there after the time they have to end.
     pub fn left_behind(&self) -> Vec<String> {
         let deadline = Instant::now() + CLEARED_AWAY_WITHIN;
         loop {
@@ -188,7 +187,7 @@ impl Machine {
         }
     }
 
-    /// Linux only: elsewhere nobody knows the environment of another process, and the answer is "none".
+    /// Returns the machine's processes. Only Linux reveals the environment of other processes, so elsewhere the result is empty.
     fn processes(&self) -> Vec<Pid> {
         let Ok(entries) = std::fs::read_dir("/proc") else {
             return Vec::new();
@@ -209,7 +208,7 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// A test that found something left behind, or that failed half-way, leaves nothing behind itself.
+    /// Kills the remaining processes, so that a failed test leaves nothing behind.
     fn drop(&mut self) {
         for process in self.processes() {
             let _ = kill_process(process, Signal::KILL);
@@ -224,8 +223,8 @@ fn described(process: Pid) -> String {
     format!("{number}: {line}")
 }
 
-/// Where programs are: in `first`, beside the cargo that runs the test, and where this test looks for them. Rustup's stand-ins for cargo and rustc take as long as
-/// many a test needs for the rest.
+/// Returns the search path for programs: `first`, the directory of the cargo that runs the test, and the path of this test. Rustup's proxies for
+/// cargo and rustc are avoided because they are slow.
 fn path_with(first: Option<PathBuf>) -> OsString {
     let path = env::var_os("PATH").unwrap_or_default();
     let cargo = env::var_os("CARGO").map(PathBuf::from);
@@ -235,18 +234,18 @@ fn path_with(first: Option<PathBuf>) -> OsString {
     env::join_paths(all).expect("a path")
 }
 
-/// Where all tests build the bench crates, so that it is done once.
+/// Returns the directory in which all tests build the bench crates, so that they are built only once.
 pub fn target_directory() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("testbench")
 }
 
-/// The `Cargo.toml` of the testbench workspace, or of a directory below it.
+/// Returns the `Cargo.toml` of the testbench workspace, or of a directory below it.
 pub fn testbench(directory: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testbench");
     root.join(directory).join("Cargo.toml")
 }
 
-/// A command line of `cargo perfcheck` in the making.
+/// A command that is not yet complete.
 pub struct Perfcheck {
     command: Command,
 }
@@ -262,7 +261,7 @@ impl Perfcheck {
         self
     }
 
-    /// `--manifest-path` of testbench, or of a workspace below it.
+    /// Adds `--manifest-path` of testbench, or of a workspace below it.
     pub fn testbench(self, directory: &str) -> Self {
         self.arg("--manifest-path").arg(testbench(directory))
     }
@@ -272,12 +271,12 @@ impl Perfcheck {
         self
     }
 
-    /// Programs are looked for where this test looks for them: with its valgrind, if it has one.
+    /// Uses the search path of this test, with its valgrind if it has one.
     pub fn with_valgrind(self) -> Self {
         self.env("PATH", path_with(None))
     }
 
-    /// The time is sampled where that is possible.
+    /// Allows sampling of time, if the system does.
     pub fn with_sampling(self) -> Self {
         self.env_remove("PERFCHECK_NO_SAMPLING")
     }
@@ -292,7 +291,7 @@ impl Perfcheck {
         self
     }
 
-    /// The same with a terminal as its output and its error output, which `script` of util-linux lends; `None` where there is no such program.
+    /// Connects stdout and stderr to a terminal, which `script` of util-linux provides; `None` if that program is missing.
     pub fn in_terminal(self) -> Option<Self> {
         let script = Command::new("script").arg("--version").output().ok()?;
         if !String::from_utf8_lossy(&script.stdout).contains("util-linux") {
@@ -317,27 +316,27 @@ impl Perfcheck {
         Some(Self { command })
     }
 
-    /// Runs to the end.
+    /// Runs the command to its end.
     #[track_caller]
     pub fn run(self) -> Finished {
         self.start().finish()
     }
 
-    /// Starts, in a process group of its own as a shell would.
+    /// Starts the command in its own process group, as a shell would.
     #[track_caller]
     pub fn start(self) -> Running {
         start(self.command)
     }
 }
 
-/// Writes a program that does this in a shell.
+/// Writes an executable shell script.
 pub fn write_program(path: &Path, script: &str) {
     std::fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("written");
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(path, permissions).expect("sets");
 }
 
-/// Says that a test cannot run here, and why, also where output of tests is captured. `.ci/run` names a file in which it reads all reasons.
+/// Reports that a test cannot run here, with the reason, even if test output is captured. `.ci/run` sets a file for all reasons and reads it.
 pub fn skipped(reason: &str) {
     let name = thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");
@@ -353,7 +352,7 @@ pub fn run(command: Command) -> Finished {
     start(command).finish()
 }
 
-/// Starts any program, in a process group of its own.
+/// Starts any program in its own process group.
 #[track_caller]
 pub fn start(mut command: Command) -> Running {
     command
@@ -362,7 +361,7 @@ pub fn start(mut command: Command) -> Running {
         .process_group(0);
     let mut child = loop {
         match command.spawn() {
-            // A process that another thread forks holds a program open that was just written, until it executes its own.
+            // If another thread forks while a program is written, the child holds the program open until it executes its own. So try again.
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
             started => break started.expect("the program starts"),
         }
@@ -389,7 +388,7 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// What was read so far of one of the two streams.
+/// One of the two streams, with the data read so far.
 struct Stream {
     pieces: Receiver<Vec<u8>>,
     read: Vec<u8>,
@@ -403,7 +402,7 @@ impl Stream {
         }
     }
 
-    /// Waits for the end of the stream; false if it does not come.
+    /// Waits for the end of the stream. Returns false if the deadline passes first.
     fn read_to_end(&mut self, deadline: Instant) -> bool {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -419,7 +418,7 @@ impl Stream {
     }
 }
 
-/// A program under way. Dropping it kills it.
+/// A running program. Dropping this value kills the program.
 pub struct Running {
     child: Child,
     stdout: Stream,
@@ -443,7 +442,7 @@ impl Running {
         }
     }
 
-    /// Waits until there is a file of this name.
+    /// Waits until the file exists.
     #[track_caller]
     pub fn wait_for_file(&mut self, path: &Path) {
         let deadline = Instant::now() + DEADLINE;
@@ -457,10 +456,10 @@ impl Running {
         }
     }
 
-    /// Waits until it has opened a pipe to read it, and opens that for writing.
+    /// Waits until the program has opened the pipe for reading, and opens it for writing.
     pub fn wait_for_reader(&mut self, pipe: &Path) -> File {
         let deadline = Instant::now() + DEADLINE;
-        // Without waiting, that works once somebody reads.
+        // A nonblocking open succeeds only if the pipe has a reader.
         let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         loop {
             let mut options = File::options();
@@ -476,12 +475,12 @@ impl Running {
         }
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a signal to the program alone.
+    /// Sends a signal to the program only.
     pub fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.child), signal);
     }
@@ -529,7 +528,7 @@ impl Drop for Running {
     }
 }
 
-/// How a program ended and what it said.
+/// The exit status and the output of a program.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -538,7 +537,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The exit code, or 128 and the signal as a shell has it.
+    /// Returns the exit code, or 128 plus the signal as a shell does.
     pub fn code(&self) -> i32 {
         let signal = self.status.signal().unwrap_or(0);
         self.status.code().unwrap_or(128 + signal)
@@ -551,7 +550,7 @@ impl Finished {
         self
     }
 
-    /// Asserts that stderr has all of `texts`.
+    /// Asserts that stderr contains all of `texts`.
     #[track_caller]
     pub fn expect_stderr(self, texts: &[&str]) -> Self {
         for text in texts {
@@ -563,7 +562,7 @@ impl Finished {
         self
     }
 
-    /// The JSON objects on stdout; nothing else may be there.
+    /// Returns the JSON objects on stdout, which must contain nothing else.
     #[track_caller]
     pub fn json(&self) -> Vec<Value> {
         self.stdout
@@ -575,7 +574,7 @@ impl Finished {
             .collect()
     }
 
-    /// The JSON objects on stdout with this `reason`.
+    /// Returns the JSON objects on stdout with this `reason`.
     #[track_caller]
     pub fn messages(&self, reason: &str) -> Vec<Value> {
         let mut messages = self.json();

@@ -1,4 +1,4 @@
-//! A real PostgreSQL for tests: on a socket in a directory of its own, gone with the process that started it.
+//! A real PostgreSQL server for tests. It has a socket in its own directory and ends with the process that started it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,17 +10,17 @@ use perfcheck_store::{ExistingStore, Store};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
-/// What no output may show.
+/// The password, which no output may contain.
 pub const PASSWORD: &str = "a-secret";
-/// So often a server is started that ends at once.
+/// Maximum number of attempts to start a server that ends at once.
 const STARTS: u32 = 100;
-/// How the directories of servers begin.
+/// Prefix of the names of servers' directories.
 const PREFIX: &str = "perfcheck-postgres-";
 
-/// A server that runs.
+/// A server.
 pub struct Server {
     directory: TempDir,
-    /// What it is started with besides.
+    /// Additional settings with which it is started.
     arguments: Vec<String>,
 }
 
@@ -31,14 +31,14 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server; `None` where PostgreSQL is not installed.
+    /// Starts a server; `None` if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let server = Self::prepared()?;
         server.run();
         Some(server)
     }
 
-    /// Starts one that encrypts on this port of `localhost`, with a certificate that `ca.crt` in its directory signed.
+    /// Starts a server with encryption on this port of `localhost`. Its certificate is signed by `ca.crt` in its directory.
     pub fn start_encrypted(port: u16) -> Option<Self> {
         let mut server = Self::prepared()?;
         let data = server.data();
@@ -76,7 +76,7 @@ impl Server {
         Some(server)
     }
 
-    /// A server that does not run yet.
+    /// Creates a server without starting it.
     fn prepared() -> Option<Self> {
         let programs = programs()?;
         remove_abandoned();
@@ -109,18 +109,18 @@ impl Server {
         Some(server)
     }
 
-    /// Where the server keeps its files and its socket.
+    /// Returns the directory with the server's files and its socket.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
-    /// The address of a database.
+    /// Returns the address of a database.
     pub fn address(&self, database: &str) -> String {
         let socket = self.data().display().to_string().replace('/', "%2F");
         format!("postgres://team:{PASSWORD}@{socket}/{database}")
     }
 
-    /// Starts the server in a thread that lasts as long as it does: it ends with the thread that started it.
+    /// Starts the server in a thread that lives as long as the server, because the server ends with the thread that started it.
     pub fn run(&self) {
         let data = self.data();
         let program = programs()
@@ -141,7 +141,7 @@ impl Server {
                     .spawn()
                     .expect("runs postgres");
                 let ended = server.wait();
-                // It refuses to start while children of one that was killed are still there.
+                // A server refuses to start (status 1) while children of a killed one still run. Then try again.
                 if ended.map_or(true, |status| status.code() != Some(1)) {
                     break;
                 }
@@ -151,12 +151,12 @@ impl Server {
         self.wait_until_it_answers();
     }
 
-    /// Lets the server answer nobody who comes.
+    /// Pauses the server, so that it answers no client.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Lets it go on.
+    /// Resumes the server.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
@@ -171,7 +171,7 @@ impl Server {
         Pid::from_raw(text.lines().next()?.parse().ok()?)
     }
 
-    /// Kills the server, as a loss of power would; it can be run again.
+    /// Kills the server, as a loss of power would. It can be started again.
     pub fn kill(&self) {
         let Some(process) = self.process() else {
             return;
@@ -180,7 +180,7 @@ impl Server {
         while test_kill_process(process).is_ok() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Its children notice by themselves; a new server is started until they are gone.
+        // The children end by themselves; `run` tries until they are gone.
         let _ = std::fs::remove_file(self.data().join("cluster/postmaster.pid"));
     }
 
@@ -194,7 +194,7 @@ impl Server {
         panic!("PostgreSQL does not answer");
     }
 
-    /// The address of a new database with an empty store.
+    /// Creates a database with an empty store and returns its address.
     pub fn fresh_database(&self) -> String {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("store_{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -214,7 +214,7 @@ impl Server {
         port.unwrap_or("5432")
     }
 
-    /// What `psql` prints of a statement; `None` where it fails.
+    /// Returns the output of `psql` for a statement; `None` if the statement fails.
     pub fn sql(&self, database: &str, statement: &str) -> Option<String> {
         let output = Command::new("psql")
             .args([
@@ -239,7 +239,7 @@ impl Server {
     }
 }
 
-/// Removes what the servers of earlier test processes left: they end with these, which remove nothing that all tests share.
+/// Removes directories of servers from earlier test processes. Test processes do not remove the server that their tests share.
 fn remove_abandoned() {
     let entries = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
@@ -247,11 +247,11 @@ fn remove_abandoned() {
     for entry in entries.filter_map(Result::ok) {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let lock = entry.path().join("data/cluster/postmaster.pid");
-        // One that has no such file yet is being made.
+        // A server without this file is still being created.
         let Some(id) = std::fs::read_to_string(lock).ok().filter(|_| is_ours) else {
             continue;
         };
-        // That of `initdb` is negative.
+        // While `initdb` runs, the number in the file is negative.
         let process = id.lines().next().and_then(|line| line.parse::<i32>().ok());
         let process = process.map(i32::abs);
         let is_running = process
@@ -263,7 +263,8 @@ fn remove_abandoned() {
     }
 }
 
-/// A program as the tests' own user, or as `nobody` where that is root: PostgreSQL refuses to run as root. It ends with the thread that starts it.
+/// Prepares a program that runs as the tests' own user, or as `nobody` if that is root: PostgreSQL refuses to run as root. The program ends with the
+/// thread that starts it.
 fn as_user(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "QUIT"]);
@@ -284,7 +285,7 @@ fn open_to_all(directory: &Path) {
     std::fs::set_permissions(directory, all).expect("permits");
 }
 
-/// The directory of PostgreSQL's programs: the newest that Debian's packages installed, or that of `initdb` on the path.
+/// Returns the directory of PostgreSQL's programs: the newest version from Debian's packages, or the directory of `initdb` on the search path.
 fn programs() -> Option<PathBuf> {
     let installed = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -299,12 +300,12 @@ fn programs() -> Option<PathBuf> {
     versions.pop().or(on_path)
 }
 
-/// The address of a new database with an empty store, on a server that all tests of this process share.
+/// Creates a database with an empty store on the server that all tests of this process share, and returns its address.
 pub fn fresh_database() -> String {
     shared().expect("PostgreSQL is installed").fresh_database()
 }
 
-/// The server that all tests of this process share; `None` where PostgreSQL is not installed.
+/// Returns the server that all tests of this process share; `None` if PostgreSQL is not installed.
 pub fn shared() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     SERVER.get_or_init(Server::start).as_ref()

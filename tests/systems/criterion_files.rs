@@ -1,6 +1,6 @@
-//! Criterion's stored files, analysed again: what it wrote in `estimates.json`, `tukey.json` and on stdout must come out of its `sample.json`.
+//! Analyzes Criterion's stored samples again: `sample.json` must give the values that Criterion wrote to `estimates.json`, `tukey.json` and stdout.
 //!
-//! Used by the test of the recorded files and by `tools/src/bin/criterion_check.rs`, which checks those of a bench that has just run.
+//! Used by the test of the recorded files, and by `tools/src/bin/criterion_check.rs`, which checks the files of a bench that has just run.
 
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
@@ -10,39 +10,40 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How far deterministic values may be apart, relative.
+/// Maximum relative difference of deterministic values.
 const EXACT: f64 = 1e-9;
 
-/// Criterion's factor of the MAD: 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2), 1.8e-8 less than ours. Its scaled
-/// MAD is compared with ours under its own factor.
+/// Criterion's factor of the MAD: 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2), 1.8e-8 less than this
+/// tool's. Criterion's scaled MAD is compared with this tool's MAD under Criterion's factor.
 const CRITERIONS_MAD: f64 = 1.4826_f32 as f64;
 
-/// Resamples are drawn with so many seeds and taken together, so many of each: as few as are drawn of any statistic, however costly.
+/// Number of seeds, and of resamples per seed; the resamples of all seeds are pooled. This tool draws as few resamples for its most costly
+/// statistics.
 const SEEDS: u64 = 10;
 const RESAMPLES: usize = 1_000;
 
-/// Resamples of Criterion, unless the bench says something else.
+/// Criterion's default number of resamples.
 const CRITERIONS_RESAMPLES: f64 = 100_000.0;
 
-/// A bound is where so many standard deviations of the resamples' noise allow it to be.
+/// Maximum distance of a bound from its expected position, in standard deviations of the resampling noise.
 const DEVIATIONS: f64 = 5.0;
 
-/// What was compared of one benchmark.
+/// The result of comparing one benchmark.
 pub struct Checked {
-    /// Its directory.
+    /// Directory of the benchmark.
     pub benchmark: PathBuf,
-    /// Deterministic values, and the largest relative difference.
+    /// Number of deterministic values, and their largest relative difference.
     pub values: usize,
     pub worst: f64,
-    /// Bounds of intervals.
+    /// Number of compared bounds.
     pub bounds: usize,
-    /// Outliers of all kinds.
+    /// Number of outliers of all kinds.
     pub outliers: usize,
-    /// What does not agree.
+    /// Values that do not agree.
     pub failures: Vec<String>,
 }
 
-/// All benchmarks below `root`: directories `new` or `base` with a sample. `new` goes before `base`, which is its copy.
+/// Returns the directories below `root` that contain `sample.json`, sorted. Skips directories named `base`, which are copies of `new`.
 pub fn benchmarks(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -64,7 +65,7 @@ pub fn benchmarks(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compares the statistics of one benchmark; `output` is what Criterion printed, where the counts of outliers stand.
+/// Compares the statistics of one benchmark. `output` is the text that Criterion printed, which contains the counts of outliers.
 pub fn check(directory: &Path, output: &str) -> Checked {
     let mut checked = Checked {
         benchmark: directory.to_owned(),
@@ -164,7 +165,7 @@ impl Checked {
         }
     }
 
-    /// By kind, against what the fences of Criterion leave outside and against the lines that it printed.
+    /// Compares the outliers of each kind with Criterion's fences and with the lines that Criterion printed.
     fn outliers(&mut self, directory: &Path, output: &str, values: &[f64]) {
         let ours = OutlierCounts::from_samples(values);
         self.outliers = ours.total();
@@ -195,7 +196,7 @@ impl Checked {
         }
     }
 
-    /// So many of our resamples lie below Criterion's bounds as should, give or take the noise of both.
+    /// Compares an interval: the expected share of this tool's resamples must be below each of Criterion's bounds, within the noise of both.
     fn interval(
         &mut self,
         name: &str,
@@ -220,7 +221,7 @@ impl Checked {
         for (side, wanted) in [("lower", tail), ("upper", 1.0 - tail)] {
             self.bounds += 1;
             let bound = theirs[format!("{side}_bound")].as_f64().expect("a bound");
-            // Where resamples lie on the bound itself, the share is not one number.
+            // If resamples equal the bound, the share below it is a range.
             let share = |limit: f64| {
                 let within = ours.iter().filter(|value| **value * factor < limit);
                 within.count() as f64 / ours.len() as f64
@@ -235,16 +236,16 @@ impl Checked {
     }
 }
 
-/// The counts that Criterion printed below the benchmark's name; none where it found no outliers.
+/// Returns the counts that Criterion printed below the benchmark's name; `None` if it found no outliers.
 fn printed_outliers(output: &str, title: &str) -> Option<OutlierCounts> {
     let mut lines = output.lines();
-    // The result stands on the line of the name, or on the next one where the name is long.
+    // The result is on the line of the name, or on the next line if the name is long.
     lines.find(|line| {
         let rest = line.strip_prefix(title).map(str::trim_start);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("time:"))
     })?;
     let mut counts = OutlierCounts::default();
-    // Until the next result, which is not indented and is no line about outliers.
+    // Read up to the next result: that line is not indented and does not begin with `Found`.
     for line in lines.take_while(|line| line.starts_with(' ') || line.starts_with("Found")) {
         let mut words = line.split_whitespace();
         let (Some(count), Some(_), Some(side), Some(kind)) =

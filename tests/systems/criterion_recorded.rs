@@ -1,4 +1,4 @@
-//! Files that Criterion 0.8.2 wrote about real benches (`itoa` 1.0.18 and one of our own, by `tests/real/criterion_check.sh`), analysed again.
+//! Analyzes again files that Criterion 0.8.2 wrote for real benches (`itoa` 1.0.18 and a bench of this project, by `tests/real/criterion_check.sh`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn c8_c10_c11_the_numbers_of_criterion_come_out_of_its_own_samples() {
         assert!(one.values >= 11 && one.bounds >= 8, "{name}");
     }
     assert!(checked.iter().all(|one| one.worst <= 1e-12));
-    // Flat sampling has no slope, and outliers there are.
+    // Some benchmarks have flat samples, which have no slope. Some have outliers.
     assert!(checked.iter().any(|one| one.bounds == 8));
     assert!(checked.iter().map(|one| one.outliers).sum::<usize>() > 20);
 }
@@ -51,7 +51,7 @@ fn a_file_that_says_something_else_is_told_apart() {
     estimates["slope"]["point_estimate"] = (slope * (1.0 + 1e-8)).into();
     write(&estimates);
     assert_eq!(failures(), 1);
-    // An interval that is wider by a third of its length on one side.
+    // Widen an interval on one side by a third of its length.
     let interval = &mut estimates["mean"]["confidence_interval"];
     let (low, high) = (&interval["lower_bound"], &interval["upper_bound"]);
     let length = high.as_f64().unwrap() - low.as_f64().unwrap();

@@ -1,5 +1,5 @@
-//! What two of the five systems make of files: directories of Criterion's own, and logs as the serializer methodology reads them. Their formulas
-//! are tested beside `perfcheck-stats`.
+//! How two of the five systems handle files: Criterion's own directories, and logs of the serializer methodology. Tests beside `perfcheck-stats`
+//! cover the systems' formulas.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 

@@ -1,4 +1,4 @@
-//! Imports by the serializer methodology: columns, units, filters with counts, intervals of means.
+//! Imports according to the serializer methodology: columns, units, filters with counts, intervals of means.
 
 use cargo_perfcheck::interchange::{
     ColumnMap, ExchangeError, IdGroup, ImportedGroups, InputContent, ReadOptions, TableLayout,
@@ -9,7 +9,7 @@ use perfcheck_analysis::model::{
     Outliers, ProgressReporter, SampleFilter, SourceInterval, Thresholds,
 };
 
-/// Reads one table in memory.
+/// Reads a table from memory.
 fn read(text: &str, columns: &str, reading: &ReadOptions) -> Result<ImportedGroups, ExchangeError> {
     let content = InputContent {
         name: "t.csv".to_owned(),
@@ -56,7 +56,7 @@ fn s1_columns_are_read_as_they_are_declared() {
         panic!("{found:?}")
     };
     assert_eq!(group.id, "X/a,b/string");
-    // By process, then by repetition.
+    // Rows are sorted by process, then by repetition.
     assert_eq!(times(group, 0), [1_250.0, 2_500.0, 7_000.0]);
     assert_eq!(times(group, 1), [40.0, 30.0, 8.0]);
     assert_eq!(found.processes, ["s1", "s2"]);
@@ -103,7 +103,7 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
     );
 }
 
-/// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
+/// Returns twelve rows of two columns. The first is a warm-up, the last is an outlier in the first column only.
 fn two_columns() -> IdGroup {
     let rows: Vec<String> = (0..10)
         .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
@@ -116,7 +116,7 @@ fn two_columns() -> IdGroup {
         .remove(0)
 }
 
-/// Warm-up goes, then what `outliers` says at the usual thresholds.
+/// Returns a filter that leaves out the warm-up, then `outliers` with the usual thresholds.
 fn filter(outliers: Outliers, paired: bool) -> SampleFilter {
     let filter = SampleFilter {
         drop_first: true,
@@ -196,7 +196,7 @@ fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
     let absurd = |group: &IdGroup| clean(group, &SampleFilter::default())[0].absurd.len();
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (1, 0));
-    // 2 s among seconds is nothing; among milliseconds it is, though the mean is but 5 medians.
+    // 2 s among times of seconds is not absurd. Among milliseconds it is, although the mean is only 5 medians.
     let slow = "n,v\na,1000\na,1500\na,2000\n";
     let stalled = format!("n,v\n{}a,2000\n", "a,1\n".repeat(500));
     for (text, expected) in [(slow, 0), (&stalled, 1)] {
@@ -205,7 +205,7 @@ fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     }
 }
 
-/// Cleans with the usual interval and thresholds.
+/// Applies the filter with the usual interval and thresholds.
 fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
     let interval = SourceInterval {
         confidence_level: 0.95,

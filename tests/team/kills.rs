@@ -1,6 +1,7 @@
-//! Senders and servers that are killed at random moments: still in the store of this machine, nothing is there twice, and the next `store push` sends the rest.
+//! Senders and servers that are killed at random moments: no run is lost from the local store, no run is in the team's store twice, and the next
+//! `store push` sends the rest.
 //!
-//! `PERFCHECK_KILLS=1000,50,1` sets how many senders and servers are killed, and the seed of the moments; `tools/team_store.sh kills` does that.
+//! `PERFCHECK_KILLS=1000,50,1` sets the numbers of killed senders and servers, and the seed of the moments; `tools/team_store.sh kills` uses it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use super::{measured, push, sent};
 use crate::support::postgres::Server;
 use crate::support::{Machine, skipped};
 
-/// Each run with a digest of all that belongs to it, whatever its numbers are.
+/// Query for each run with a digest of its data, independent of run numbers.
 const RUNS: &str = "SELECT r.started || ' ' || r.seed || ' ' || coalesce(r.role, '') || ' ' || count(*) || ' '
          || md5(string_agg(md5(s.samples), '' ORDER BY b.name, l.ordinal, l.attempt)) || ' ' || md5(string_agg(DISTINCT rb.verdict || b.name, ''))
      FROM perfcheck.runs r JOIN perfcheck.run_benchmarks rb ON rb.run = r.id JOIN perfcheck.benchmarks b ON b.id = rb.benchmark
@@ -18,18 +19,18 @@ const RUNS: &str = "SELECT r.started || ' ' || r.seed || ' ' || coalesce(r.role,
 const EMPTY: &str =
     "TRUNCATE perfcheck.runs, perfcheck.benchmarks, perfcheck.series, perfcheck.points CASCADE";
 
-/// The numbers of this test: senders, servers, seed.
+/// Returns the numbers of killed senders and servers, and the seed.
 fn numbers() -> [u64; 3] {
     let given = std::env::var("PERFCHECK_KILLS").unwrap_or_default();
     let mut given = given.split(',').map(str::parse);
     [25, 3, 1].map(|usual| given.next().and_then(Result::ok).unwrap_or(usual))
 }
 
-/// Knuth's MMIX.
+/// Random moments from Knuth's MMIX generator.
 struct Moments(u64);
 
 impl Moments {
-    /// At most so long.
+    /// Returns a random duration of at most `longest`.
     fn within(&mut self, longest: Duration) -> Duration {
         let step = 6_364_136_223_846_793_005_u64;
         self.0 = self

@@ -1,4 +1,4 @@
-//! A team's store: a real PostgreSQL, runs that are sent to it, and commands that read it.
+//! A team's store on a real PostgreSQL server: sending runs to it, and commands that read it.
 
 mod kills;
 mod months;
@@ -12,11 +12,11 @@ use crate::messages::schema::expect_valid;
 use crate::support::postgres::{PASSWORD, Server, shared};
 use crate::support::{Finished, Machine, Perfcheck, skipped};
 
-/// The name by which every machine knows the project.
+/// Tables with the project's name, which is the same on every machine.
 const ID: &str = "[workspace.metadata.perfcheck]\nid = \"example.org/listed\"\n";
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A crate with two benchmarks and this many runs of it, the last of them with a regression.
+/// Creates a crate with two benchmarks and measures it `runs` times. The last run has a regression.
 fn measured(machine: &Machine, runs: usize) -> Crate {
     let listed = Crate::of(machine, &["a", "b"], ID).into_repository(machine);
     for run in 1..=runs {
@@ -40,7 +40,7 @@ fn push(listed: &Crate, machine: &Machine, address: &str) -> Perfcheck {
         .args(JSON)
 }
 
-/// How many runs were sent, and how many were there.
+/// Returns how many runs were sent, and how many the team's store already had.
 fn sent(finished: &Finished) -> (usize, u64) {
     let pushed = finished.messages("runs-pushed");
     expect_valid(&pushed[0]);
@@ -48,7 +48,7 @@ fn sent(finished: &Finished) -> (usize, u64) {
     (sent.len(), pushed[0]["already"].as_u64().expect("a number"))
 }
 
-/// The server, or the reason why there is none.
+/// Returns the server. If there is none, reports the reason for skipping the test.
 fn server() -> Option<&'static Server> {
     let server = shared();
     if server.is_none() {
@@ -127,7 +127,7 @@ fn a_run_that_the_team_removed_is_not_sent_again() {
         sent(&push(&listed, &machine, &address).run().expect_code(0)),
         (0, 1)
     );
-    // What is measured afterwards gets a number that was never given.
+    // A run that is measured afterwards gets a number that no other run has had.
     listed
         .measure(&machine, &["a", "b"], &[])
         .run()
@@ -239,7 +239,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
         &["this user lacks a permission", "perfcheck_writer"],
     );
     refused(&["store", "runs", "--store", &as_reader], 0, &[]);
-    // A project without a name of its own is another one on every machine.
+    // A project without a configured name has a different key on every machine.
     let manifest = listed.root.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).expect("read");
     fs::write(&manifest, text.replace(ID, "")).expect("written");
@@ -276,7 +276,7 @@ fn many_machines_send_at_once() {
         runs.expect_code(0).messages("run").len()
     };
     assert_eq!(stored(), 12);
-    // The same runs from one machine, several times at once.
+    // Send the same runs from one machine several times at once.
     for _ in 0..3 {
         crates[0]
             .measure(&machines[0], &["a", "b"], &[])
@@ -391,7 +391,7 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
     try_as("admin", &["baseline", "save", "v1", "1"], 0);
     try_as("admin", &["accept", "2"], 0);
     try_as("admin", &["store", "remove", "2"], 0);
-    // A writer neither brings back what was removed nor changes what is there.
+    // A writer can neither restore removed runs nor change existing ones.
     assert_eq!(
         sent(
             &push(&listed, &machine, &as_role("writer"))

@@ -1,4 +1,4 @@
-//! A team's store that grows for years: samples lie by month and go by month, and the history stays.
+//! A team's store that grows for years: samples are stored and removed by month, and histories are kept.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::{Finished, Machine};
 
 const DAY: i64 = 86_400 * 1_000_000_000;
 
-/// The runs of a project as if the first had been measured so many days ago, the next a step later, and so on.
+/// Changes the dates of a project's runs: the first was measured `first` days ago, and each later run `step` days after the one before.
 fn aged(listed: &Crate, machine: &Machine, first: i64, step: i64) {
     let runs = listed.perfcheck(machine, &["store", "runs", "--message-format", "json"]);
     let mut runs: Vec<i64> = (runs.run().expect_code(0).messages("run").iter())
@@ -36,7 +36,7 @@ fn months(server: &crate::support::postgres::Server, database: &str) -> Vec<Stri
     names.lines().map(str::to_owned).collect()
 }
 
-/// Run and value of each point of a history.
+/// Returns run and value of each point of a history.
 fn points(finished: &Finished) -> Vec<(Value, Value)> {
     let points = finished.messages("history-point").into_iter();
     points
@@ -51,7 +51,7 @@ fn old_samples_go_by_month_and_the_history_still_shows_their_runs() {
     let database = address.rsplit('/').next().expect("a name").to_owned();
     let machine = Machine::new();
     let listed = measured(&machine, 12);
-    // A month or so between two runs each; the last one is of today.
+    // Runs are about a month apart; the last one is of today.
     aged(&listed, &machine, 341, 31);
     assert_eq!(
         sent(&push(&listed, &machine, &address).run().expect_code(0)),
@@ -69,7 +69,7 @@ fn old_samples_go_by_month_and_the_history_still_shows_their_runs() {
     let old = points(&there(&history).expect_code(0));
     assert_eq!(old.len(), 12);
     there(&["baseline", "save", "kept", "2"]).expect_code(0);
-    // Nothing will be compared with the runs of a branch that is gone.
+    // Delete the branch of the runs, so that no later run is compared with them.
     listed.git(&machine, &["checkout", "--quiet", "-b", "next"]);
     listed.git(&machine, &["branch", "--quiet", "-D", "main"]);
     let prune = ["store", "prune", "--samples", "--older-than", "100d"];
@@ -117,7 +117,7 @@ fn old_samples_go_by_month_and_the_history_still_shows_their_runs() {
     );
     there(&["compare", "1", "12"]).expect_stderr(&["the samples of run 1 were removed", "history"]);
     there(&["show", "1"]).expect_code(0);
-    // Runs of a month whose table was emptied or dropped can still come.
+    // Runs can still be sent for a month whose table was emptied or dropped.
     let other = Machine::new();
     let late = measured(&other, 1);
     aged(&late, &other, 341, 0);

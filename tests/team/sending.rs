@@ -1,4 +1,4 @@
-//! Runs that are sent as soon as they are stored (`--push`), and where they are sent to.
+//! Sending runs as soon as they are stored (`--push`), and the choice of the team's store.
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use crate::commands::scripted::{finish, verdict};
 use crate::support::postgres::Server;
 use crate::support::{Machine, Perfcheck};
 
-/// Nobody listens there.
+/// An address without a server.
 const NOWHERE: &str = "postgres://team:hunter2@127.0.0.1:1/nowhere";
 
 fn to(command: Perfcheck, address: &str) -> Perfcheck {
     command.arg("--push").env("PERFCHECK_TEAM_STORE", address)
 }
 
-/// The variables that lead to a database of `server` as `psql` is led there.
+/// Sets the variables by which `psql` would find a database of `server`.
 fn surroundings(command: Perfcheck, server: &Server, database: &str) -> Perfcheck {
     command
         .env("PGHOST", server.data())
@@ -41,7 +41,7 @@ fn what_is_measured_is_sent_and_no_server_changes_no_verdict() {
     let later = push(&listed, &machine, &address).run().expect_code(0);
     assert_eq!(sent(&later), (1, 2), "{later}");
 
-    // The verdict stays what it is also where sending succeeds.
+    // The verdict is the same if sending succeeds.
     let sent_too = to(slower(), &address).run().expect_code(1);
     assert_eq!(sent(&sent_too), (1, 3), "{sent_too}");
 }
@@ -129,10 +129,10 @@ fn a_baseline_of_the_team_is_built_here_and_measured_side_by_side() {
     );
     let slower = slower.expect_stderr(&[&said]);
     assert!(compared(&slower, "cost")["paired"].is_object(), "{slower}");
-    // Other names are what they were.
+    // A baseline that no store knows gives the usual exit status.
     desk(&["--baseline", "nosuch"]).expect_code(6);
 
-    // What measured no commit cannot be built by anybody else.
+    // A run with uncommitted changes cannot be built again on another machine.
     let dirty = on("ci.db", project.measure(&["--push", "--fail-on", "none"]));
     dirty.run().expect_code(0);
     name("latest");

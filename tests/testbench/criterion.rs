@@ -1,12 +1,12 @@
-//! Benches that were written for Criterion: on `perfcheck-criterion`, flags of `cargo bench` that reach the store; and what is stored
-//! of those that speak Criterion's own protocol.
+//! Benches for Criterion: with `perfcheck-criterion`, whose flags of `cargo bench` affect the store, and with Criterion itself, through its own
+//! protocol.
 
 use std::env;
 use std::path::Path;
 
 use crate::support::{self, Finished, Machine, testbench};
 
-/// `cargo bench` of the crate `for_criterion`, with `cargo-perfcheck` on the path.
+/// Runs `cargo bench` in the crate `for_criterion`, with `cargo-perfcheck` on the search path.
 fn cargo_bench(machine: &Machine, flags: &str) -> Finished {
     let ours = Path::new(env!("CARGO_BIN_EXE_cargo-perfcheck"));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -41,7 +41,7 @@ fn baselines_of_cargo_bench_are_those_of_the_store() {
     let compared = cargo_bench(&machine, "--baseline first --exact sum/fold/100");
     assert!(compared.stdout.contains("sum/fold/100"), "{compared}");
     assert!(!compared.stdout.contains("sum/fold/1000"), "{compared}");
-    // A missing baseline is an error of the command, whose status arrives.
+    // A missing baseline is an error of the tool, whose exit status is passed on.
     let missing = cargo_bench(&machine, "--baseline nowhere");
     assert!(missing.stderr.contains("nowhere"), "{missing}");
     assert_ne!(missing.code(), 0);
@@ -170,7 +170,7 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
     ];
     let expected = expected.map(|(id, metric, median)| (id.to_owned(), metric, median));
     assert_eq!(found, expected, "{run}");
-    // Neither bytes nor elements: kept in the author's words.
+    // The throughput is neither bytes nor elements, so it is stored in the author's words.
     let run = machine
         .perfcheck()
         .args(["show", "latest", "frames"])
@@ -194,7 +194,7 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
             .expect_code(0)
     };
     run(&["--rounds", "3"]);
-    // No process fits, and everybody has one.
+    // No process fits into the budget, but each benchmark gets one.
     let short = run(&["--rounds", "5", "--time-budget", "1ns"]);
     let measured = &short.messages("benchmark-measured")[0];
     assert_eq!(measured["processes"].as_array().map(Vec::len), Some(1));
@@ -203,7 +203,7 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
     let reason = "`--time-budget` left time for only 1 process, but a verdict needs 3";
     assert!(compared["remarks"].to_string().contains(reason), "{short}");
     assert!(short.stderr.contains("1 of 5 processes"), "{short}");
-    // Time enough changes nothing.
+    // A sufficient budget changes nothing.
     let whole = run(&["--rounds", "3", "--time-budget", "10min"]);
     let compared = &whole.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "unchanged", "{whole}");
@@ -232,11 +232,11 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
             ])
         })
         .collect();
-    // A warm-up of 0.1 s and 0.4 s of samples are wanted, which this version cannot be told.
+    // The command line requests a warm-up of 0.1 s and 0.4 s of samples. This version of Criterion accepts only whole seconds.
     let expected = serde_json::json!([
-        // Behind those of whom nobody says a time, and of another group.
+        // This benchmark comes after those without their own times, and is in another group.
         ["late/quick", 100, 100],
-        // Their group says so, which outranks the command line.
+        // The group sets these times, which override the command line.
         ["of a group", 2000, 3000],
         ["quick", 100, 100],
         ["slow", 100, 1000],
@@ -244,9 +244,10 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
         ["unset too", 1000, 1000]
     ]);
     assert_eq!(serde_json::Value::from(in_force), expected, "{run}");
-    // Before the first process: six benchmarks, six processes, a second for warm-up and one for samples: 72 s.
+    // Expected before the first process: six benchmarks in six processes with one second of warm-up and one of samples, 72 s.
     let beforehand = "Measuring 6 benchmarks, about 72 seconds";
-    // Then 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s of the group, which stay. Without rounding, "slow" were at 0.1 s + 0.4 s and the others at 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
+    // Expected afterwards: 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s for the group, which remain. Without rounding, "slow" would
+    // take 0.1 s + 0.4 s and the others 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
     let update = "Criterion 0.3.6 accepts only whole seconds; an update to Criterion 0.4 or later would save 22 s of 63 s";
     run.expect_stderr(&[beforehand, update]);
 }

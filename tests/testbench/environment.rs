@@ -1,4 +1,4 @@
-//! A bench sees under `cargo perfcheck` what it sees under `cargo bench`.
+//! A bench has the same environment under `cargo perfcheck` as under `cargo bench`.
 
 use serde_json::{Map, Value};
 use std::fs;
@@ -10,7 +10,7 @@ use crate::support::{Machine, run, testbench};
 /// The variables of docs/internals/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_PROCESS", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
 
-/// The dumps in the file, one for each start of the bench.
+/// Returns the dumps in the file, one for each start of the bench.
 fn dumps(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("the bench wrote it");
     text.lines()
@@ -20,7 +20,7 @@ fn dumps(path: &Path) -> Vec<Value> {
 
 fn variables(dump: &Value) -> Map<String, Value> {
     let mut variables = dump["env"].as_object().expect("variables").clone();
-    // The one in which the two calls differ.
+    // Remove the variable that differs between the two calls.
     variables.remove("ENVIRONMENT_DUMP");
     variables
 }
@@ -44,7 +44,7 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
         .args(["-p", "environment"])
         .args(QUICK)
         .env("ENVIRONMENT_DUMP", &by_us)
-        // Set for us by a cargo that runs this test as an executable of another package.
+        // Imitate the variables of a cargo that runs this test as an executable of another package.
         .env("CARGO_PKG_NAME", "another")
         .env("CARGO_BIN_EXE_another", "another")
         .env("OUT_DIR", "another")
@@ -63,7 +63,7 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
         for name in OURS {
             assert!(ours.remove(name).is_some(), "{name}");
         }
-        // What the user set for us reaches a bench as any other variable.
+        // The user's variables for the tool reach the bench like any other variable.
         for name in [
             "PERFCHECK_CACHE",
             "PERFCHECK_NO_RERUN",

@@ -1,4 +1,4 @@
-//! Ctrl-C: what has been measured is kept, nothing is left behind, the exit code is 130. Two runs at once.
+//! Ctrl-C: measured processes are kept, no process is left behind, and the exit code is 130. Also two runs at once.
 
 use rustix::process::Signal;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::commands::scripted::QUICK;
 use crate::support::{Finished, Machine, Running, testbench};
 
-/// A run of `forks` that would go on for a hundred processes.
+/// Starts a run of `forks` that would take a hundred processes.
 fn long_run(machine: &Machine) -> Running {
     machine
         .perfcheck()
@@ -27,7 +27,7 @@ fn command(machine: &Machine, arguments: &[&str]) -> Finished {
     machine.perfcheck().args(arguments).testbench("").run()
 }
 
-/// Interrupts a run in its third process with `interrupt` and looks at what there is then.
+/// Interrupts a run in its third process with `interrupt`, and checks the result.
 #[track_caller]
 fn interrupted_in_the_third_process(interrupt: impl Fn(&Running)) {
     let machine = Machine::new();
@@ -100,7 +100,7 @@ fn an_interrupted_run_is_no_reference() {
         assert_eq!(message["verdict"], "new", "{message}");
     }
     interrupt();
-    // What the complete run measured is what is known last.
+    // `history` still shows the values of the last complete run.
     let listed = stored(&machine, &["history"]).messages("benchmark");
     assert_eq!(listed.len(), 3);
     for message in listed {
@@ -145,7 +145,7 @@ fn a_run_that_is_being_measured_stays_and_its_reference_may_go() {
     let runs = stored(&machine, &["store", "runs"]).json();
     assert_eq!(runs.len(), 1, "{runs:#?}");
     assert_eq!(runs[0]["status"], "complete", "{runs:#?}");
-    // What an interrupted run leaves can be removed.
+    // An interrupted run can be removed.
     let mut run = long_run(&machine);
     run.wait_for_stderr("Process 2 ");
     run.signal(Signal::INT);
@@ -167,7 +167,7 @@ fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
     assert_eq!(machine.left_behind(), Vec::<String>::new());
 }
 
-/// A signal and the end of a program that computes: at once, in spite of a busy machine.
+/// Sends a signal to a program that computes. The program must end at once, even on a busy machine.
 #[track_caller]
 pub fn ends_at_once(run: Running, signal: Signal, said: &str) {
     let asked = Instant::now();
@@ -189,7 +189,7 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
         .args(["--sampling-mode", "flat", "--samples", "1000000"])
         .start();
     wait_for_processes(&machine, 10);
-    // Ten million samples are read and judged now, for seconds.
+    // The command now reads and judges ten million samples, which takes seconds.
     let said = "error: interrupted; run 1 is stored as incomplete, with its complete processes";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
@@ -252,13 +252,13 @@ fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
             .args(["compare", "1", "2"])
             .testbench("")
             .start();
-        // A fiftieth of it is done, and the rest takes seconds.
+        // A fiftieth of the work is done, and the rest takes seconds.
         run.wait_for_stderr("Comparing 1000 benchmarks, ");
         ends_at_once(run, signal, "error: interrupted\n");
     }
 }
 
-/// Waits until so many processes are in the store.
+/// Waits until the store has `wanted` processes.
 pub fn wait_for_processes(machine: &Machine, wanted: i64) {
     let deadline = Instant::now() + Duration::from_mins(5);
     loop {
@@ -275,7 +275,7 @@ pub fn wait_for_processes(machine: &Machine, wanted: i64) {
     }
 }
 
-/// A package whose build takes for ever, once its build script runs.
+/// Creates a package whose build never ends once its build script runs.
 fn package_that_builds_for_ever(directory: &Path) {
     let write = |name: &str, text: &str| {
         let path = directory.join(name);

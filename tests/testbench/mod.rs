@@ -1,6 +1,6 @@
 //! The whole program against the bench crates of testbench/: the real command, real cargo, real processes.
 //!
-//! No test here depends on how long something takes: where a time matters it comes from the scripted clock.
+//! No test depends on the duration of anything: if a time matters, it comes from the scripted clock.
 
 mod criterion;
 mod environment;

@@ -1,4 +1,4 @@
-//! Benches that print their results: `prints_results` of the testbench, whose times are known.
+//! Benches that print their results: `prints_results` of the testbench, with known times.
 
 use crate::support::{Finished, Machine};
 
@@ -35,7 +35,7 @@ fn verdict(run: &Finished, id: &str) -> String {
 #[test]
 fn thirty_percent_more_is_a_regression_and_the_same_again_is_not_for_either_harness() {
     let machine = Machine::new();
-    // Where nothing fails, so that the exit status is that of the comparison.
+    // Select benchmarks that do not fail, so that the exit status is that of the comparison.
     let benches = [
         "--exact",
         "sums::one",
@@ -46,7 +46,7 @@ fn thirty_percent_more_is_a_regression_and_the_same_again_is_not_for_either_harn
     run(&machine, false, &benches).expect_code(0);
     let control = run(&machine, false, &benches).expect_code(0);
     for id in &benches[1..] {
-        // Five values cannot show that nothing has changed where runs drift; but nothing is claimed.
+        // Because of drift between runs, five values may not suffice to show that a benchmark is unchanged. But no change may be reported.
         let verdict = verdict(&control, id);
         assert!(
             ["unchanged", "inconclusive"].contains(&verdict.as_str()),

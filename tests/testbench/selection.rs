@@ -1,11 +1,11 @@
-//! Which benchmarks run, of children of both kinds; targets and packages with the same ids.
+//! Selection of benchmarks, with addressable and sequential benches, and with targets and packages that have the same ids.
 
 use std::collections::BTreeSet;
 
 use crate::commands::scripted::QUICK;
 use crate::support::Machine;
 
-/// `package/target: id` of everything that is measured with these arguments, or with `list` listed.
+/// Returns `package/target: id` of all benchmarks that are measured, or listed by `list`, with these arguments.
 fn measured(arguments: &[&str]) -> BTreeSet<String> {
     let machine = Machine::new();
     let run = machine
@@ -38,7 +38,7 @@ fn a_sequential_child_passes_over_what_was_filtered_out() {
     let second = "sequential/sequential: second";
     let third = "sequential/sequential: third";
     assert_eq!(sequential(&[]), set(&[first, second, third]));
-    // Shuffled orders ask for ids that have passed, too: all are measured in every process.
+    // With a shuffled order, the tool also requests ids that the child has already passed. All must be measured in every process.
     for seed in ["1", "2", "3"] {
         let all = sequential(&["--seed", seed]);
         assert_eq!(all, set(&[first, second, third]), "seed {seed}");
@@ -57,7 +57,7 @@ fn a_sequential_child_alone_is_brought_to_its_end_and_what_fails_there_is_told()
             perfcheck = perfcheck.env("SEQUENTIAL_FAILS_AT_ITS_END", "1");
         }
         perfcheck
-            // What it measures is the machine's affair.
+            // Ignore the verdicts: the times are real.
             .args(["-p", "sequential", "first", "--fail-on", "none"])
             .args(QUICK)
             .run()

@@ -1,4 +1,4 @@
-//! What the author set in code is in force, and stored.
+//! Settings in the code of a bench apply, and are stored.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ const IDS: [&str; 12] = [
 #[test]
 fn what_the_author_set_is_in_force_and_stored() {
     let machine = Machine::new();
-    // By the clock of the script iterations take long, so that few fit into the times that were set.
+    // Scripted iterations are long, so that only a few fit into the set times.
     let paces = IDS.map(|id| format!("{id}=10000"));
     let run = machine
         .perfcheck()

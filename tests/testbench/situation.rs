@@ -1,11 +1,11 @@
-//! What has to come of a bench target, and the run that shows whether it does.
+//! The expected results of a bench target, and the run that checks them.
 
 use std::collections::BTreeSet;
 
 use crate::commands::scripted::QUICK;
 use crate::support::{Finished, Machine};
 
-/// A bench target and what a first run into an empty store makes of it.
+/// A bench target and the expected results of a first run with an empty store.
 pub struct Situation {
     package: &'static str,
     target: &'static str,
@@ -19,14 +19,14 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// All is well, and there are no benchmarks so far.
+    /// Expects success, and no benchmarks until the other methods add some.
     pub fn of(package: &'static str, target: &'static str) -> Self {
         Self {
             package,
             target,
             workspace: "",
             code: 0,
-            // Long for a loaded machine, and never waited for: what hangs says so itself.
+            // This is long enough for a busy machine. Targets that hang set a shorter deadline.
             timeout: "60s",
             measured: BTreeSet::new(),
             failed: Vec::new(),
@@ -35,57 +35,57 @@ impl Situation {
         }
     }
 
-    /// It is not in the testbench workspace but in this one below it.
+    /// The target is in this workspace below testbench instead of the testbench workspace.
     pub fn in_workspace(mut self, directory: &'static str) -> Self {
         self.workspace = directory;
         self
     }
 
-    /// Something waits for this deadline.
+    /// Sets the deadline, for a target that waits for it.
     pub fn timeout(mut self, timeout: &'static str) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// These are measured, in all processes.
+    /// Expects these benchmarks to be measured in all processes.
     pub fn measured(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.measured.extend(ids.into_iter().map(Into::into));
         self
     }
 
-    /// This one fails, saying so in these words.
+    /// Expects this benchmark to fail with this message.
     pub fn failed(mut self, id: &'static str, message: &'static str) -> Self {
         self.code = 4;
         self.failed.push((id, message));
         self
     }
 
-    /// This one declines for this reason.
+    /// Expects this benchmark to decline with this reason.
     pub fn skipped(mut self, id: &'static str, reason: &'static str) -> Self {
         self.skipped.push((id, reason));
         self
     }
 
-    /// The target as a whole, or a part of it, fails in these words.
+    /// Expects the target, or a part of it, to fail with this message.
     pub fn target_failed(mut self, message: &'static str) -> Self {
         self.code = 4;
         self.said.push(message);
         self
     }
 
-    /// Stderr has this.
+    /// Expects this text in stderr.
     pub fn said(mut self, text: &'static str) -> Self {
         self.said.push(text);
         self
     }
 
-    /// The exit code is another than the rest would suggest.
+    /// Expects this exit code, which differs from the one that the other expectations imply.
     pub fn code(mut self, code: i32) -> Self {
         self.code = code;
         self
     }
 
-    /// Runs it and looks; gives the run for closer looks.
+    /// Runs the target and checks the expectations. Returns the run for further checks.
     #[track_caller]
     pub fn check(self) -> Finished {
         let machine = Machine::new();
@@ -111,7 +111,7 @@ impl Situation {
         run
     }
 
-    /// Nothing but what was expected is in the results, and all of that.
+    /// Checks that the results contain all expected benchmarks and no others.
     fn check_benchmarks(&self, run: &Finished) {
         let verdicts = run.messages("benchmark-compared");
         let verdict_of = |id: &str| {
@@ -132,7 +132,7 @@ impl Situation {
             if failures.is_empty() {
                 assert_eq!(verdict_of(id), "new", "{id}");
                 let processes = message["processes"].as_array().expect("an array");
-                // A process whose samples came out too short is measured again.
+                // If the samples of a process are too short, the process is measured again.
                 assert!((3..=6).contains(&processes.len()), "{id}: {message}");
                 assert!(message["summary"]["median_ns"]["estimate"].is_number());
                 measured.insert(id.to_owned());

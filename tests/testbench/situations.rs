@@ -1,4 +1,4 @@
-//! One line of testbench/README.md after another.
+//! A test for each line of testbench/README.md.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::commands::scripted::QUICK;
 use crate::support::{Machine, testbench};
 use crate::testbench::situation::Situation;
 
-/// A test for each bench target, and the list of them all.
+/// Generates a test for each bench target, and the list of all targets.
 macro_rules! situations {
     ($($package:ident { $($target:ident: $expected:expr;)* })*) => {
         $(mod $package {
@@ -426,7 +426,7 @@ fn what_a_bench_prints_arrives_whole_on_stderr() {
     let run = Situation::of("prints_to_stdout", "prints_to_stdout")
         .measured(["in_set_up", "in_body", "frames", "flood", "to_stderr"])
         .check();
-    // Once in each process; the function also prints while benchmarks are listed.
+    // Each line appears exactly once in each of the three processes.
     for number in [0, 24_999, 49_999] {
         let line = format!("line {number} of the flood\n");
         assert_eq!(run.stderr.matches(&line).count(), 3, "{line}");

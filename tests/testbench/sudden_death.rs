@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: the store stays whole and whatever had been started is gone.
+//! `kill -9` at any moment: the store remains consistent, and all started processes end.
 //!
 //! `tests/real/kill_parent.sh N` does it N times.
 
@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use crate::support::Machine;
 
-/// How often `cargo-perfcheck` is killed where nobody says otherwise.
+/// Default number of times that `cargo-perfcheck` is killed.
 const KILLS: u32 = 14;
-/// The variable that says otherwise.
+/// The variable that sets another number.
 const KILLS_VARIABLE: &str = "TEST_KILLS";
 
-/// Where in its life a run is killed: so long after the start of the process, or of its second process.
+/// The moment at which a run is killed: a delay after the start of the run, or after the start of its second process.
 struct Moment {
     package: &'static str,
     after_process: bool,
     delay: Duration,
 }
 
-/// Moments that are always the same, spread by a linear congruential generator (Knuth's MMIX constants).
+/// Returns moments that are the same in every test, from a linear congruential generator (Knuth's MMIX constants).
 fn moments(count: u32) -> impl Iterator<Item = Moment> {
     let mut state = 1_u64;
     (0..count).map(move |ordinal| {
@@ -66,7 +66,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
     }
     let processes = whole_processes(&machine);
     assert!(processes > 0, "no process was ever recorded");
-    // And it goes on as if nothing had happened.
+    // The next run works as if nothing had happened.
     machine
         .perfcheck()
         .testbench("")
@@ -76,7 +76,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
     assert_eq!(integrity(&machine), "ok");
 }
 
-/// Shows every run; gives how many processes they have. All of them are whole.
+/// Shows every run and returns the total number of processes. All of these must be complete.
 fn whole_processes(machine: &Machine) -> usize {
     let stored = |arguments: &[&str]| {
         machine

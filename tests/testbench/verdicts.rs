@@ -1,10 +1,10 @@
-//! Verdicts from end to end, exact: under the scripted clock (docs/internals/src/protocol.md, section 7) every time is known beforehand.
+//! Exact verdicts of the whole program: under the scripted clock (docs/internals/src/protocol.md, section 7), every time is known in advance.
 
 use serde_json::Value;
 
 use crate::support::{Finished, Machine, testbench};
 
-/// `steady` under the scripted clock: `arithmetic` takes `ns` per iteration, the others always 100 ns.
+/// Runs `steady` under the scripted clock: `arithmetic` takes `ns` per iteration, the others always 100 ns.
 fn steady(machine: &Machine, ns: &str, more: &[&str]) -> Finished {
     machine
         .perfcheck()
@@ -24,7 +24,7 @@ fn steady_json(machine: &Machine, ns: &str, more: &[&str]) -> Finished {
     steady(machine, ns, &[more, &["--message-format", "json"]].concat())
 }
 
-/// What was found about a benchmark.
+/// Returns the comparison message about a benchmark.
 #[track_caller]
 fn compared(run: &Finished, id: &str) -> Value {
     run.messages("benchmark-compared")
@@ -44,7 +44,7 @@ fn expect(run: &Finished, verdict: &str, change: f64) {
     }
 }
 
-/// The number of the run.
+/// Returns the number of the run.
 fn number(run: &Finished) -> u64 {
     run.messages("run-finished")[0]["run"]
         .as_u64()
@@ -58,7 +58,7 @@ fn the_same_work_twice_is_never_a_regression() {
     assert_eq!(compared(&first, "arithmetic")["verdict"], "new");
     let second = steady_json(&machine, "100", &[]).expect_code(0);
     expect(&second, "unchanged", 0.0);
-    // Really measured, under whatever noise there is: nothing is claimed but that no alarm is raised.
+    // With real times and unknown noise, check only that no regression is reported.
     for _ in 0..2 {
         let run = machine
             .perfcheck()
@@ -150,7 +150,7 @@ fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_lines_say_w
         .find(|line| line.starts_with(&command));
     let again = again.expect("the command");
     assert!(again.contains(" --no-default-features"), "{again}");
-    // A suspect run is no reference either: the change is still there to be seen.
+    // A suspect run does not become the reference either, so the change is reported again.
     expect(
         &steady_json(&machine, "104", &["--fail-on", "suspect"]).expect_code(1),
         "suspect",
@@ -181,7 +181,7 @@ fn a_bench_that_really_takes_twice_as_long_is_caught() {
             .run()
     };
     doubled("0").expect_code(0);
-    // A busy moment may leave it undecided, and another look then decides. Scripted times show that `unaffected` stays out of it.
+    // If the machine is busy, a run may be undecided, so try several. This test ignores `unaffected`: tests with scripted times cover it.
     let verdict = (0..5)
         .map(|_| compared(&doubled("1"), "doubled")["verdict"].clone())
         .find(|verdict| verdict != "inconclusive" && verdict != "suspect");

@@ -1,5 +1,4 @@
-//! What several of the simulations and validations have in common: random numbers, measurements made up from them, the verdict on
-//! them, and exact intervals of what was counted.
+//! Functions that several simulations and validations share: random numbers, made-up measurements, verdicts on them, and exact intervals of counts.
 
 pub mod numbers;
 pub mod paired_verdict;

@@ -1,4 +1,4 @@
-//! How rounds of two builds in turn are decided, for the simulations.
+//! Decisions on side-by-side rounds of two builds, for the simulations.
 
 use perfcheck_analysis::compare::{
     Comparison, PairedMethod, PairedSeries, Plan, judge_with_method,
@@ -6,7 +6,8 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::model::{BenchmarkKey, Metric, Round};
 use std::collections::BTreeMap;
 
-/// The verdict on `rounds` after the given looks, at the default level. Descriptive intervals are not looked at: they have one resample.
+/// Returns the verdict on `rounds` with the given looks, at the default level. Descriptive intervals have only one resample, because nobody reads
+/// them.
 pub fn judged(
     rounds: &[Round],
     looks: &[u32],
@@ -28,7 +29,7 @@ pub fn judged(
     judge_with_method(&[series], &plan(looks, seed), method).remove(0)
 }
 
-/// The default plan with these looks.
+/// Returns the default plan with these looks.
 pub fn plan(looks: &[u32], seed: u64) -> Plan {
     Plan {
         looks: looks.to_vec(),

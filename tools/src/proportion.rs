@@ -2,7 +2,7 @@
 
 use perfcheck_stats::binomial::{lower_bound, upper_bound};
 
-/// The interval of a proportion at 95 % (Clopper and Pearson 1934).
+/// Returns the 95 % interval of a proportion (Clopper and Pearson 1934).
 pub fn exact_interval(hits: u64, of: u64) -> (f64, f64) {
     let (hits, of) = (hits as u32, of as u32);
     (

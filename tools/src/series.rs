@@ -1,11 +1,11 @@
-//! Measurements made up for the simulations.
+//! Made-up measurements for the simulations.
 
 use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, Extras, Measurement, Metric, Nanos,
     ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
-/// A measurement of the benchmark `id` with the samples of each process: those of the ramp, and flat ones.
+/// Returns a measurement of the benchmark `id`. Each process has the samples of its linear phase, and flat samples.
 pub fn measurement(id: &str, processes: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
     let processes = (0_u32..)
         .zip(processes)

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Tally, Verdict};
 
-/// The ways in which the process ends.
+/// An exit code, named by its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitCode {
-    /// Nothing to report.
+    /// The command succeeded, and no benchmark has a verdict that `--fail-on` names.
     Clean,
-    /// A benchmark regressed, or got another verdict that `--fail-on` names.
+    /// A benchmark regressed, exceeded a limit, or got another verdict that `--fail-on` names.
     Regression,
-    /// The command line or a configuration table is wrong.
+    /// The command line or a configuration table is wrong, or git does not know a requested revision.
     Usage,
-    /// The bench targets could not be built.
+    /// The sources of a revision could not be prepared, or the bench targets could not be built.
     BuildFailed,
     /// A benchmark failed, or nothing was measured.
     BenchmarkFailed,
-    /// The store cannot be used.
+    /// The store, the build cache or an output file cannot be used.
     StoreUnusable,
-    /// A named baseline is missing, or nothing was comparable with it.
+    /// A named baseline or run is missing, or no benchmark was comparable with it.
     NoBaseline,
     /// The user pressed Ctrl-C.
     Interrupted,

@@ -15,14 +15,15 @@ pub struct FunctionChange {
     pub base: Option<u64>,
     /// Length of its code in the candidate, in bytes; `None` if the candidate does not have it.
     pub candidate: Option<u64>,
-    /// Whether its own code is equal, so that only what it refers to differs or may differ.
+    /// Whether its own code is equal in both executables. Then only what its code refers to differs or may differ.
     pub same_code: bool,
 }
 
 /// The result of comparing two executables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeComparison {
-    /// Functions that differ: changed, then added, then removed, each longest first; last, those whose own code is equal.
+    /// Functions that differ: first the changed ones, then the added, then the removed, each group starting with the longest function. Functions
+    /// whose own code is equal come last.
     pub functions: Vec<FunctionChange>,
     /// Number of equal functions at the same address.
     pub same: usize,
@@ -39,12 +40,12 @@ pub enum Reach {
     Same,
     /// They can, but only by entering one of these functions.
     Differs(EntryOffsets),
-    /// They can, and perhaps without entering any function: the entry points differ, or data that are used at the start, or code that is not a
+    /// They can, perhaps without entering any function: what differs may be an entry point, data that are used at the start, or code that is not a
     /// function.
     Everywhere,
 }
 
-/// The entries of code that differs, as offsets in the files of both sides.
+/// File offsets, in each executable, at which code that differs is entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryOffsets {
     /// Offsets in the base.
@@ -56,7 +57,7 @@ pub struct EntryOffsets {
 /// The instruction that stops a program (`int3`).
 const TRAP: u8 = 0xcc;
 
-/// Returns the executable with a trap at each of these file offsets. If the program runs to its end, it has reached none of these places.
+/// Returns the executable with a trap at each of these file offsets. If the program runs to its end, it has not executed the code at any of them.
 pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
     for place in entrances {
         if let Some(byte) = executable.get_mut(*place) {
@@ -68,22 +69,23 @@ pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec
 
 /// Compares the machine code of two executables.
 ///
-/// The comparison starts at the entry points and forms pairs, code with code and data with data, from all that both sides refer to at the same place.
-/// As long as two programs stay within equal pairs, they do the same; names are only for people.
+/// The comparison starts at the entry points. Wherever both sides refer to something at the same place, it pairs the two targets: code with code,
+/// data with data. As long as two programs stay within equal pairs, they do the same. Names matter only for the list that people see.
 ///
 /// Each link changes addresses, so an operand that is an address is compared by its target: code by its offset in a function, data by their content,
 /// jump tables by the code that they lead to. Symbols show where data begin and end. Anonymous constants begin and end where something refers to
 /// them; their neighbors count as part of them, unless a symbol or another reference shows that the neighbors are separate data.
 ///
-/// If in doubt, items differ. A `core::panic::Location` on another line is equal. Hashes of names and types that are constants in code, such as a
-/// `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are not compared.
+/// If in doubt, items count as different. Two `core::panic::Location`s always count as equal, whatever their paths and lines. Hashes of names and
+/// types that are constants in code, such as a `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are
+/// not compared.
 pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, UnsupportedExecutable> {
     let base = Program::new(Image::parse(base)?);
     let candidate = Program::new(Image::parse(candidate)?);
     let mut pairs = Pairs::new(&base, &candidate);
     let alike = pairs.pair_entry_points();
     pairs.explore();
-    // Pair the functions that have no pair yet by name, to list them for people, and because their references show where data begin.
+    // Pair the remaining functions by name: people see them listed, and their references show where data begin.
     pair_by_name(&mut pairs);
     pairs.explore();
     let differs = find_differing(&pairs);
@@ -98,7 +100,7 @@ pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, Unsuppor
     })
 }
 
-/// Pairs functions of equal names that are in no pair yet: first those with equal code, then in order.
+/// Pairs functions of equal names that are in no pair yet: first those with equal code, then the rest in the order of their addresses.
 fn pair_by_name(pairs: &mut Pairs<'_, '_>) {
     let (base, candidate) = (pairs.base, pairs.candidate);
     let of_code = |pairs: &Pairs<'_, '_>| -> (BTreeSet<u64>, BTreeSet<u64>) {

@@ -33,7 +33,7 @@ pub(crate) struct LoadedSection<'d> {
     pub(crate) name: String,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Content in the file; empty if the section begins as zeros.
+    /// Content in the file; empty if the section is zero-initialized.
     pub(crate) bytes: &'d [u8],
     pub(crate) content: SectionUse,
     pub(crate) in_file: u64,
@@ -203,8 +203,8 @@ impl<'d> Image<'d> {
         (address < self.units[at].end).then_some(at)
     }
 
-    /// Returns `length` bytes from an address on; `None` beyond the section. Bytes that begin as zeros are not in the file, and the result is then empty:
-    /// a section of zeros can be larger than memory.
+    /// Returns the `length` bytes at an address; `None` if they extend beyond the section. The result is empty for a zero-initialized section: the
+    /// file has no bytes for it, and it can be larger than memory.
     pub(crate) fn bytes(&self, address: u64, length: u64) -> Option<&'d [u8]> {
         let section = self.section(address)?;
         let end = address
@@ -276,7 +276,7 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
     Ok(found)
 }
 
-/// Returns the end of what begins at `start` and takes `size` bytes. Fails beyond the addresses of a process, so that no sum of addresses overflows.
+/// Returns the end address of `size` bytes at `start`. Fails if no process can address it, so that no later sum of addresses overflows.
 fn end_in_memory(start: u64, size: u64) -> Result<u64, UnsupportedExecutable> {
     let end = start.checked_add(size);
     end.filter(|end| *end <= END_OF_MEMORY).ok_or_else(|| {
@@ -350,7 +350,7 @@ fn fill_gaps(
     labels: &[u64],
     sections: &[LoadedSection<'_>],
 ) -> Vec<CodeUnit> {
-    // If a function has several names, keep the first in sort order. Code within another function is part of it.
+    // If a function has several names, keep the first in sort order. Code within another function is part of that function.
     known.sort_by(|a, b| (a.start, b.end, &a.symbol).cmp(&(b.start, a.end, &b.symbol)));
     let mut labels = labels.to_vec();
     labels.sort_unstable();

@@ -1,6 +1,6 @@
 //! Compares the machine code of two executables: which functions differ, and whether a program can reach any of them.
 //!
-//! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]; [`FunctionReader`] shows the instructions of a function in both
+//! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side.
 //!
 //! The crate does no I/O and reads no clock. It understands position-independent x86-64 ELF executables with symbols; for others it returns

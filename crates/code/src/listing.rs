@@ -1,5 +1,5 @@
-//! The functions of an executable as readable instructions, with names in place of addresses, and a listing of a function in two executables side by
-//! side: equal instructions are in the same row, regardless of their addresses.
+//! Lists the instructions of functions, with names in place of addresses. Also aligns the listings of a function in two executables: equal
+//! instructions share a row, whatever their addresses.
 
 use iced_x86::{
     Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind,
@@ -35,7 +35,7 @@ pub struct FunctionPair {
 /// An instruction of the base next to the instruction that takes its place in the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRow {
-    /// Label of this row, a number from 1, which the jumps to this row show; `None` if no jump leads here.
+    /// Number of this row as a label, from 1. Jumps to this row show it. `None` if no jump leads here.
     pub label: Option<usize>,
     /// The instruction of the base; `None` if only the candidate has one here.
     pub base: Option<String>,
@@ -225,7 +225,7 @@ pub(crate) struct CodeLine {
     pub(crate) leads_to: Option<usize>,
 }
 
-/// The functions that share a readable name: the index of the unit by the linker's name.
+/// The functions that share a readable name: maps each linker's name to the index of its unit.
 type Instances = BTreeMap<String, usize>;
 
 /// An executable whose functions can be listed.
@@ -251,8 +251,8 @@ impl<'d> Disassembly<'d> {
         Self { image, functions }
     }
 
-    /// Returns the instructions of the unit at index `unit` under `symbol`, one of its names. Labels and names replace addresses, so code at another
-    /// place reads the same.
+    /// Returns the instructions of the unit at index `unit` under `symbol`, one of its names. Labels and names replace addresses, so the text does
+    /// not change if the code moves.
     pub(crate) fn disassemble(&self, symbol: &str, unit: usize) -> FunctionCode {
         let unit = &self.image.units[unit];
         let instructions = self.instructions(unit);
@@ -480,7 +480,7 @@ impl SymbolResolver for AddressNames {
 mod tests {
     use super::*;
 
-    /// Splits a text into lines; `>3` at the end of one leads to line 3.
+    /// Splits a text into lines. A line that ends with `>3` leads to line 3.
     fn lines(text: &str) -> Vec<CodeLine> {
         let line = |line: &str| match line.split_once('>') {
             Some((text, to)) => CodeLine {

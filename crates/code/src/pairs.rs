@@ -17,7 +17,7 @@ pub(crate) enum PairKind {
     Exact(u64),
     /// Data of unknown length whose addresses are taken.
     Open,
-    /// Data next to data of unknown length, of which they may be a part.
+    /// Data next to data of unknown length, which may extend into them.
     Beside,
     /// Tables of 32-bit distances.
     Table,
@@ -33,7 +33,7 @@ pub(crate) struct AddressPair {
     pub(crate) candidate: u64,
 }
 
-/// A dependency of a pair on another one.
+/// What a pair depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PairDependency {
     /// The pair refers to this pair.
@@ -42,7 +42,7 @@ pub(crate) enum PairDependency {
     Beside(PairNeighbours),
 }
 
-/// The data that follow or precede both sides of a pair. Both sides use the same distance, which is that of the nearer neighbor.
+/// The data just before or just after a pair. Their distance from the pair is the same on both sides: that of the nearer neighbor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairNeighbours {
     /// The pair of the neighbors; `None` if they are in different sections.
@@ -77,7 +77,7 @@ pub(crate) struct Pairs<'p, 'd> {
     pub(crate) begins: Vec<usize>,
 }
 
-/// The result of pairing the targets of two references: a pair, no section on either side, or targets that cannot be paired.
+/// The result of pairing the targets of two references: a pair, two equal addresses outside of all sections, or targets that cannot be paired.
 enum PairingResult {
     At(usize),
     Nowhere,
@@ -98,7 +98,8 @@ impl<'p, 'd> Pairs<'p, 'd> {
         }
     }
 
-    /// Pairs the entry points and everything that libraries may call or read. Returns `false` if the two sides begin in different ways.
+    /// Pairs the entry points and everything that libraries may call or read. Returns `false` if the sides need different libraries, or if some of
+    /// these items have no counterpart on the other side.
     pub(crate) fn pair_entry_points(&mut self) -> bool {
         let (base, candidate) = (&self.base.image, &self.candidate.image);
         let mut begins = vec![(base.entry, candidate.entry, AccessSize::Open)];
@@ -230,7 +231,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 }
                 pair(PairKind::Exact(size), base - start)
             }
-            // One side has a symbol with the bounds; they apply to both sides.
+            // Only one side has a symbol with the bounds; they apply to both sides.
             (_, _, (Some((start, size)), None)) => pair(PairKind::Exact(size), base - start),
             (_, _, (None, Some((start, size)))) => pair(PairKind::Exact(size), candidate - start),
             (_, _, (None, None)) => pair(PairKind::Open, 0),
@@ -486,7 +487,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
     }
 
     /// Reports whether the data of an open pair certainly end before these neighbors. Evidence on one side is enough: both sides run the same code,
-    /// so if it stays within its data on one side, it does so on the other.
+    /// so code that stays within its data on one side does so on the other.
     pub(crate) fn ends_before(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
         let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
             let image = &program.image;
@@ -499,7 +500,7 @@ impl<'p, 'd> Pairs<'p, 'd> {
                 is_location(image, neighbour) && !(beside.before && of < neighbour + program::SIZE);
             has_size || is_place || program.tables.contains_key(&neighbour)
         };
-        // The neighbor of one side was paired with an address other than the neighbor of the other side.
+        // A neighbor was paired with an address other than that of the other side's neighbor.
         let elsewhere = |seen: &HashMap<u64, Vec<(u64, usize)>>, here: u64, there: u64| {
             let found = seen.get(&here).into_iter().flatten();
             found

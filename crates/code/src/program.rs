@@ -1,8 +1,8 @@
 //! An executable with all its code decoded: the body of each unit with masked addresses and their targets, the tables of distances, and the places
 //! where data may begin.
 //!
-//! This module also recognizes each `core::panic::Location`, a place in the source that a panic reports: if only the line changes, the speed stays
-//! the same.
+//! This module also recognizes each `core::panic::Location`, the position in the source that a panic reports. A change of its line does not change
+//! the speed.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};

@@ -192,7 +192,7 @@ fn what_changes_no_code_that_runs_is_the_same_wherever_it_lies() {
     );
 }
 
-/// A change in the program, the function where it shows, and the argument that reaches it.
+/// A change in the program, the function that must be reported, and the argument with which the program runs it.
 const CHANGES: [(&str, &str, &str, &str); 14] = [
     (
         "n ^ 0x55",

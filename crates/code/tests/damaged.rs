@@ -1,4 +1,5 @@
-//! Compares damaged executables: they are compared or rejected, and nothing panics. The source of the intact one is next to it.
+//! Damages an executable: `compare` and `FunctionReader` must read or reject it without a panic. `corpus/small.c` is the source of the intact
+//! executable.
 
 use perfcheck_code::{FunctionReader, Reach, compare, insert_traps};
 

@@ -25,7 +25,7 @@ const STEPS: u32 = 25_000;
 /// A probe that runs the control workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlProbe {
-    /// Scripted results for tests, one per process and then from the beginning again; `None` for real measurements.
+    /// Scripted results for tests, one per process, repeated from the first after the last. `None` for real measurements.
     script: Option<Vec<Control>>,
 }
 

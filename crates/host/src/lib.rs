@@ -1,8 +1,8 @@
 //! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys.
 //!
-//! Other crates read these only where an `expect(clippy::disallowed_methods)` gives the reason. Must not interpret the values beyond converting them
-//! to the types of the model. Invariant: a fact that cannot be determined is absent, not an error. An error is returned only if a command requires
-//! the data (a revision, its files).
+//! Other crates read these only where an `expect(clippy::disallowed_methods)` gives the reason. This crate must not interpret the values beyond
+//! converting them to the types of the model. Invariant: a fact that cannot be determined is absent, not an error. An error is returned only if a
+//! command requires the data (a revision, its files).
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

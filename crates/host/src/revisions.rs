@@ -369,7 +369,7 @@ impl CommitWriter<'_> {
                     break;
                 }
                 Err(GitError::Interrupted) => return Err(GitError::Interrupted),
-                // Another place may have the commit.
+                // Another repository may have the commit.
                 Err(_) => {}
             }
         }
@@ -399,7 +399,7 @@ impl CommitWriter<'_> {
         let answer = match run(self.supervisor, &self.directory, &[], &question) {
             Ok(answer) => answer,
             Err(GitError::Interrupted) => return Err(GitError::Interrupted),
-            // There is no such file, or it has no submodules.
+            // The commit has no `.gitmodules`, or the file names no submodule.
             Err(_) => return Ok(None),
         };
         let name = answer

@@ -1,5 +1,5 @@
-//! Seeded mutations of well-formed input, for the tests of decoders: every input is decoded or rejected, without a panic and without unbounded
-//! memory.
+//! Seeded mutations of well-formed input, for the tests of decoders. A decoder must decode or reject every input, without a panic and without
+//! unbounded memory.
 //!
 //! A test tries 3,000 inputs, or goes on for `PERFCHECK_ATTACK_SECONDS` seconds if that is set. The seed is always the same.
 

@@ -16,8 +16,8 @@ use super::sums::sum;
 /// (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 ///
 /// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. `None` below two
-/// clusters, for a level outside 0..1, if the statistic or one of its jackknife values is not finite, if more than half of the resamples have no
-/// value, or if the observed value lies below or above all resamples. Constant data give an interval of a single point.
+/// clusters, or for a level outside 0..1. Also `None` if the statistic or one of its jackknife values is not finite, if more than half of the
+/// resamples have no value, or if the observed value lies below or above all resamples. Constant data give an interval of a single point.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -38,9 +38,9 @@ pub fn bca_interval(
 /// Computes the bounds of a `BCa` interval from the values of a statistic: those of its `resamples`, the `observed` one, and the `jackknife` values,
 /// each with one cluster left out. The order of `resamples` and `jackknife` does not matter.
 ///
-/// With z0 = `Phi^-1`(share of resamples below the observed value, equal ones counting half) and
-/// a = sum d^3 / (6 (sum d^2)^(3/2)), d = mean - value of the jackknife, the bounds are the `Linear` quantiles at
-/// `Phi(z0 + (z0 + z) / (1 - a (z0 + z)))`, z = `Phi^-1((1 -+ level) / 2)`. `None` as for [`bca_interval`].
+/// The bounds are the `Linear` quantiles at `Phi(z0 + (z0 + z) / (1 - a (z0 + z)))`, with z = `Phi^-1((1 -+ level) / 2)`. The bias z0 is `Phi^-1` of
+/// the share of resamples below the observed value, where equal ones count half. The acceleration a is sum d^3 / (6 (sum d^2)^(3/2)), with d = mean -
+/// value of the jackknife. `None` as for [`bca_interval`].
 pub fn bca_bounds(
     mut resamples: Vec<f64>,
     observed: f64,
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(of(&[7.0; 8], 0.95), Some(Interval { lower, upper }));
         assert_eq!(of(&[7.0], 0.95), None);
         assert_eq!(of(&[], 0.95), None);
-        // Two: a quarter of the resamples are 1, half are 1.5, a quarter are 2.
+        // With two clusters, a quarter of the resamples are 1, half are 1.5, and a quarter are 2.
         let (lower, upper) = (1.0, 2.0);
         assert_eq!(of(&[1.0, 2.0], 0.95), Some(Interval { lower, upper }));
         for level in [0.0, 1.0, f64::NAN] {

@@ -24,8 +24,8 @@ impl Better {
         sorted
     }
 
-    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit: of the first max(1, floor(n percent / 100)) in order of
-    /// preference (mmtests). `None` without values, with a value that is not finite, or for a `percent` above 100.
+    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit. These are the first max(1, floor(n percent / 100))
+    /// values in order of preference (mmtests). `None` without values, with a value that is not finite, or for a `percent` above 100.
     pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())

@@ -5,8 +5,8 @@ use super::special::beta_regularized;
 /// The number of bisections: enough for the resolution of a float near 1.
 const HALVINGS: u32 = 60;
 
-/// Returns the one-sided upper bound, at the confidence `level`, of the probability of an event that happened `count` times in `trials`: the largest
-/// probability of the event at which `count` or fewer events have a probability of at least 1 - `level`.
+/// Returns the one-sided upper bound of a probability, at the confidence `level`, from `count` successes in `trials`. It is the largest probability
+/// at which a result of `count` or fewer successes has a chance of at least 1 - `level`.
 ///
 /// The bound solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. It is 1 if `count` equals `trials`, even
 /// without trials. `None` unless 0 < `level` < 1 and `count` <= `trials`.
@@ -37,9 +37,9 @@ pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
 }
 
-/// Returns the standard error of the share `count` / `trials` of independent trials, for use in a difference of shares: `sqrt(p (1 - p) / n)` with
-/// p = (`count` + 1) / n and n = `trials` + 2 (Agresti and Caffo 2000). The added trials give shares of 0 and 1 an error too. `None` if `count` >
-/// `trials`.
+/// Returns the standard error of the share `count` / `trials` of independent trials, for a difference of two shares (Agresti and Caffo 2000). It is
+/// `sqrt(p (1 - p) / n)`, with p = (`count` + 1) / n and n = `trials` + 2. Because of the two added trials, shares of 0 and 1 have an error, too.
+/// `None` if `count` > `trials`.
 pub fn share_standard_error(count: u64, trials: u64) -> Option<f64> {
     let n = trials as f64 + 2.0;
     let p = (count as f64 + 1.0) / n;
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_error_of_a_share_is_that_of_one_more_of_both_kinds() {
-        // 4 of 8 with one more of each: sqrt(5 / 10 x 5 / 10 / 10).
+        // One more success and one more failure turn 4 of 8 into 5 of 10: sqrt(5 / 10 x 5 / 10 / 10).
         close(share_standard_error(4, 8), 0.025_f64.sqrt());
         close(
             share_standard_error(0, 98),

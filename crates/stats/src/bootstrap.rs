@@ -64,9 +64,9 @@ pub(super) fn replicates<S>(
 
 /// All sequences of k draws from k items, ordered as numbers in base k.
 struct DrawSequences {
-    /// Index of each sequence's multiset of draws in `weights`.
+    /// For each sequence, the index of its multiset of draws in `weights`.
     sets: Vec<u8>,
-    /// Number of draws of each item, for each distinct multiset.
+    /// For each distinct multiset, the number of draws of each item.
     weights: Vec<Vec<u32>>,
 }
 
@@ -100,7 +100,7 @@ impl DrawSequences {
 
 /// The values of a statistic for every resample of a few items.
 pub(super) struct TabulatedStatistic<T> {
-    /// Index into `values` of each sequence of draws; all sequences are equally likely.
+    /// For each sequence of draws, the index of its value in `values`; all sequences are equally likely.
     pub(super) sets: &'static [u8],
     /// Value of each distinct multiset of draws.
     pub(super) values: Vec<T>,

@@ -2,16 +2,16 @@
 //!
 //! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The split
 //! with the largest energy distance between both parts is tested by permutation; if it is significant, both parts are searched in the same way. The
-//! values may have any distribution. Each part is searched twice at half the level: first with a right part that reaches to the end, which detects
-//! late changes better, then with one that may end anywhere, as published, which detects a level that was left again. The random stream has a fixed
-//! seed, so a series always gives the same change points.
+//! values may have any distribution. Each part is searched twice at half the level. The first search only tests right parts that reach to the end,
+//! which detects late changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
+//! Equal series and streams give equal change points.
 
 use super::random::{Draws, Stream};
 
 /// The parameters of a search for [`change_points`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePointRules {
-    /// Level of the whole search, as a fraction: at most about this share of series without a change get one.
+    /// Level of the whole search, as a fraction: at most about this share of the series without a change get a change point.
     pub level: f64,
     /// Number of permutations that a split is tested against; p cannot fall below 2 / (permutations + 1).
     pub permutations: u32,
@@ -39,7 +39,7 @@ pub struct ChangePoint {
     pub p_value: f64,
 }
 
-/// The sampling stops after this many permutations with a split at least as clear: p is then known well enough (Besag and Clifford 1991).
+/// The sampling stops after this many permutations with a split at least as clear, because p is then known well enough (Besag and Clifford 1991).
 const ENOUGH_EXCEEDANCES: u32 = 10;
 
 /// The end of a split's right part.
@@ -53,10 +53,10 @@ enum RightPart {
 
 /// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014), in order of their index.
 ///
-/// Of all splits into n and m values, the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|),
-/// is tested by permutation. If it is significant, both parts are searched in the same way. The values may have any distribution. Each part is
-/// searched twice, each time at half the level (Bonferroni): first with a right part that reaches to the end, which detects late changes better, then
-/// with one that may end anywhere, as published, which detects a level that was left again.
+/// A split into n and m values has the energy statistic Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|). The split with the
+/// largest Q is tested by permutation. If it is significant, both parts are searched in the same way. The values may have any distribution. Each part
+/// is searched twice, each time at half the level (Bonferroni). The first search only tests right parts that reach to the end, which detects late
+/// changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
 ///
 /// Order matters: `values` are in order of time, in any unit. They should be finite. There is no change point in a series of equal values, or in one
 /// that is shorter than twice `rules.least`. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
@@ -182,8 +182,8 @@ impl Distances {
         best
     }
 
-    /// Returns Q = n m / (n + m) E between the first n = `split` values and the m after them up to `end` (equations 5 and 6, exponent 1): E = 2
-    /// mean |x - y| - mean |x - x'| - mean |y - y'|.
+    /// Returns the statistic Q = n m / (n + m) E for the first n = `split` values and the m values from there to `end` (equations 5 and 6 for
+    /// exponent 1). E is 2 mean |x - y| - mean |x - x'| - mean |y - y'|.
     fn statistic(&self, split: usize, end: usize) -> f64 {
         let (n, m) = (split as f64, (end - split) as f64);
         let between = self.at(split, end) - self.at(split, split);

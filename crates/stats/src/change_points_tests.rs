@@ -91,8 +91,8 @@ fn a_series_without_a_change_keeps_the_level() {
     let false_alarms = (0..200)
         .filter(|seed| !change_points(&noise(*seed, 30), &rules, stream(*seed)).is_empty())
         .count();
-    // 200 series at 5 %: 10 on average, and more than 21 in 0.1 % of cases. Both scans, at half the level each, may find the same series, so there
-    // may be fewer.
+    // At 5 %, 10 of 200 series have a false alarm on average, and more than 21 have one in 0.1 % of cases. Both scans, at half the level each, may
+    // raise an alarm for the same series, so there may be fewer.
     assert!((2..=21).contains(&false_alarms), "{false_alarms}");
 }
 

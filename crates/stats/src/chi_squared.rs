@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn tails_are_those_of_the_closed_forms() {
-        // erfc(sqrt(x / 2)) with one degree of freedom, and with 2m e^(-x/2) sum_{k<m} (x/2)^k / k!.
+        // One degree of freedom: erfc(sqrt(x / 2)). Three: erfc(sqrt(x / 2)) + sqrt(2 x / pi) e^(-x/2). 2 m: e^(-x/2) sum_{k<m} (x/2)^k / k!.
         for (x, df, expected) in [
             (3.841_458_820_694_124, 1.0, 0.05),
             (10.0, 3.0, 0.018_566_135_463_043_25),

@@ -184,7 +184,7 @@ impl WeightedCounts<'_> {
         }
     }
 
-    /// Returns the first drawn position after `position`, which must exist.
+    /// Returns the first position after `position` that was drawn. There must be one.
     fn next_drawn(&self, position: usize) -> usize {
         (position + 1..self.pooled.values.len())
             .find(|at| self.weight(*at) > 0)

@@ -84,7 +84,7 @@ impl ClusterSd {
     /// Sums the samples of `clusters` about their common median, in any order and linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
         // Subtract a center first, or the squares of raw nanoseconds would cancel. The center is the median, because a single outlier does not move
-        // the median away from the other values, and a resample may contain only those.
+        // the median away from the other values, and a resample may contain only these other values.
         let centre = median(&clusters.concat()).unwrap_or(0.0);
         let terms = clusters
             .iter()

@@ -65,8 +65,8 @@ impl SplitHalves {
 /// Maximum number of bins of a histogram; a far outlier would otherwise need millions.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Returns Gregg's mvalue of `values`, given in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an
-/// empty bin at each end (Gregg 2014, "Frequency Trails: Modes and Modality"). It is 2 for one mode, about 4 for two equal ones.
+/// Returns Gregg's mvalue of `values`, given in any order, without a unit (Gregg 2014, "Frequency Trails: Modes and Modality"). It is `sum |h_i -
+/// h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end: 2 for one mode, about 4 for two equal modes.
 ///
 /// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. If the
 /// interquartile range is 0, or below two values, the result is 2, for one mode. `None` without values or with a value that is not finite.
@@ -96,9 +96,9 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
     Some(f64::from(steps) / f64::from(highest))
 }
 
-/// Divides `values`, given in any order, into two groups, and returns the medians of the groups, the smaller first. The cut is the one with the
-/// smallest sum of distances from the medians of the groups, of all cuts that leave each group at least `least_share` of the values (one-dimensional
-/// 2-medians, Vinod 1969).
+/// Divides `values`, given in any order, into two groups, and returns the medians of the groups, the smaller first. The sorted values are cut so that
+/// each group has at least `least_share` of them. Of all such cuts, the function chooses the cut with the smallest sum of distances from the medians
+/// of the groups (one-dimensional 2-medians, Vinod 1969).
 ///
 /// `None` if no cut lies between two different values, or for a value that is not finite.
 pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(mvalue(&[5.0]), Some(2.0));
         assert_eq!(mvalue(&[]), None);
         assert_eq!(mvalue(&[f64::INFINITY]), None);
-        // The value lies far beyond the most bins, and still counts.
+        // The last value would need more bins than the maximum, and still counts.
         let mut far = around(0.0, 50);
         far.push(1e12);
         assert!(mvalue(&far).is_some());

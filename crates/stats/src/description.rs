@@ -177,9 +177,8 @@ pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
 
 /// Returns the kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
 ///
-/// The result holds (x, density) at `points` evenly spaced places from `lower` to `upper`; x is in the unit of `values`, the density in its
-/// reciprocal. The result is empty without values, with fewer than two points, or if the bandwidth is not positive. The computation takes `points`
-/// times n steps.
+/// The result holds (x, density) for `points` evenly spaced x from `lower` to `upper`; x is in the unit of `values`, the density in its reciprocal.
+/// The result is empty without values, with fewer than two points, or if the bandwidth is not positive. The computation takes `points` times n steps.
 pub fn density_curve(
     values: &[f64],
     bandwidth: f64,

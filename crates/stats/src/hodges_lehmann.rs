@@ -9,7 +9,8 @@ use super::{normal, rank_tests};
 /// The rule for the ranks of the bounds of [`HodgesLehmann::interval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HodgesLehmannRanks {
-    /// Ranks from the distribution of U over all orders: the interval covers its level for any continuous distribution. Up to 10,000 pairs.
+    /// Ranks from the distribution of U over all orders: the interval covers its level for any continuous distribution. There may be at most 10,000
+    /// pairs.
     Exact,
     /// Ranks by the normal approximation: the lower one is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
     Normal,
@@ -150,8 +151,8 @@ impl DifferenceGroup {
 
 impl HodgesLehmann {
     /// Returns the shift at which the rank test sees no difference, in the unit of the values: the median of the differences by their
-    /// mid-distribution function (Ma, Genton and Parzen 2011). Without equal differences it equals [`HodgesLehmann::estimate`]. With a coarse
-    /// clock, differences are a few whole steps; this estimate is not rounded to one of them. It is 0 if U is half of the pairs.
+    /// mid-distribution function (Ma, Genton and Parzen 2011). Without equal differences it equals [`HodgesLehmann::estimate`]. With a coarse clock,
+    /// each difference is a few whole clock steps, but this estimate is not rounded to whole steps. It is 0 if U is half of the pairs.
     pub fn estimate_mid_distribution(&self) -> Option<f64> {
         self.shift_at(self.pairs() as f64 / 2.0)
     }

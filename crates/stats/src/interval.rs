@@ -1,4 +1,4 @@
-//! Intervals, estimates with an interval, and two intervals from one sample: Student's of a mean, and a distribution-free one of a median.
+//! Intervals, and estimates with an interval. From one sample: Student's interval of a mean, and a distribution-free interval of a median.
 
 use super::description::{mean, standard_error};
 use super::special::beta_regularized;
@@ -200,10 +200,9 @@ pub struct MedianInterval {
 impl MedianInterval {
     /// Computes the interval at `level` of a population's median from a sample: `values`, given in any order.
     ///
-    /// Order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2 P(Bin(n, 1/2) <= l - 1) or more. Below 50 values the
-    /// result is the narrowest symmetric pair of ranks that covers `level`; from 50 on it has ranks floor((n - z sqrt n) / 2) and ceil(1 + (n + z
-    /// sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %), with a value that is not a number, or
-    /// for a level outside 0..1.
+    /// Below 50 values, the interval has the narrowest symmetric pair of ranks that covers `level`. From 50 values on, it has the ranks floor((n - z
+    /// sqrt n) / 2) and ceil(1 + (n + z sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %). Also
+    /// `None` with a value that is not a number, or for a level outside 0..1.
     ///
     /// ```
     /// use perfcheck_stats::MedianInterval;

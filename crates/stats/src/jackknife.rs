@@ -12,7 +12,7 @@ use super::interval::Interval;
 use super::student_t;
 
 /// The fewest clusters, or values on a side, for which the bootstrap has enough distinct resamples. With fewer, intervals are Student's
-/// ([`IntervalMethod::for_clusters`]), and Student's t guards a [`TScore`](crate::TScore).
+/// ([`IntervalMethod::for_clusters`]), and the p-values of a [`TScore`](crate::TScore) are at least Welch's.
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
 /// Method of an interval over clusters
@@ -120,12 +120,12 @@ pub(super) fn jackknife_standard_error(
     error.is_finite().then_some(error)
 }
 
-/// Returns Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1)
-/// times the jackknife's standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, with `v_i` the value without cluster i (Tukey 1958; Efron and
-/// Tibshirani 1993, chapter 11). On the logarithmic scale it is the exponential of the interval of the logarithm.
+/// Returns Student's interval of `statistic` at `level` over k clusters, in the unit of the samples (Tukey 1958; Efron and Tibshirani 1993, chapter
+/// 11). It is `statistic` -+ t((1 + level) / 2, k - 1) SE. The jackknife's standard error SE is `sqrt((k - 1) / k sum (v_i - mean v)^2)`, where `v_i`
+/// is the value without cluster i. On the logarithmic scale it is the exponential of the interval of the logarithm.
 ///
-/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or if the statistic is not finite for all clusters or without
-/// one of them. Equal clusters give an interval of a single point.
+/// It takes k + 1 evaluations, or 2 k + 1 if the logarithmic scale does not apply and the plain one replaces it. `None` below two clusters, for a
+/// level outside 0..1, or if the statistic is not finite for all clusters or without one of them. Equal clusters give an interval of a single point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
     scale: IntervalScale,
@@ -148,8 +148,8 @@ pub fn jackknife_t_interval(
     }
 }
 
-/// Returns Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction: exp(ln(new / base) -+
-/// t SE) - 1, with SE^2 the sum of both sides' squared jackknife errors of the logarithm, and Welch's degrees of freedom (1947).
+/// Returns Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction: exp(ln(new / base) -+ t
+/// SE) - 1. SE^2 is the sum of both sides' squared jackknife errors of the logarithm; t has Welch's degrees of freedom (1947).
 ///
 /// `None` as for [`jackknife_t_interval`], or if a value is not positive.
 pub fn jackknife_t_relative_change_interval(
@@ -192,13 +192,13 @@ const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 pub enum Smoothness {
     /// A smooth function of sums over clusters, such as a mean: the jackknife is sufficient.
     Smooth,
-    /// A median: the error of its logarithm is at least sqrt(pi / 2) SD / sqrt(k), where SD is the standard deviation of the logarithms of the k
-    /// values of single clusters. The jackknife of a median is not consistent (Efron and Tibshirani 1993, section 10.6), and with few clusters it may
-    /// be 0 by chance.
+    /// A median: the error of its logarithm is taken to be at least sqrt(pi / 2) SD / sqrt(k). SD is the standard deviation of the logarithms of the
+    /// k values of single clusters. The jackknife of a median is not consistent (Efron and Tibshirani 1993, section 10.6), and with few clusters it
+    /// may be 0 by chance.
     Median,
 }
 
-/// The standard error of the logarithm of a statistic or ratio. A small one is approximately the relative error.
+/// The standard error of the logarithm of a statistic or ratio. If it is small, it is approximately the relative error.
 ///
 /// Together with its degrees of freedom, it gives bounds at any level. Decisions about many comparisons need bounds far out in the tails. There, the
 /// percentile bootstrap of few clusters covers the true value far too rarely, unlike Student's t.
@@ -228,10 +228,10 @@ impl LogStandardError {
         })
     }
 
-    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but at
-    /// most (k - 1)(1 + k / K), where k is the number of clusters of the smaller side and K that of the larger side. Welch's degrees of freedom are
-    /// estimates: if a few values happen to be close together, nearly all variance is attributed to the other side, and the estimate is too large.
-    /// `None` as for [`Self::estimate`].
+    /// Estimates the standard error of the logarithm of the ratio of two independent statistics. The degrees of freedom are those of Welch (1947),
+    /// but at most (k - 1)(1 + k / K), with k clusters on the smaller side and K on the larger side. Welch's degrees of freedom are estimates: if a
+    /// few values happen to be close together, nearly all variance is attributed to the other side, and the estimate is too large. `None` as for
+    /// [`Self::estimate`].
     pub fn estimate_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -280,11 +280,11 @@ impl LogStandardError {
     }
 }
 
-/// Returns the limit of Welch's degrees of freedom for two sides with this many values: (k - 1)(1 + k / K), where k is the size of the smaller side
-/// and K that of the larger side. It lies between k - 1 and 2 (k - 1).
+/// Returns the limit of Welch's degrees of freedom for two sides with this many values: (k - 1)(1 + k / K), with k values on the smaller side and K
+/// on the larger side. It lies between k - 1 and 2 (k - 1).
 ///
 /// Welch's degrees of freedom are estimates. If five values of one side happen to be close together, nearly all variance is attributed to a hundred
-/// values of the other side, and p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its
+/// values of the other side. Then p falls to a quarter of the correct value (at .0005, normal data). With this limit, the error rate stays at its
 /// level or below.
 pub(super) fn limit_df(new: usize, base: usize) -> f64 {
     let (a, b) = (new as f64, base as f64);
@@ -292,7 +292,7 @@ pub(super) fn limit_df(new: usize, base: usize) -> f64 {
     (fewer - 1.0) * (1.0 + fewer / more)
 }
 
-/// Returns the variance of the logarithms of the statistic of single clusters.
+/// Evaluates the statistic for each cluster alone, and returns the variance of the logarithms of these values.
 fn spread(statistic: &impl ClusterStatistic) -> Option<f64> {
     let mut weights = vec![0; statistic.clusters()];
     let alone: Vec<f64> = (0..weights.len())

@@ -109,8 +109,8 @@ fn per_second(time_ns: f64) -> f64 {
 pub struct TrimmedMean {
     /// Mean of the treated values.
     pub mean: f64,
-    /// Standard error, `s_w sqrt(n) / h`: `s_w` is the deviation of all n values with removed ones replaced by the nearest kept value, h the
-    /// number of unchanged values; it is s / sqrt(n) if nothing was changed.
+    /// Standard error, `s_w sqrt(n) / h`, which is s / sqrt(n) if no value was changed. `s_w` is the deviation of all n values, with each removed
+    /// value replaced by the nearest kept one; h is the number of unchanged values.
     pub standard_error: f64,
     /// Degrees of freedom, h - 1.
     pub df: f64,
@@ -150,8 +150,8 @@ impl TrimmedMean {
         })
     }
 
-    /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
-    /// `None` for fewer than two. This error is too small, because the whole sample varies more than the kept values.
+    /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom.
+    /// `None` for fewer than two kept values. This error is too small, because the whole sample varies more than the kept values.
     pub fn compute_plain(treated: &TreatedSample<'_>) -> Option<Self> {
         let n = treated.values.len() as f64;
         Some(Self {
@@ -228,8 +228,8 @@ pub struct SubsampledCentre {
 
 impl SubsampledCentre {
     /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
-    /// without clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share that is not above 0 and at
-    /// most 1.
+    /// without clusters, with an empty cluster, or with a value that is not finite. Also `None` for a rule without parts, or with a share that is not
+    /// above 0 or is above 1.
     pub fn compute(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =
@@ -256,8 +256,8 @@ impl SubsampledCentre {
         })
     }
 
-    /// Returns the interval of the center at `level` as in mmtests, `centre -+ z sqrt((s + v) / N)`, with s the sum of `n_j (median_j - centre)^2`
-    /// over k - 1, v the mean of the variances, and N the number of all samples. `None` below two clusters or for a level outside 0..1.
+    /// Returns the interval of the center at `level` as in mmtests: `centre -+ z sqrt((s + v) / N)`. s is the sum of `n_j (median_j - centre)^2`
+    /// divided by k - 1, v the mean of the variances, and N the number of all samples. `None` below two clusters or for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let z = normal::two_sided(level)?;
         if self.medians.len() < 2 {

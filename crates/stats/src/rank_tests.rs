@@ -1,7 +1,7 @@
 //! Rank tests of independent groups: Mann and Whitney's of two (Wilcoxon 1945; Mann and Whitney 1947), Kruskal and Wallis's of several (1952).
 //!
-//! Tied values share the mean of their ranks. Distributions of few values are exact: by Mann and Whitney's recurrence without ties, and over all
-//! assignments of the group labels with ties.
+//! Tied values share the mean of their ranks. With few values, distributions are exact: without ties by Mann and Whitney's recurrence, with ties over
+//! all assignments of the group labels.
 
 use super::{chi_squared, normal};
 
@@ -51,13 +51,13 @@ impl Ranks {
     }
 }
 
-/// The most pairs of values for which the distribution is computed; it takes a fraction of a second.
+/// The most pairs of values for which the distribution is computed, which takes a fraction of a second.
 const MOST_PAIRS: usize = 10_000;
 
 /// Returns P(U <= u) for u = 0, 1, ..., `m` `n`, where U counts the pairs in which the value of the first group is the larger one.
 ///
-/// The recurrence: the largest value belongs to the first group with probability i / (i + j), and then exceeds all j values of the other group.
-/// `None` for an empty group or more than 10,000 pairs.
+/// The recurrence goes over groups of i and j values. The largest value belongs to the first group with probability i / (i + j), and then exceeds all
+/// j values of the second group. `None` for an empty group or more than 10,000 pairs.
 pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
     // The distribution is symmetric in the groups; let the smaller one decide the length of the table.
     let (m, n) = (m.max(n), m.min(n));
@@ -104,7 +104,7 @@ crate::words! {
 }
 
 impl MannWhitneyMethod {
-    /// Returns the amount by which U is moved toward half of the pairs before an asymptotic p.
+    /// Returns the amount by which U is moved toward half of the pairs before the asymptotic p is computed.
     pub(super) fn continuity_correction(self) -> f64 {
         if self == Self::Asymptotic { 0.0 } else { 0.5 }
     }
@@ -226,14 +226,14 @@ impl MannWhitney {
     }
 }
 
-/// The most pairs of values for which the distribution is computed; it takes milliseconds.
+/// The most pairs of values for which the distribution with ties is computed, which takes milliseconds.
 const MOST_PERMUTED_PAIRS: usize = 900;
 
 impl MannWhitney {
-    /// Returns the two-sided permutation p-value for "both groups have the same distribution", given the tied values: the share of all assignments
-    /// of the labels whose rank sum is at least as far from its mean as the observed one (Mann and Whitney 1947; for ties Pratt and Gibbons 1981,
-    /// section 5.3). Without ties it is their exact p. Above 900 pairs it is the asymptotic p with continuity correction. `None` for an empty
-    /// group or a value that is not a number.
+    /// Returns the two-sided permutation p-value for "both groups have the same distribution", given the tied values (Mann and Whitney 1947; for ties
+    /// Pratt and Gibbons 1981, section 5.3). It is the share of all assignments of the labels that have a rank sum at least as far from its mean as
+    /// the observed one. Without ties it is the exact p. Above 900 pairs it is the asymptotic p with continuity correction. `None` for an empty group
+    /// or a value that is not a number.
     pub fn permutation_p(first: &[f64], second: &[f64]) -> Option<f64> {
         // The two-sided p is the same for both groups; the rank sums of the smaller one need less memory and time.
         let (first, second) = if first.len() <= second.len() {

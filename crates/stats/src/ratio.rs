@@ -8,9 +8,9 @@ use super::quantile::Quantile;
 
 /// Returns the ratio mean(new) / mean(base) of independent values, each side in any order, with its interval at `level`.
 ///
-/// The logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974, section 9.2) and the
-/// degrees of freedom of Welch (1947). `None` below two values per side, for a mean that is not positive, or for a level outside 0..1. Without
-/// spread the interval is a single point.
+/// The variance of the logarithm of the ratio is the sum of s^2 / (n mean^2) over both sides (delta method: Cox and Hinkley 1974, section 9.2). Its
+/// degrees of freedom are those of Welch (1947). `None` below two values per side, for a mean that is not positive, or for a level outside 0..1.
+/// Without spread the interval is a single point.
 pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     let [a, b] = [
         RelativeMean::from_values(new)?,
@@ -27,8 +27,8 @@ pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstim
 
 /// Returns the ratio mean(new) / mean(base) of paired values, with its interval at `level`.
 ///
-/// The standard error is that of the mean of new / mean(new) - base / mean(base), with one degree of freedom less than there are pairs (delta
-/// method, as for [`mean_ratio`]). `None` as for [`mean_ratio`], and for sides of different length.
+/// The standard error is that of the mean of new / mean(new) - base / mean(base) over the pairs (delta method, as for [`mean_ratio`]). It has one
+/// degree of freedom fewer than there are pairs. `None` as for [`mean_ratio`], and for sides of different length.
 pub fn paired_mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     if new.len() != base.len() {
         return None;

@@ -3,7 +3,8 @@
 //! Distributions are computed completely; nothing is drawn at random. Above 200 differences, the signed-rank test is not exact: it uses the normal
 //! distribution.
 
-/// Maximum number of differences for which the exact distribution is computed. For more, the normal distribution replaces it; its tails are longer.
+/// Maximum number of differences for which the exact distribution is computed. For more differences, the normal distribution replaces it, which has
+/// longer tails.
 const MOST_EXACT: usize = 200;
 
 /// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for repeated use (Wilcoxon 1945; Hodges and Lehmann
@@ -118,14 +119,13 @@ fn tails(n: usize) -> Vec<f64> {
     chances
 }
 
-/// Returns the one-sided p-value for "each difference could equally well have the other sign", against larger differences: P(sum of the
-/// differences with random signs >= sum of `differences`) (Fisher 1935, section 21).
+/// Returns the one-sided p-value for "each difference could equally well have the other sign", against larger differences (Fisher 1935, section 21).
+/// It is P(sum of the differences with random signs >= sum of `differences`).
 ///
 /// Differences are integers in any order, such as multiples of a grid. Memory grows with the sum of their magnitudes, time also with their number.
 /// Without differences, or if all are zero, p is 1.
 ///
-/// If the sides are exchangeable, each difference keeps its magnitude and has either sign with probability 1/2, for any distribution (Fisher 1935,
-/// section 21). The distribution of the sum is computed on a grid.
+/// If the sides are exchangeable, each difference has either sign with probability 1/2, whatever the distribution of the magnitudes.
 pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();

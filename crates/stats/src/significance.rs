@@ -15,13 +15,13 @@ pub enum Significance {
     Significant,
     /// The test was made, and p >= alpha.
     NotSignificant,
-    /// No test was made: there were too few values, or it had no p-value.
+    /// No test was made: there were too few values, or the test had no p-value.
     NotTested,
 }
 
 impl Significance {
-    /// Classifies the `p` of a two-sided test at the level `alpha`; only p strictly below it is significant. If the smaller group has fewer than
-    /// `fewest` values (`smaller_group`), or if p is `None` or NaN, the result is not tested.
+    /// Classifies the `p` of a two-sided test at the level `alpha`; only a p strictly below `alpha` is significant. The result is [`Self::NotTested`]
+    /// if the smaller group, with `smaller_group` values, has fewer than `fewest`, or if p is `None` or NaN.
     pub fn classify(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
@@ -35,7 +35,7 @@ impl Significance {
         }
     }
 
-    /// Applies a practical gate: a significant difference whose effect size `delta`, of either sign, is below `practical` becomes not significant.
+    /// Applies a practical gate: a significant difference becomes not significant if the magnitude of its effect size `delta` is below `practical`.
     #[must_use]
     pub fn with_practical_gate(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -139,8 +139,8 @@ crate::words! {
 impl Correction {
     /// Adjusts the p-values `p` of one family, from 0 to 1, in any order. The results are in the same order and at most 1.
     ///
-    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone
-    /// from the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
+    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from
+    /// the largest down. For a test that could not be made, pass p = 1, so that it stays in its family. Without values the result is empty.
     ///
     /// ```
     /// use perfcheck_stats::Correction;

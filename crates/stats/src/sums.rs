@@ -24,8 +24,8 @@ fn add_exactly((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     (next, lost + ((sum - (next - taken)) + (value - taken)))
 }
 
-/// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction; of two that are equally near, the one with an even
-/// significand. 0 / 0 is NaN; any other division by 0 is infinite.
+/// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction. If two floats are equally near, it is the one with an
+/// even significand. 0 / 0 is NaN; any other division by 0 is infinite.
 pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     let exact = 1 << f64::MANTISSA_DIGITS;
     if (numerator <= exact && denominator <= exact) || denominator == 0 {
@@ -33,7 +33,7 @@ pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     }
     let (mut whole, mut rest) = (numerator / denominator, numerator % denominator);
     let mut scale = 1.0_f64;
-    // Compute two bits more than a float has. The remainder then only decides on which side of a midpoint between two floats the fraction lies.
+    // Compute two bits more than a float has. The remainder then only decides whether the fraction is above a midpoint between two floats.
     while whole < 4 * exact && rest > 0 {
         let missing = denominator - rest;
         let fits = rest >= missing;

@@ -1,5 +1,5 @@
-//! The bootstrap t-score of two independent groups, with its p-values and the one-sided bounds that invert them; and Criterion's comparison, which
-//! draws the null distribution of the t-score from the pooled groups.
+//! The bootstrap t-score of two independent groups, with p-values and the one-sided bounds that invert them. [`PooledTScore`] is Criterion's
+//! comparison, which draws the null distribution from the pooled groups.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ const STEPS: usize = 4_000_000;
 ///
 /// `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
 /// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the threshold", and correspondingly for "smaller". With
-/// fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this and Welch's p, whose degrees of freedom are limited by the smaller
+/// fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the smaller
 /// side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
@@ -39,7 +39,7 @@ pub struct TScore {
     /// Largest scores, descending; `lower_tail` has the smallest, ascending. Both are as long as `max_level` needs.
     upper_tail: Vec<f64>,
     lower_tail: Vec<f64>,
-    /// Degrees of freedom of Student's t, which guards small groups; `None` if both groups are large enough.
+    /// Degrees of freedom of Student's t, whose p-value is a lower limit for small groups; `None` if both groups are large enough.
     guard_df: Option<f64>,
     /// Largest difference that counts as no difference if neither side varies, in the unit of the values.
     resolution: f64,
@@ -78,7 +78,7 @@ impl TScore {
                 .then(|| df.min(limit_df(new.len(), base.len()))),
             resolution,
         };
-        // Equal values seem to vary by some units in the last place if their mean is rounded.
+        // Equal values seem to vary by some units in the last place if their mean is rounded. So small a standard error counts as 0.
         if standard_error <= 1e-13 * new_mean.abs().max(base_mean.abs()).max(1.0) {
             score.decide_constants(threshold);
             return Some(score);
@@ -385,8 +385,8 @@ mod tests;
 /// 1000).
 const POOLED_STEPS: usize = 40_000_000;
 
-/// The t-score of new against base with its two-sided p-value: the values of both groups are pooled, and two groups of the same sizes are drawn
-/// from the pool with replacement (Efron and Tibshirani 1993, section 16.2; Criterion's comparison).
+/// Criterion's comparison: the t-score of new against base with its two-sided p-value (Efron and Tibshirani 1993, section 16.2). The values of both
+/// groups are pooled, and two groups of the same sizes are drawn from the pool with replacement.
 ///
 /// [`TScore`](crate::TScore), in contrast, centers each group separately, so that groups keep their different spreads, and has a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -494,8 +494,8 @@ mod pooled_tests {
         // One of four values differs from the rest: both groups of two draw equal values with a probability of (10 / 16)^2 = 39 %.
         let found = PooledTScore::test(&[0.0, 1.0], &[0.0, 0.0], resampling(20_000)).unwrap();
         assert_eq!(found.t, 1.0);
-        // The other 156 of all 4^4 draws have scores. With the differing value once on one side only (2 x 6 x 9 draws), t = -+1; twice on one side
-        // only (2 x 9), there is no spread; once against twice (2 x 6), t = -+1; once on both sides (36), t = 0.
+        // The other 156 of all 4^4 draws have scores. If the differing value is drawn once on one side only (2 x 6 x 9 draws), |t| is 1. If it is
+        // drawn once on one side and twice on the other (2 x 6), |t| is 1, too. If it is drawn once on both sides (36), t is 0.
         let expected = (108.0 + 12.0) / 156.0;
         assert!((found.p - expected).abs() < 0.02, "{found:?} {expected}");
         // The deviations are so small that their squares underflow: both sides vary, but hardly any resample does.

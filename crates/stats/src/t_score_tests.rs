@@ -228,7 +228,7 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(run(8), one);
 }
 
-/// Returns the logarithm of a log-normal effect of a process, by inversion (Student's t with 10,000 degrees of freedom is close enough to normal).
+/// Returns a random value from the normal distribution, by inversion. Student's t with 10,000 degrees of freedom is close enough to normal.
 fn normal(draws: &mut Draws) -> f64 {
     let u = (draws.index(1 << 24) as f64 + 0.5) / f64::from(1 << 24);
     student_t::quantile(u, 1e4).unwrap()

@@ -205,7 +205,7 @@ pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
     [&[FORMAT], &sum[..], body].concat()
 }
 
-/// Returns the bytes without the prefix, or describes what is wrong with it; `what` names the value in messages.
+/// Returns the bytes without the prefix, or describes what is wrong with them; `what` names the value in messages.
 pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)

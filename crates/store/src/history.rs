@@ -374,8 +374,8 @@ pub(super) const LIST: &str = "
          ORDER BY u.run DESC LIMIT 1)
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
 
-/// Returns the query for earlier measurements of a benchmark, which is given as a number, a parameter or a column.
-/// Parameters: workspace, before, limit, branch.
+/// Returns the query for earlier measurements of a benchmark. `benchmark` is its row id in SQL: a number, a parameter or a column. Parameters:
+/// workspace, before, limit, branch.
 ///
 /// The query walks the runs that match, newest first, and looks up the benchmark in each. It stops at the benchmark's
 /// first run, so a rare branch or a new benchmark does not make it walk the whole history.
@@ -392,7 +392,7 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
         RunFilter::Own => {
             "AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
         }
-        // Must repeat the condition of the partial indexes literally.
+        // This repeats the condition of the partial indexes literally, or SQLite would not use them.
         RunFilter::Accepted => "AND r.acceptance <> 'pending'",
     };
     format!(

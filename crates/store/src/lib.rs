@@ -2,9 +2,9 @@
 //! database.
 //!
 //! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other crate uses SQLite. Must not read the clock, the
-//! checkout or the environment, apart from PostgreSQL's variables: times and facts are passed in. Invariants: data reported as recorded survives a
-//! kill, a process is stored as a whole or not at all, samples are read back as the same integers or as an error, and a file that is foreign or newer
-//! than this program is never written to.
+//! checkout or the environment, apart from PostgreSQL's variables and the user's directories: times and facts are passed in. Invariants: data
+//! reported as recorded survives a kill. A process is stored as a whole or not at all. Samples are read back as the same integers or as an error. A
+//! file that is foreign, or newer than this program, is never written to.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 // Test code that is shared with other crates uses the external name of this crate.

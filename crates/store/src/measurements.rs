@@ -258,8 +258,8 @@ struct ProcessFacts {
 /// Reads the series of these runs. `places` maps the row id of a benchmark in a run to the run and the index of the measurement in `into`. The last
 /// attempt of each process counts.
 ///
-/// The query limits the row ids of benchmarks and of processes, because a team's store keeps the series of each month
-/// in a table of its own and should search no others.
+/// A team's store keeps the series of each month in a separate table. The query limits the row ids of benchmarks and of processes, so that the server
+/// does not search the tables of other months.
 fn read_series(
     sql: Sql<'_>,
     runs: &[RunId],

@@ -174,7 +174,7 @@ impl Store {
         }
     }
 
-    /// Checks without contacting the server that this program can connect to a store at this address.
+    /// Checks that the address is valid and that this program was built with PostgreSQL, without contacting the server.
     pub fn check_address(address: &str) -> Result<(), StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::check_address(address);
@@ -487,7 +487,7 @@ fn open_files() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
     OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An entry in the map of open files, by canonical path.
+/// An entry in the map of open files: the canonical path.
 #[derive(Debug)]
 pub(super) struct OpenFile(PathBuf);
 

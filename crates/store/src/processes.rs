@@ -109,8 +109,8 @@ fn insert_head(sql: Sql<'_>, run: RunId, head: &ProcessHead) -> Attempt<i64> {
     )
 }
 
-/// Returns the row id of the benchmark in the run, and inserts the row if it is new. If processes differ in their conditions, those of the last one
-/// that measured the benchmark are stored: an executable may learn more about a benchmark by starting it.
+/// Returns the row id of the benchmark in the run, and inserts the row if it is new. If processes differ in their conditions, the row gets those of
+/// the last process that measured the benchmark: an executable may learn more about a benchmark by starting it.
 fn upsert_run_benchmark(
     sql: Sql<'_>,
     run: RunId,

@@ -230,7 +230,7 @@ fn delete_unreferenced(sql: Sql<'_>) -> Attempt<()> {
 const RUNS_AT_ONCE: usize = 20;
 /// Number of successive run numbers whose samples are removed together from a file.
 const RUNS_OF_A_FILE: i64 = 100;
-/// Number of low bits in a process's row id, above which a team's store keeps the month of the process.
+/// In a team's store, the month of a process is in the bits of its row id above this number of low bits.
 const BITS_BELOW_MONTH: u32 = 44;
 
 impl Store {

@@ -1,5 +1,5 @@
-//! Statements and rows, with one interface for SQLite and PostgreSQL, and the transactions around them: reads in one snapshot, writes in one
-//! immediate transaction, errors with the path of the store.
+//! One interface to statements, rows and transactions of SQLite and PostgreSQL. Reads see one snapshot, writes are one immediate transaction, and
+//! errors name the path of the store.
 //!
 //! Statements are written once, in the common subset of both dialects; a session of PostgreSQL translates the rest.
 
@@ -101,8 +101,8 @@ impl Sql<'_> {
         }
     }
 
-    /// Like [`Self::each`], for one query per number. `of_one` returns the query's text, given the SQL expression for
-    /// the number. On PostgreSQL all of them run as one query.
+    /// Like [`Self::each`], for one query per number. `of_one` returns the text of a query, given the SQL expression for the number. On PostgreSQL,
+    /// all queries run as one.
     pub(super) fn each_by_number(
         self,
         numbers: impl Iterator<Item = i64>,

@@ -220,7 +220,7 @@ fn no_question_about_the_history_scans_a_table() {
     );
 }
 
-/// Creates a file of version 1 with a complete, accepted run, as the released program wrote it.
+/// Creates a file of version 1 with a complete, accepted run, as the first version of this program wrote it.
 fn of_version_1(path: &Path) {
     let connection = Connection::open(path).expect("creates");
     connection

@@ -147,7 +147,7 @@ fn merge_benchmarks(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Attem
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     for (old, kept) in &pairs {
-        // Triggers count only inserted and deleted rows, but these are updated.
+        // Add the counts here, because the triggers count only inserted and deleted rows, and these rows are updated.
         sql.run(
             "UPDATE benchmarks SET runs = runs + (SELECT runs FROM benchmarks WHERE id = ?1) WHERE id = ?2",
             params![old, kept],

@@ -1,5 +1,5 @@
-//! Settings of a `Criterion` and of its groups, whose settings take precedence; the throughput of a benchmark; and options for plots and files, which
-//! are accepted without effect.
+//! Settings of a `Criterion` and of its groups, whose settings take precedence. Also the throughput of a benchmark, and options for plots and files,
+//! which are accepted without effect.
 
 use std::time::Duration;
 

@@ -259,7 +259,7 @@ impl StoredScale {
 mod tests {
     use super::*;
 
-    /// A format with the number of named units in one measured unit, and the name.
+    /// A format with a named unit. The fields are the number of these units in one measured unit, and the name.
     struct Unit(f64, &'static str);
 
     impl ValueFormatter for Unit {

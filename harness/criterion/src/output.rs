@@ -74,7 +74,7 @@ pub(crate) fn print_failure(id: &str, mode: VisitMode) {
     }
 }
 
-/// Prints the end of a group of which at least one benchmark was selected.
+/// Prints the end of a group in which at least one benchmark was selected.
 pub(crate) fn print_group_end(mode: VisitMode) {
     if matches!(
         mode,

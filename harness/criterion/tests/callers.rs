@@ -110,7 +110,7 @@ fn plain_cargo_bench_prints_a_table_in_the_units_of_each_measurement() {
         .collect();
     assert_eq!(rows[0][0], "sort/stable/10");
     assert!(rows[0].last().unwrap().ends_with("elem/s"));
-    // `iter_custom` returns these times.
+    // The benchmark returns these times from `iter_custom`.
     assert_eq!(rows[1].join(" "), "closures 1.000 µs 1.000 µs .. 1.000 µs");
     assert_eq!(
         rows[2].join(" "),

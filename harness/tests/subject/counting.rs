@@ -1,4 +1,4 @@
-//! A bench executable whose allocator counts: bodies that allocate what is known beforehand.
+//! A bench executable with a counting allocator. Its bodies allocate known amounts.
 
 use perfcheck::{AsyncExecutor, BatchSize, CountingAllocator, Suite};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,35 +12,35 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator<Stingy> = CountingAllocator::new(Stingy);
 
-/// An allocator of somebody else, which has no blocks of one size.
+/// An allocator that refuses blocks of one size.
 struct Stingy;
 
 const REFUSED: usize = 77_777;
 
-// SAFETY: everything is the system's, but for what is refused, as any allocator may.
+// SAFETY: every call goes to the system's allocator, except that blocks of one size are refused, which any allocator may do.
 #[expect(unsafe_code, reason = "a global allocator is unsafe to write")]
 unsafe impl GlobalAlloc for Stingy {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() == REFUSED {
             return std::ptr::null_mut();
         }
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the system allocator's method.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: our caller's promise.
+        // SAFETY: our caller upholds the contract of the system allocator's method.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-/// Polls on another thread each time, so that what begins on one thread ends on another.
+/// An executor that polls on a new thread each time, so an iteration may end on a different thread than it began on.
 struct Wandering;
 
-/// A future that goes to another thread although nobody promised that it may.
+/// A wrapper that moves a future to another thread, even if the future is not `Send`.
 struct Moved<F>(F);
 
-// SAFETY: each poll has ended, and its thread with it, before the next begins; the futures below hold nothing that belongs to a thread.
+// SAFETY: each poll and its thread end before the next poll begins. The futures below hold nothing that belongs to a thread.
 #[expect(unsafe_code, reason = "executors take futures that are not `Send`")]
 unsafe impl<F> Send for Moved<F> {}
 
@@ -64,7 +64,7 @@ impl AsyncExecutor for Wandering {
     }
 }
 
-/// Pending once.
+/// Returns a future that is pending once, and so is polled again on another thread.
 fn go_elsewhere() -> impl Future<Output = ()> {
     let mut polled = false;
     std::future::poll_fn(move |_| {
@@ -159,11 +159,11 @@ thread_local! {
     static LATE: Late = const { Late };
 }
 
-/// Ends the helper.
+/// The request that ends the helper thread.
 const LAST: u32 = 2;
 
 fn threads(suite: &mut Suite) {
-    // The helper is there before the window opens. Both spin: a channel that blocks may allocate.
+    // The helper thread starts before the window opens. Both threads spin, because a blocking channel may allocate.
     suite.bench("helped", |b| {
         let request = AtomicU32::new(0);
         let wait_until = |number: u32| {

@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// For futures that are ready at once.
+/// An executor for futures that are never pending for long.
 struct Spin;
 
 impl AsyncExecutor for Spin {
@@ -52,12 +52,12 @@ fn plain(suite: &mut Suite) {
     suite.bench("future", |b| b.to_async(Spin).iter(async || 1 + 1));
 }
 
-/// Times that the author measures: one iteration takes a microsecond.
+/// Returns times instead of measuring them: an iteration takes a microsecond.
 fn custom(suite: &mut Suite) {
     suite.bench("custom", |b| b.iter_custom(Duration::from_micros));
 }
 
-/// Operations that are timed one by one.
+/// Latency benchmarks, which time each operation separately.
 fn operations(suite: &mut Suite) {
     suite.bench("latency/sleep", |b| {
         b.iter_latency(|| std::thread::sleep(Duration::from_micros(200)));
@@ -133,7 +133,7 @@ fn unruly(suite: &mut Suite) {
     });
 }
 
-/// Makes itself heard on stderr, so that a test can tell what ran.
+/// Prints to stderr, so that a test can tell which code has run.
 fn loud(suite: &mut Suite) {
     suite.bench("loud/one", |b| {
         eprintln!("set-up of one");
@@ -149,7 +149,7 @@ fn loud(suite: &mut Suite) {
     });
 }
 
-/// Declared only where a test wants it.
+/// Declares two benchmarks with the same id, but only if a test asks for them.
 fn duplicates(suite: &mut Suite) {
     if std::env::var_os("SUBJECT_DUPLICATES").is_some() {
         suite.bench("twin", |b| b.iter(|| ()));

@@ -1,4 +1,4 @@
-//! Builds the subject and talks to it.
+//! Builds the test executables and talks to them.
 
 #![allow(
     dead_code,
@@ -14,10 +14,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nothing takes this long unless it hangs.
+/// Time limit for any wait. Nothing takes this long unless it hangs.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// The executable of the subject, built on first demand.
+/// Returns the executable `subject`, which is built at the first call.
 pub fn subject() -> &'static Path {
     static SUBJECT: OnceLock<PathBuf> = OnceLock::new();
     SUBJECT.get_or_init(|| {
@@ -26,7 +26,7 @@ pub fn subject() -> &'static Path {
     })
 }
 
-/// The executable whose allocator counts, built on first demand.
+/// Returns the executable with the counting allocator, which is built at the first call.
 pub fn counting_subject() -> &'static Path {
     static SUBJECT: OnceLock<PathBuf> = OnceLock::new();
     SUBJECT.get_or_init(|| {
@@ -36,7 +36,7 @@ pub fn counting_subject() -> &'static Path {
     })
 }
 
-/// Builds a subject into `target_dir` with further environment variables.
+/// Builds an executable into `target_dir`, with additional environment variables.
 pub fn build(target_dir: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet"])
@@ -62,12 +62,12 @@ pub fn build(target_dir: &Path, arguments: &[&str], variables: &[(&str, &str)]) 
     path.expect("cargo names the executable")
 }
 
-/// The subject, with none of our variables, and its panics without backtraces.
+/// Returns a command for the subject, without this tool's environment variables and without backtraces.
 pub fn command() -> Command {
     command_of(subject())
 }
 
-/// The same for another executable.
+/// Like [`command`], for another executable.
 pub fn command_of(executable: &Path) -> Command {
     let mut command = Command::new(executable);
     command
@@ -78,7 +78,7 @@ pub fn command_of(executable: &Path) -> Command {
     command
 }
 
-/// The end of a plain call.
+/// The result of a direct call.
 #[derive(Debug)]
 pub struct Plain {
     pub stdout: String,
@@ -86,7 +86,7 @@ pub struct Plain {
     pub code: Option<i32>,
 }
 
-/// Runs the subject with arguments and nothing on stdin.
+/// Runs the subject with arguments and an empty stdin.
 pub fn plain(arguments: &[&str]) -> Plain {
     let output = command()
         .args(arguments)
@@ -100,7 +100,7 @@ pub fn plain(arguments: &[&str]) -> Plain {
     }
 }
 
-/// A conversation in the protocol.
+/// A conversation with a child in the protocol.
 pub struct Conversation {
     pub child: Child,
     requests: Option<ChildStdin>,
@@ -145,12 +145,12 @@ impl Conversation {
         }
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub fn frame(&mut self) -> String {
         self.next_frame().expect("a frame, not the end of output")
     }
 
-    /// The next line, or `None` at the end of output.
+    /// Returns the next line, or `None` at the end of output.
     pub fn next_frame(&mut self) -> Option<String> {
         match self.frames.recv_timeout(DEADLINE) {
             Ok(line) => Some(line),
@@ -177,7 +177,7 @@ impl Conversation {
         self.requests = None;
     }
 
-    /// Waits for the end of output and of the process: what else was written, and the status.
+    /// Waits for the end of the output and of the process. Returns the rest of the output, and the status.
     pub fn end(&mut self) -> (Vec<String>, ExitStatus) {
         let mut rest = Vec::new();
         while let Some(line) = self.next_frame() {
@@ -194,7 +194,7 @@ impl Drop for Conversation {
     }
 }
 
-/// Waits for the end of a process, not for ever.
+/// Waits for the end of a process, but not forever.
 pub fn wait(child: &mut Child) -> ExitStatus {
     let start = Instant::now();
     loop {
@@ -206,7 +206,7 @@ pub fn wait(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// The array of numbers called `name` in a frame.
+/// Returns the array of numbers called `name` in a frame.
 pub fn numbers(frame: &str, name: &str) -> Vec<u64> {
     let (_, rest) = frame.split_once(&format!("\"{name}\":[")).unwrap();
     let (array, _) = rest.split_once(']').unwrap();

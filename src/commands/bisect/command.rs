@@ -186,7 +186,7 @@ impl<'a> Bisection<'a> {
         Ok(Self {
             ledger: MeasurementBudget {
                 memory,
-                // The limit allows one repetition per step, or one additional commit for each skipped one.
+                // Allow twice as many measurements as steps: a comparison may be repeated, and a skipped commit needs another one in its place.
                 most: 2 * steps,
             },
             workshop,
@@ -239,7 +239,7 @@ impl<'a> Bisection<'a> {
         outcomes.get(&self.commits[place].commit)
     }
 
-    /// Returns the outcome of the commit at `place`, saved earlier or measured now, and reports it to the user. Saves a new outcome.
+    /// Returns the outcome of the commit at index `place`, saved earlier or measured now, and reports it to the user. Saves a new outcome.
     fn examine_commit(
         &mut self,
         place: usize,

@@ -14,13 +14,13 @@ use perfcheck_stats::derived_seed;
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchStep {
-    /// Examine the commit at this place.
+    /// Examine the commit at this index.
     Try(usize),
-    /// Stop: the first slow commit is at one of these places.
+    /// Stop: the first slow commit is at one of these indices.
     Among {
-        /// The first of these places.
+        /// The first of these indices.
         first: usize,
-        /// The last of these places, known to be slow.
+        /// The last of these indices. The commit at this index is known to be slow.
         last: usize,
     },
 }
@@ -28,7 +28,7 @@ pub(super) enum SearchStep {
 /// Returns the next step, given the `known` findings of the commits after the good one, oldest first. The last commit is slow.
 pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
     let (first, last) = bounds(known);
-    // Half of the possible answers are at or before this place.
+    // Half of the possible answers are at or before this index.
     let middle = (first + last - usize::from(last > first)) / 2;
     (first..last)
         .filter(|place| known[*place].is_none())
@@ -36,8 +36,8 @@ pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
         .map_or(SearchStep::Among { first, last }, SearchStep::Try)
 }
 
-/// Returns the first and the last possible place of the first slow commit. The last one is the first place known to be slow; the first one follows
-/// the last place before it that is known to be fast.
+/// Returns the first and the last index at which the first slow commit may be. The range ends at the first commit known to be slow. It begins after
+/// the last commit before it that is known to be fast.
 pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
     let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
     let slow = known.iter().position(is(CommitFinding::Slow));

@@ -128,7 +128,7 @@ pub(crate) fn compare_columns(
         columns,
         hidden: all - lines.len(),
         lines,
-        // Imported runs may be compared by other settings than those of the command line.
+        // Imported runs may be compared with other settings than those of the command line.
         decision: sides
             .iter()
             .find_map(ComparedRun::stored_context)

@@ -125,7 +125,7 @@ Examples:
 
 Exit status: 0 clean; 1 a column has a regression (or a verdict that --fail-on names); 2 usage; 4 a benchmark failed or nothing was compared; 5 store unusable; 6 no such run, or nothing in a column is comparable.";
 
-/// Flags that conflict with `--pivot` and `--group-by`, because these views have no verdicts and a fixed test.
+/// Flags that conflict with `--pivot` and `--group-by`, because these views have a fixed test and no verdicts.
 const ABOUT_VERDICTS: [&str; 8] = [
     "statistic",
     "limits",
@@ -213,7 +213,7 @@ impl CompareOptions {
         }
     }
 
-    /// Reports whether to show the verdicts of one candidate, not columns, a pivot or groups. Ratios always need columns.
+    /// Reports whether to show the verdicts of one candidate rather than columns, a pivot or groups. Ratios always need columns.
     pub(super) fn has_verdicts(&self) -> bool {
         let other_view =
             self.group_by.is_some() || self.pivot.is_some() || self.statistic.is_some();

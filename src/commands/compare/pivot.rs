@@ -295,7 +295,7 @@ struct CellRules<'a> {
     allowed: &'a [Fact],
     /// Limits for the labels of effect sizes.
     thresholds: &'a Thresholds,
-    /// Samples for p-values: all of them, or only those that the filter keeps, as for other values.
+    /// Samples that p-values use: all, or only those that the filter keeps. Other values always use only the latter.
     observations: Observations,
     /// Method for p-values.
     rank_p: MannWhitneyMethod,
@@ -670,8 +670,8 @@ fn relative_cell(
     }
 }
 
-/// Returns the ratio of a statistic to that of the reference. Ratios of rates are inverted, except those of spreads, so that a ratio above 1 is
-/// worse.
+/// Returns the ratio of a statistic to the same statistic of the reference. For rates, the ratio is inverted unless the statistic is a spread, so
+/// that a ratio above 1 is worse.
 fn statistic_ratio(
     statistic: Statistic,
     candidate: &[PivotEntry<'_>],

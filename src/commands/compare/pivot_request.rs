@@ -307,7 +307,7 @@ impl FromStr for PivotValue {
     }
 }
 
-/// Parses a statistic. `value` is the text that errors quote, of which `word` is a part.
+/// Parses `word`, the part of `value` that names a statistic. Errors quote the whole `value`.
 fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
     Statistic::parse(word, StatisticSet::Columns).map_err(|_| {
         format!(

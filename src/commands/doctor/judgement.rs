@@ -1,8 +1,8 @@
 //! Turns facts about the machine into findings: good conditions, causes of unsteady results with remedies, and unknown facts.
 //!
 //! Judges the hardware (timer, frequency, processors, heat, power) and the system with its other programs (virtual machine, limits, load, memory).
-//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal it. Only
-//! the priority has none unless it is lowered.
+//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal the fact.
+//! The only exception is the priority, which has a finding only if it is lowered.
 
 use crate::output::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;

@@ -191,7 +191,7 @@ fn find_code_change<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f
         .find(|code| code.builds().covers(&row.key, &row.reference))
 }
 
-/// Resolves the benchmark among those of this run.
+/// Resolves the user's word to a benchmark of this run.
 fn resolve_in_run(
     store: &Store,
     workspace: WorkspaceId,
@@ -218,7 +218,7 @@ fn resolve_in_run(
     })
 }
 
-/// Resolves the benchmark, and finds the newest run with a verdict on it.
+/// Resolves the user's word to a benchmark, and finds the newest run with a verdict on it.
 fn resolve_newest(
     store: &Store,
     workspace: WorkspaceId,

@@ -1,7 +1,7 @@
 //! `explain --asm` compares the machine code of a function in both kept executables of a verdict. `explain --flamegraph` counts the instructions of
 //! the benchmark in both executables under valgrind, and draws them.
 //!
-//! If a build is not kept, both fail with the command that builds it again.
+//! If a build is not kept, both fail with an error that names the command to build it again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(super) fn compare_machine_code(
         .pair_functions(&candidate, function)
         .into_iter()
         .partition(FunctionPair::differs);
-    // If no copy differs, show the first: all are the same.
+    // If no instance of the function differs, show only the first, because all are the same.
     if shown.is_empty() {
         shown.extend(same.drain(..same.len().min(1)));
     }

@@ -137,7 +137,8 @@ fn read_runs<'a>(
     select_runs(all, &options.runs)
 }
 
-/// Returns the index that each run has once the other runs are dropped, counted from `first`. A dropped run has the index of the next kept one.
+/// Returns the new index of each run after the runs that are not `kept` are dropped. Indices begin at `first`. A dropped run gets the index of the
+/// next kept run.
 fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     kept.scan(first, |next, kept| {
         let place = *next;

@@ -25,7 +25,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_store::TransferredRun;
 
-/// An imported benchmark: its summary, and the place of its samples.
+/// An imported benchmark: its summary, and the group and column that contain its samples.
 pub(super) struct ImportRow {
     pub(super) shown: ImportedBenchmark,
     group: usize,
@@ -273,7 +273,7 @@ pub(super) fn build_run(
     }
 }
 
-/// Returns the end of the run. Its duration is meaningless, but it must not end before it began.
+/// Returns the end time of an imported run: now, but not before its start. The time between them has no meaning.
 fn end_time(started: Timestamp) -> Timestamp {
     perfcheck_host::now().max(started)
 }

@@ -14,7 +14,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_build::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
 
-/// Placeholder for the location of the harness while the user has not set it.
+/// Placeholder for the location of the harness until the user sets it.
 const SOMEWHERE: &str = "<your clone>/harness";
 
 /// An inspected package.

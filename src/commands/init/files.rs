@@ -96,7 +96,7 @@ impl PlannedFiles {
         Ok(())
     }
 
-    /// Restores the files. Ignores errors: the first error is the one to report.
+    /// Restores the files. Ignores errors, because the error that made `write` fail is the one to report.
     fn restore(&self, written: usize, directories: &[PathBuf]) {
         for file in &self.files[..written] {
             let _ = match &file.old {
@@ -123,7 +123,7 @@ fn create_directories(path: &Path, directories: &mut Vec<PathBuf>) -> io::Result
     Ok(())
 }
 
-/// Formats a path relative to the root of the workspace if it is below it.
+/// Formats a path relative to the root of the workspace. A path outside the workspace stays as it is.
 pub(super) fn display_path(path: &Path, root: &Path) -> String {
     path.strip_prefix(root)
         .unwrap_or(path)

@@ -227,7 +227,7 @@ mod tests {
             BenchStyle::OwnCriterion
         );
         assert_eq!(style("mod all;", false, &[], ""), BenchStyle::Unknown);
-        // A standalone program in a package with benches of that harness.
+        // A standalone program does not use the harness that other benches of the package use.
         let plain = "fn main() { println!(\"criterion\"); }";
         assert_eq!(style(plain, false, &drop_in, ""), BenchStyle::Unknown);
     }

@@ -114,10 +114,11 @@ enum BuiltCandidate {
     Alone(Box<WorkTree>),
 }
 
-/// The other side of the comparison.
+/// The builds or stored runs with which the work tree is compared.
 enum Comparand {
     Builds(Vec<ReferenceBuild>),
-    /// `why` is a note on why the reference cannot be measured again; `None` if the user did not want that, or if there is no reference.
+    /// `why` is a note on why the reference cannot be measured again. It is `None` if the user did not want to measure it again, or if there is no
+    /// reference.
     StoredRuns {
         tree: Box<WorkTree>,
         why: Option<RunNote>,
@@ -337,7 +338,7 @@ impl RunCommand<'_> {
         if !changed.is_empty() {
             match self.read_references(&store, workspace, environment, Some(run), &changed) {
                 Ok(found) => stored.replace(found),
-                // The reference was removed meanwhile: keep what was chosen before.
+                // The reference was removed meanwhile: keep the references that were chosen before.
                 Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
                 Err(error) => return Err(error),
             }

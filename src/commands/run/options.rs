@@ -61,7 +61,7 @@ pub struct RunOptions {
     pub save_baseline: Option<String>,
     /// Whether to send the run to the team's store.
     pub push: bool,
-    /// The part of every deadline that does not depend on the request to a bench.
+    /// Fixed time that is added to every deadline for an answer of a bench; `None` for the configured or default value.
     pub timeout: Option<Duration>,
     /// Sampling settings and noise threshold of the command line.
     pub layer: Layer,

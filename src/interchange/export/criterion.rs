@@ -27,8 +27,7 @@ pub(super) const RESAMPLES: usize = 10_000;
 /// The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors.
 const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 
-/// Writes runs below `root`, each as a baseline of its name.
-/// Returns the number of benchmarks written, and a sentence about each one left out.
+/// Writes runs below `root`, each as a baseline of its name. Returns the number of benchmarks written, and a sentence about each benchmark left out.
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],

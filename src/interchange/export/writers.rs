@@ -95,8 +95,8 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
     Ok(())
 }
 
-/// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`.
-/// Removes the unit in brackets at the end of an id such as `fib (terms/op)`, so that the units of a benchmark have one name.
+/// Returns a Go benchmark name such as `BenchmarkFib/10`: no spaces, and a capital letter after `Benchmark`. Removes the unit in brackets at the end
+/// of an id such as `fib (terms/op)`, so that benchstat shows all units of a benchmark under one name.
 fn go_name(id: &str, unit: &str) -> String {
     let unitless = id.strip_suffix(&format!(" ({unit})"));
     // A rate that an id calls `MB/s` is written in `B/s`.

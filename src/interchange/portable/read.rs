@@ -421,7 +421,7 @@ pub(super) fn check_conclusion(
     }
 }
 
-/// Checks that both sides of a pair are present, name each other, and one of them is the base.
+/// Checks that the two sides of each pair name each other, are a base and a candidate with the same purpose, and that the base comes first.
 pub(super) fn check_pairs(runs: &[PortableRun]) -> Result<(), String> {
     for (at, run) in runs.iter().enumerate() {
         let Some(pair) = run.head.pair else { continue };

@@ -623,7 +623,7 @@ fn draw_y_axis(svg: &mut Svg, y: &Axis, top: f64) {
     );
 }
 
-/// Sorts places, and removes those that are less than a third of a unit from the one before, since they would look like one.
+/// Sorts positions, and removes each that is less than a third of a unit after the one before, because both would look the same.
 fn remove_overlapping(mut places: Vec<f64>) -> Vec<f64> {
     places.sort_by(f64::total_cmp);
     places.dedup_by(|next, kept| *next - *kept < 0.33);

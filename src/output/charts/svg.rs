@@ -181,7 +181,7 @@ impl Axis {
         }
     }
 
-    /// Returns the place of a value. A value beyond the axis is drawn at its end.
+    /// Returns the position of a value. A value beyond the axis is drawn at its end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = self.scale.position(value).clamp(0.0, 1.0);
         self.places.start + share * (self.places.end - self.places.start)
@@ -192,7 +192,7 @@ impl Axis {
         self.scale.ends()
     }
 
-    /// Returns places and labels of the ticks, without the unit.
+    /// Returns positions and labels of the ticks, without the unit.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let (lower, upper) = self.scale.ends();
         let step = round_step((upper - lower) / TICKS);

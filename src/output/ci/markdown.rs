@@ -14,8 +14,8 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
-/// Maximum size of the report in bytes, once the part in the name of the constant is complete. The rest up to 60,000 is for the counts of omitted
-/// entries and the machine.
+/// Maximum size of the report in bytes after each part; the constant's name says which part. The rest up to 60,000 bytes is for the counts of omitted
+/// entries and the description of the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;

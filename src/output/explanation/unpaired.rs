@@ -256,7 +256,7 @@ pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
 
-/// Explains that a change is not called because the fastest processes of a side disagree; `None` if the reason is another one.
+/// If no change is reported because the fastest processes within a side differ too much, returns a sentence that says so; otherwise `None`.
 pub(super) fn describe_withheld_change(
     comparison: &Comparison,
     lower: f64,
@@ -363,7 +363,7 @@ pub(super) fn note_statements(notes: &[Note]) -> Vec<Statement> {
     notes.iter().map(statement).collect()
 }
 
-/// Describes the smallest slowdown that could have been called.
+/// Describes the smallest measured change that would have been `regressed`.
 pub(super) fn describe_smallest_callable(comparison: &Comparison) -> Option<String> {
     let smallest = finite_or_none(comparison.smallest_callable)?;
     Some(format!(

@@ -455,7 +455,7 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// Returns how both sides are the same, if the benchmark was not measured for that reason; otherwise `None`.
+/// If the benchmark was not measured because both sides are the same, returns in which respect they are the same; otherwise `None`.
 fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let in_turn = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::sameness);

@@ -210,7 +210,7 @@ impl Cell {
     }
 }
 
-/// Returns a function that creates a cell for each of `things`. The argument of that function returns the text for a thing.
+/// Returns a function that creates a cell for each of `things`. The function takes a closure, which returns the text of a cell.
 pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
     move |text_of| things.iter().map(|thing| text_of(thing).into()).collect()
 }

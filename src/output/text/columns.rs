@@ -185,7 +185,7 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     }
 }
 
-/// Returns the arrow of a verdict that calls a change. The number beside it may be of another statistic, whose change may have the opposite sign.
+/// Returns the arrow of a verdict that reports a change. The number beside it may be of another statistic, whose change may have the opposite sign.
 fn change_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regressed) => "▲",

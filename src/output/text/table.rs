@@ -495,7 +495,7 @@ fn change_interval_cell(row: &Row<'_>) -> String {
     or_dash_if(change.is_some(), sentences::change_interval(row))
 }
 
-/// Returns `text`. Without a text, returns a dash if the value is only unknown (`is_some`), else an empty string.
+/// Returns `text`. If there is none, returns a dash if `is_some` (the row should have this value, but it is unknown), else an empty string.
 fn or_dash_if(is_some: bool, text: Option<String>) -> String {
     text.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }
@@ -524,7 +524,7 @@ fn is_open(row: &Row<'_>) -> bool {
     matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect))
 }
 
-/// Returns the smallest slowdown that could have been called, for rows without a clear verdict.
+/// Returns the smallest slowdown that the comparison could have reported, for rows without a clear verdict.
 fn smallest_callable(row: &Row<'_>) -> Option<f64> {
     let smallest = row.comparison.as_ref()?.smallest_callable?;
     (is_open(row) && smallest.is_finite()).then_some(smallest)

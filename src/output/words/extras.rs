@@ -69,14 +69,14 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// Describes changes of instructions, allocations and latencies, and possible changes of allocations, a sentence each. If the verdict calls a change,
-/// also describes the sampled time of functions, and instructions that did not change.
+/// Describes changes of instructions, allocations and latencies, and possible changes of allocations, a sentence each. If the verdict is `regressed`
+/// or `improved`, also describes the sampled time of functions, and instructions that did not change.
 pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", describe_changed_counts(found)));
-    // If the verdict calls a change, readers want to know that the instructions are the same.
+    // If the verdict reports a change of the time, readers want to know that the instructions are the same.
     let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions

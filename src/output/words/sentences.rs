@@ -411,7 +411,7 @@ pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     Some(format!("{}.", capitalize(&parts.join("; "))))
 }
 
-/// Describes each called change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
+/// Describes each reported change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
 pub(crate) fn describe_called_changes(findings: &Findings<'_>) -> Vec<String> {
     let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
     let rows: Vec<&Row<'_>> = compared.collect();
@@ -446,7 +446,7 @@ fn describe_called_change(row: &Row<'_>, findings: &Findings<'_>) -> Option<Stri
     ))
 }
 
-/// Describes the geometric mean of all changes, if a change was called and more than two benchmarks were compared.
+/// Describes the geometric mean of all changes, if a change was reported and more than two benchmarks were compared.
 pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String> {
     let (benchmarks, change) = findings.mean_change()?;
     Some(format!(

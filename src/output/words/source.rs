@@ -48,7 +48,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     )
 }
 
-/// Counts the rows of an import that could not be read, without a full stop; `None` if there are none.
+/// Returns a sentence, without a full stop, with the number of rows of an import that could not be read; `None` if there are none.
 pub(crate) fn describe_skipped_rows(source: &Source) -> Option<String> {
     let rows = units::counted(source.rows_skipped as usize, "row");
     let verb = if source.rows_skipped == 1 {

@@ -1,4 +1,4 @@
-//! `aborts` dies of SIGABRT, as every panic does under `panic = "abort"`; `before` and `after` are fine.
+//! `aborts` is killed by SIGABRT, as after every panic with `panic = "abort"`; `before` and `after` succeed.
 
 use perfcheck::{Suite, black_box};
 

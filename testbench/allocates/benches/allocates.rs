@@ -1,4 +1,4 @@
-//! Bodies that allocate: a known number of blocks and bytes, memory given back later, nothing at all.
+//! Benchmarks that allocate nothing, a known number of blocks and bytes, or memory only in set-up.
 
 use perfcheck::{BatchSize, Suite, black_box};
 
@@ -10,7 +10,7 @@ fn allocates(suite: &mut Suite) {
     suite.bench("ten_boxes", |b| {
         b.iter(|| -> Vec<Box<u64>> { (0..black_box(10)).map(Box::new).collect() });
     });
-    // 1 MiB a batch item, allocated in set-up and dropped outside the timed window.
+    // Each input of 1 MiB is allocated in set-up and dropped outside the timed window.
     suite.bench("in_set_up", |b| {
         b.iter_batched(|| vec![0_u8; 1 << 20], black_box, BatchSize::LargeInput);
     });

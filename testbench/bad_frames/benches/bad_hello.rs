@@ -1,4 +1,4 @@
-//! A hello that lacks its capabilities.
+//! Sends a hello without capabilities.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, serve};
 

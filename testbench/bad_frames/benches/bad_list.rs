@@ -1,4 +1,4 @@
-//! Announces one benchmark and counts two.
+//! Announces one benchmark, but says that there are two.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
 

@@ -1,4 +1,4 @@
-//! Each benchmark announces something that nobody means; `fine` is measured.
+//! Each benchmark announces a value that is beyond its limit, except `fine`, which is measured.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
 

@@ -1,4 +1,4 @@
-//! Announces benchmarks for ever, as fast as they are read.
+//! Announces benchmarks forever, as fast as the parent reads them.
 
 use bad_frames::{announce_for_ever, has_parent};
 use std::time::Duration;

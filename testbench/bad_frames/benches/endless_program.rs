@@ -1,4 +1,4 @@
-//! Goes through its benchmarks by itself, and there is always another one.
+//! A sequential child that always announces one more benchmark.
 
 use bad_frames::{has_parent, send_benchmark, send_hello_of};
 use std::io::BufRead;

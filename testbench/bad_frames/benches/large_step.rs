@@ -1,4 +1,4 @@
-//! A hello whose clock steps by 2^64-1 ns.
+//! Sends a hello with a clock step of 2^64-1 ns.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello_of, serve};
 

@@ -1,4 +1,4 @@
-//! Announces benchmarks for ever, one in a hundredth of a second: every one is there long before any deadline.
+//! Announces a benchmark every 10 ms, forever. No single frame is late, so only a deadline for the whole answer stops it.
 
 use bad_frames::{announce_for_ever, has_parent};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Announces the same id twice, which no harness of ours would do.
+//! Announces the same id twice, which our own harness never does.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
 

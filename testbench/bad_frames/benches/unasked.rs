@@ -1,4 +1,4 @@
-//! Says more than it was asked: frames of a measurement right after hello, before any request.
+//! Sends a `samples` frame right after its hello, before any request.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
 

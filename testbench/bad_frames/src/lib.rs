@@ -1,4 +1,4 @@
-//! A child, written without the harness, that answers as asked except where a [`Fault`] wants it otherwise.
+//! A child, written without the harness, that answers requests correctly, except where a [`Fault`] makes the answer wrong.
 //!
 //! Its times are made up: an iteration takes 1000 ns.
 
@@ -6,10 +6,10 @@ use std::io::{BufRead, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// One wrong thing to say. The benchmark of the same name says it; those around it are fine.
+/// A wrong answer. The benchmark with the same id gives it; all other answers are correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// None: every answer is right.
+    /// No fault: every answer is correct.
     None,
     /// `sample` is answered with text that is no JSON.
     Garbage,
@@ -17,7 +17,7 @@ pub enum Fault {
     NotUtf8,
     /// `sample` is answered with a JSON array.
     NotAnObject,
-    /// `sample` is answered with the first half of a frame and the end of the process.
+    /// `sample` is answered with the first half of a frame; then the process ends.
     HalfAFrame,
     /// `sample` is answered with a type that is not in the protocol.
     UnknownType,
@@ -27,15 +27,15 @@ pub enum Fault {
     MissingMember,
     /// `sample` is answered with arrays of different lengths.
     MismatchedLengths,
-    /// `sample` is answered with other iteration counts than were asked for.
+    /// `sample` is answered with iteration counts that differ from the requested ones.
     OtherCounts,
     /// A time is negative.
     NegativeTime,
     /// A time is not whole.
     FractionalTime,
-    /// A time is `NaN`, which is no JSON.
+    /// A time is `NaN`, which is not JSON.
     NotANumber,
-    /// A time is `null`, as some writers put a NaN.
+    /// A time is `null`, which some JSON writers use for a NaN.
     NullTime,
     /// A time is 2^63.
     TooLarge,
@@ -45,24 +45,24 @@ pub enum Fault {
     ExtraFrame,
     /// `sample` is answered with 65 MiB without a newline: more than a frame may have.
     EndlessLine,
-    /// `warm-up` is answered with no iterations in no time.
+    /// `warm-up` is answered with zero iterations and a time of zero.
     NoWarmUp,
     /// All times are 0, which is allowed.
     ZeroTimes,
     /// `count` is answered with columns of different lengths.
     UnevenCounts,
-    /// It times operations, and `latencies` is answered with none of them.
+    /// The benchmark times its operations, but `latencies` reports none of them.
     LostOperations,
-    /// `sample` is refused as no request, so that the benchmark stays started.
+    /// `sample` is refused as an invalid request, so the benchmark stays started.
     Refuses,
     /// `sample` is answered with an error of two million characters.
     LongError,
-    /// `warm-up` is answered with 2^64-1 ns.
+    /// `warm-up` is answered with a time of 2^64-1 ns.
     WarmsUpForEver,
 }
 
 impl Fault {
-    /// All of them in program order.
+    /// All faults, in program order.
     pub const ALL: [Self; 25] = [
         Self::None,
         Self::Garbage,
@@ -91,7 +91,7 @@ impl Fault {
         Self::WarmsUpForEver,
     ];
 
-    /// The id of its benchmark.
+    /// Returns the id of the benchmark that has this fault.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl Fault {
     }
 }
 
-/// Whether `cargo perfcheck` has started this process; says so on stderr if not.
+/// Reports whether `cargo perfcheck` has started this process. Prints a message to stderr if not.
 #[must_use]
 pub fn has_parent() -> bool {
     let has_parent = std::env::var_os("PERFCHECK_PROTOCOL").is_some();
@@ -134,7 +134,7 @@ pub fn has_parent() -> bool {
     has_parent
 }
 
-/// Sends a line; ends the process when nobody reads it.
+/// Sends a line. Ends the process if nobody reads it.
 pub fn send(line: impl AsRef<[u8]>) {
     let mut stdout = std::io::stdout().lock();
     let sent = stdout
@@ -146,12 +146,12 @@ pub fn send(line: impl AsRef<[u8]>) {
     }
 }
 
-/// Says a good hello.
+/// Sends a valid hello.
 pub fn send_hello() {
     send_hello_of(r#""addressable","allocations""#, 100);
 }
 
-/// Says hello with these capabilities, as they stand in JSON, and steps of the clock.
+/// Sends a hello with this clock step and these capabilities, which are written as in a JSON array.
 pub fn send_hello_of(capabilities: &str, quantum_ns: u64) {
     send("");
     send(format!(
@@ -159,7 +159,7 @@ pub fn send_hello_of(capabilities: &str, quantum_ns: u64) {
     ));
 }
 
-/// Answers `list` with benchmarks for ever, and rests after each.
+/// Answers `list` with benchmarks forever, and pauses for `rest` after each.
 pub fn announce_for_ever(rest: Duration) {
     send_hello();
     serve(|| {
@@ -170,14 +170,14 @@ pub fn announce_for_ever(rest: Duration) {
     });
 }
 
-/// Announces a benchmark of this plain id.
+/// Announces a benchmark. Its id must not need escaping in JSON.
 pub fn send_benchmark(id: &str) {
     send(format!(
         r#"{{"type":"benchmark","id":"{id}","version":null,"throughput":{{"bytes":null,"elements":null}},"settings":{{}}}}"#
     ));
 }
 
-/// Answers requests until there are no more; `list` is the caller's.
+/// Answers requests until `bye` or the end of the input. The caller answers the request `list`.
 pub fn serve(mut list: impl FnMut()) {
     let mut under_way = Fault::None;
     let mut is_refusing = false;
@@ -251,7 +251,7 @@ fn send_warmed_up(fault: Fault, until_ns: &str) {
     ));
 }
 
-/// Nothing was allocated, in all iterations.
+/// Reports that no iteration allocated anything.
 fn send_counted(fault: Fault, iterations: &str) {
     let iterations = iterations.parse::<usize>().unwrap_or(1);
     let column = |length: usize| vec!["0"; length].join(",");
@@ -272,7 +272,7 @@ fn send_samples(fault: Fault, specs: &str) {
         Fault::NotAnObject => send("[1,2,3]"),
         Fault::HalfAFrame => {
             print!(r#"{{"type":"samples","iterations":[1,"#);
-            // The rest never comes; leaving through `exit` flushes what there is.
+            // The rest of the frame never comes. `exit` flushes what was printed.
             std::process::exit(0);
         }
         Fault::UnknownType => send(r#"{"type":"surprise"}"#),
@@ -292,7 +292,7 @@ fn send_samples(fault: Fault, specs: &str) {
     }
 }
 
-/// Reads `M` as one sample of M iterations, `M*K` as K of them.
+/// Parses the specs of a `sample` request: `M` is one sample of M iterations, and `M*K` is K such samples.
 fn iteration_counts(specs: &str) -> Vec<u64> {
     specs
         .split(' ')
@@ -316,7 +316,7 @@ fn samples_frame(fault: Fault, counts: &[u64]) -> String {
             .map(|count| (count * 1_000).to_string())
             .collect(),
     };
-    // One bad time among good ones.
+    // Only the last time is wrong.
     if let Some(last) = elapsed_ns.last_mut() {
         match fault {
             Fault::NegativeTime => "-1000".clone_into(last),

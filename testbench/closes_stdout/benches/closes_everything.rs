@@ -1,4 +1,4 @@
-//! `everything` closes all descriptors, as code that turns itself into a daemon does: the parent loses the child.
+//! `everything` closes all descriptors, as a program does when it becomes a daemon. The parent then loses its connection to the child.
 
 use perfcheck::{Suite, black_box};
 
@@ -12,7 +12,7 @@ fn close_all_descriptors() {
         fn close(descriptor: i32) -> i32;
     }
     for descriptor in 0..256 {
-        // SAFETY: unsound for owned descriptors, and meant: this is the situation. No memory is touched.
+        // SAFETY: closing descriptors that have an owner is unsound, but this is the situation to test. The call touches no memory.
         unsafe {
             close(descriptor);
         }

@@ -1,4 +1,4 @@
-//! Closes one standard descriptor each; the protocol runs on duplicates and must not notice.
+//! Each benchmark closes one standard descriptor. The protocol runs on duplicates, so this must not disturb it.
 
 use perfcheck::{Suite, black_box};
 
@@ -8,7 +8,7 @@ fn close_descriptor(descriptor: i32) {
     unsafe extern "C" {
         fn close(descriptor: i32) -> i32;
     }
-    // SAFETY: std keeps no `OwnedFd` for descriptors 0, 1 and 2 and copes with their absence.
+    // SAFETY: std keeps no `OwnedFd` for descriptors 0, 1 and 2, and can do without them.
     unsafe {
         close(descriptor);
     }

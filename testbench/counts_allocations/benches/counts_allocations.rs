@@ -1,4 +1,4 @@
-//! Bodies that allocate known numbers of blocks under an allocator that counts; `ALLOCATES_MORE=1` makes two of them allocate more.
+//! Benchmarks that allocate known numbers of blocks, with a counting allocator. `ALLOCATES_MORE=1` makes two of them allocate more.
 
 use std::env;
 
@@ -7,7 +7,7 @@ use perfcheck::{BatchSize, CountingAllocator, Suite, black_box};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 
-/// So many blocks of 64 bytes, of which one lives at a time.
+/// Allocates `count` blocks of 64 bytes, one after another.
 fn blocks(count: u64) {
     for _ in 0..count {
         drop(black_box(Vec::<u8>::with_capacity(black_box(64))));
@@ -16,7 +16,7 @@ fn blocks(count: u64) {
 
 fn allocations(suite: &mut Suite) {
     let more = env::var_os("ALLOCATES_MORE").is_some();
-    // The number of the process: what differs between processes in real benches is a hasher's seed or an address.
+    // In `varies`, the number of the process stands for anything that differs between processes, such as the seed of a hasher.
     let process: u64 = env::var("PERFCHECK_PROCESS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -26,7 +26,7 @@ fn allocations(suite: &mut Suite) {
         let count = if more { 14 } else { 12 };
         b.iter(|| blocks(count));
     });
-    // 64 KiB are allocated in set-up and dropped in tear-down.
+    // Each input of 64 KiB is allocated in set-up and dropped outside the timed window.
     suite.bench("beside_set_up", |b| {
         b.iter_batched_ref(
             || vec![0_u8; 1 << 16],

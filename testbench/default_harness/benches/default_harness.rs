@@ -1,4 +1,4 @@
-//! A bench target that forgot `harness = false`: cargo builds it with libtest, which knows nothing of perfcheck.
+//! A bench target without `harness = false`: cargo builds it with libtest, which knows nothing of perfcheck.
 
 #[test]
 fn nothing_is_measured_here() {

@@ -1,4 +1,4 @@
-//! A type error, to be shown as cargo shows it.
+//! A type error. Its message must be shown as cargo prints it.
 
 fn main() {
     let iterations: u64 = "many";

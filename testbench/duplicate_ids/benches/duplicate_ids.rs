@@ -1,4 +1,4 @@
-//! The id `group/same` is given twice, in two ways; one benchmark has no name; `other` is fine.
+//! Two benchmarks get the id `group/same`, one of them through a group. Another one has an empty name, and `other` is valid.
 
 use perfcheck::{Suite, black_box};
 

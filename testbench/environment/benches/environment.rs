@@ -1,4 +1,4 @@
-//! Appends what it was started with to the file named by `ENVIRONMENT_DUMP`, one JSON object a line.
+//! Appends its arguments, working directory and environment to the file that `ENVIRONMENT_DUMP` names, one JSON object per line.
 //!
 //! A test compares the lines of `cargo bench` with those of `cargo perfcheck`.
 
@@ -15,7 +15,7 @@ fn environment(suite: &mut Suite) {
                 .append(true)
                 .open(path)
                 .expect("ENVIRONMENT_DUMP names a writable file");
-            // One write for the line: two dumps at once do not mix.
+            // Write the line in one call, so that the lines of two processes do not mix.
             file.write_all(dump().as_bytes())
                 .expect("the dump is written");
         }
@@ -23,7 +23,7 @@ fn environment(suite: &mut Suite) {
     });
 }
 
-/// `{"argv":[...],"cwd":"...","env":{...},"compiled":{...}}` and a newline, `env` sorted by name.
+/// Returns `{"argv":[...],"cwd":"...","env":{...},"compiled":{...}}` and a newline. `env` is sorted by name.
 fn dump() -> String {
     let argv: Vec<String> = std::env::args_os()
         .map(|argument| quoted(&argument))
@@ -35,7 +35,7 @@ fn dump() -> String {
         .iter()
         .map(|(name, value)| format!("{}:{}", quoted(name), quoted(value)))
         .collect();
-    // Known to the compiler, whether or not the process is told.
+    // Values that cargo gave to the compiler. The process may not get them.
     let compiled = format!(
         r#""ENVIRONMENT_FROM_BUILD":{},"OUT_DIR":{},"CARGO_BIN_EXE_environment":{}"#,
         quoted(env!("ENVIRONMENT_FROM_BUILD").as_ref()),

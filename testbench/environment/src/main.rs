@@ -1,4 +1,4 @@
-//! A binary beside the bench: cargo builds it for the bench, nobody launches it as one.
+//! A binary that cargo builds together with the bench, which only gets its path.
 
 fn main() {
     println!("neighbour");

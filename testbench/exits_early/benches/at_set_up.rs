@@ -1,4 +1,4 @@
-//! The function that registers benchmarks ends the process: there is no list of them.
+//! The function that declares the benchmarks ends the process, so they are never listed.
 
 use perfcheck::{Suite, black_box};
 

@@ -1,4 +1,4 @@
-//! Connects when it is asked who it is, and never again.
+//! Connects to the runner only if it gets no arguments after `--bench`, as when it is asked for its version.
 
 use fakes_criterion::greeted;
 

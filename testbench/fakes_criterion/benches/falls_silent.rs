@@ -1,4 +1,4 @@
-//! A benchmark that begins and never says a word again, and one that stops within a word.
+//! `silent` begins and then sends nothing; `stalls` stops in the middle of a message.
 
 use fakes_criterion::greeted;
 
@@ -9,7 +9,7 @@ fn main() {
         std::thread::park();
     }
     if runner.begin("stalls") {
-        // In the middle of a message.
+        // Announce a message of 256 bytes, but send only three.
         runner.write(b"\0\0\x01\0abc");
         std::thread::park();
     }

@@ -1,4 +1,4 @@
-//! One benchmark for each fault, named after it; those around it are fine.
+//! One benchmark for each fault, named after it; `first` and `last` are correct.
 
 use fakes_criterion::{Cbor, Runner, completed, connect, greeted};
 
@@ -51,7 +51,7 @@ fn main() {
     for (id, fault) in FAULTS {
         if runner.begin(id) {
             fault(&mut runner);
-            // Not before the runner has taken notice.
+            // Do not begin another benchmark before the runner has noticed the fault.
             runner.wait(1.0, "ns");
         }
     }

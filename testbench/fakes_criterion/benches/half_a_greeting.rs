@@ -1,4 +1,4 @@
-//! Dies in the middle of its greeting.
+//! Ends in the middle of its greeting.
 
 use fakes_criterion::{GREETING, Runner, connected};
 

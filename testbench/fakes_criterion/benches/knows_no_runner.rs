@@ -1,4 +1,4 @@
-//! Criterion before 0.3.3: it knows no runner, and prints which benchmark it begins.
+//! Imitates Criterion before 0.3.3, which does not connect to a runner and prints the name of each benchmark that begins.
 
 fn main() {
     println!("Gnuplot not found, using plotters backend");

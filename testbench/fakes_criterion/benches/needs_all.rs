@@ -1,4 +1,4 @@
-//! Sums up what two benchmarks did, as if both always ran; one comes after that.
+//! Fails between two benchmarks unless both `small` and `large` have run, like a bench that prints a table of both.
 
 use fakes_criterion::{greeted, wanted};
 

@@ -1,4 +1,4 @@
-//! Connects to its runner and does not answer its greeting.
+//! Connects to the runner, but does not answer its greeting.
 
 use fakes_criterion::connected;
 

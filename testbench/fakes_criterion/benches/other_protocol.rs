@@ -1,4 +1,4 @@
-//! A Criterion of the future.
+//! Imitates a future Criterion, which speaks version 2 of the protocol.
 
 use fakes_criterion::{Runner, connected};
 

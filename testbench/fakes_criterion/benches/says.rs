@@ -1,16 +1,16 @@
-//! What Criterion warns of when it is told short times, between lines of the bench's own; and measurements of many kinds.
+//! Prints Criterion's warning about short times between lines of its own, and reports measurements of several kinds.
 
 use fakes_criterion::{Cbor, greeted};
 
 fn main() {
     let mut runner = greeted();
     if std::env::args().count() <= 2 {
-        // It was only asked who it is, and is about to be killed: Criterion would warm up for seconds.
+        // It is only asked for its version and will be killed. Criterion would warm up for seconds here.
         std::thread::park();
     }
     if runner.begin("steps") {
         println!("from the bench");
-        // As Criterion has it: piece by piece.
+        // Criterion prints the warning in pieces.
         eprint!("\nWarning: Unable to ");
         eprint!("complete 10 samples in 5.0ms. You may wish to ");
         eprintln!("increase target time to 1.0s.");
@@ -35,7 +35,7 @@ fn main() {
         [("group", Cbor::text("steps"))],
     ));
     runner.wait(1.0, "");
-    // The same full id as another one's.
+    // Two benchmarks have the same full id.
     runner.measure("twice");
     runner.measure("twice");
 }

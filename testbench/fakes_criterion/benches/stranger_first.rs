@@ -1,11 +1,11 @@
-//! A process that does not belong to the bench finds its runner's port and connects first; what it says must not count.
+//! A process outside the bench finds the runner's port and connects first. The runner must ignore it.
 
 use fakes_criterion::{Runner, connect, greeted};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// Set for the stranger.
+/// Environment variable that makes this executable act as the process outside the bench.
 const STRANGER: &str = "FAKES_CRITERION_STRANGER";
 
 fn main() {

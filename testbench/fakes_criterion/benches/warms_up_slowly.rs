@@ -1,4 +1,4 @@
-//! Criterion whose warm-up says 70 ns of an iteration of 5 ns: it lays its samples out for a fourteenth of the time that it is told.
+//! Imitates Criterion after a slow warm-up: it assumes 70 ns for an iteration of 5 ns, so its samples are much shorter than requested.
 
 use std::env;
 
@@ -13,7 +13,7 @@ fn main() {
     if runner.begin("short") {
         let mut words = env::args().skip_while(|word| word != "--measurement-time");
         let seconds = words.nth(1).and_then(|word| word.parse::<f64>().ok());
-        // As Criterion does it, and for ten times as many benchmarks: d, 2 d, 3 d, ...
+        // Criterion's ramp d, 2 d, 3 d, ..., but with a tenth of the iterations.
         let ramp = f64::from(SAMPLES * (SAMPLES + 1) / 2) * 10.0;
         let step = (seconds.unwrap_or(5.0) * 1e9 / WARM_UP_NS / ramp).ceil();
         let counts = (1..=SAMPLES).map(|place| f64::from(place) * step);

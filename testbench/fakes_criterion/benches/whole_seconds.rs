@@ -1,19 +1,19 @@
-//! Criterion 0.3.6: a time on its command line is in whole seconds, and overrides what the author says for all benchmarks at once.
+//! Imitates Criterion 0.3.6: a time on the command line is in whole seconds and overrides the author's time for all benchmarks that are in no group.
 
 use fakes_criterion::{Cbor, Runner, completed_with, connected};
 use std::env;
 
-/// What Criterion does where nobody says anything.
+/// Criterion's default warm-up and measurement time, in milliseconds.
 const UNSET: [u32; 2] = [3000, 5000];
 
-/// The seconds behind this flag, in milliseconds.
+/// Returns the value of a flag, which is in seconds, in milliseconds.
 fn told(flag: &str) -> Option<u32> {
     let mut arguments = env::args().skip_while(|argument| argument != flag);
     let seconds: u32 = arguments.nth(1)?.parse().expect("whole seconds");
     Some(seconds * 1000)
 }
 
-/// Measures as the author says, in milliseconds, where the command line does not.
+/// Measures with the times of the command line or else with the author's times, which are in milliseconds.
 fn measure(runner: &mut Runner, id: &str, authors: [u32; 2]) {
     if !runner.begin(id) {
         return;
@@ -29,7 +29,7 @@ fn measure(runner: &mut Runner, id: &str, authors: [u32; 2]) {
     );
 }
 
-/// Measures as a group says, which outranks the command line.
+/// Measures with the times of the benchmark's group, which override those of the command line.
 fn measure_as_its_group(runner: &mut Runner, id: &str, millis: [u32; 2]) {
     if runner.begin(id) {
         measured(runner, id, millis);

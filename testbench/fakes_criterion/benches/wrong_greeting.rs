@@ -1,4 +1,4 @@
-//! Something else than Criterion that connects to the port.
+//! Connects to the runner's port, but does not greet as Criterion does.
 
 use fakes_criterion::{Runner, connected};
 

@@ -1,4 +1,4 @@
-//! Benches that speak Criterion's protocol for runners by hand, and say wrong things in it.
+//! Helpers for benches that imitate Criterion's side of the protocol with a runner, and break the protocol on purpose.
 //!
 //! Their times are made up: an iteration takes 1000 ns.
 
@@ -8,12 +8,12 @@ use std::env;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 
-/// What Criterion 0.8.2 answers to its runner's greeting.
+/// Answer of Criterion 0.8.2 to the greeting of its runner.
 pub const GREETING: &[u8; 16] = b"Criterion\x00\x08\x02\x00\x01\x00\x01";
-/// How a runner greets.
+/// Length of the runner's greeting, in bytes.
 const RUNNER_GREETING: usize = 18;
 
-/// The port of the runner; ends the process where there is none.
+/// Returns the port of the runner. Ends the process if there is no runner.
 #[must_use]
 pub fn port() -> u16 {
     let port = env::var("CARGO_CRITERION_PORT").ok();
@@ -23,7 +23,7 @@ pub fn port() -> u16 {
     })
 }
 
-/// Connects to the runner and waits for its greeting.
+/// Connects to the runner and reads its greeting.
 #[must_use]
 pub fn connected() -> TcpStream {
     let mut socket = connect();
@@ -39,7 +39,7 @@ pub fn connect() -> TcpStream {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port())).unwrap_or_else(|_| std::process::exit(3))
 }
 
-/// Answers a greeting as Criterion does.
+/// Connects to the runner and answers its greeting as Criterion does.
 #[must_use]
 pub fn greeted() -> Runner {
     let mut runner = Runner(connected());
@@ -47,7 +47,7 @@ pub fn greeted() -> Runner {
     runner
 }
 
-/// Whether the filter on the command line, `^(?:a|b)$` or none, has this plain id.
+/// Reports whether the filter on the command line, such as `^(?:a|b)$`, selects the id. Without a filter, every id is selected.
 #[must_use]
 pub fn wanted(id: &str) -> bool {
     let filter = env::args().skip(1).find(|word| word.starts_with('^'));
@@ -57,11 +57,11 @@ pub fn wanted(id: &str) -> bool {
     })
 }
 
-/// The runner, from the side of a bench.
+/// The connection of a bench to its runner.
 pub struct Runner(pub TcpStream);
 
 impl Runner {
-    /// Sends bytes; ends the process when nobody reads them.
+    /// Sends bytes. Ends the process if nobody reads them.
     pub fn write(&mut self, bytes: &[u8]) {
         if self.0.write_all(bytes).is_err() {
             std::process::exit(3);
@@ -76,7 +76,7 @@ impl Runner {
         self.write(&body);
     }
 
-    /// Answers in which unit its values are, until it may go on.
+    /// Waits for permission to continue. If the runner asks for the unit of the values before, answers with `size` and `unit`.
     pub fn wait(&mut self, size: f64, unit: &str) {
         loop {
             let mut length = [0; 4];
@@ -98,12 +98,12 @@ impl Runner {
         }
     }
 
-    /// Passes over the benchmark where the filter does not have it, else begins it; whether it does.
+    /// Begins the benchmark if the filter selects it, or else reports it as skipped. Returns whether it has begun.
     pub fn begin(&mut self, id: &str) -> bool {
         self.begin_with(id, Vec::new())
     }
 
-    /// The same of one that declares a throughput.
+    /// Like [`Self::begin`], for a benchmark that declares a throughput.
     pub fn begin_with(&mut self, id: &str, throughput: Vec<Cbor>) -> bool {
         let wanted = wanted(id);
         let message = if wanted {
@@ -115,10 +115,10 @@ impl Runner {
         wanted
     }
 
-    /// Measures a benchmark as it should be, if it is wanted.
+    /// Measures the benchmark correctly, if the filter selects it.
     pub fn measure(&mut self, id: &str) {
         if self.begin(id) {
-            // Long enough for any clock.
+            // The samples are long enough for any clock.
             let iterations = (1..=10).map(|step| f64::from(step * 1000));
             let samples: Vec<_> = iterations.map(|count| (count, count * 1000.0)).collect();
             self.complete(id, &samples);
@@ -126,7 +126,7 @@ impl Runner {
         }
     }
 
-    /// Reports samples: counts of iterations and times.
+    /// Reports samples, each with its iterations and its time.
     pub fn complete(&mut self, id: &str, samples: &[(f64, f64)]) {
         let times = samples.iter().map(|(_, time)| *time).collect();
         let iterations: Vec<f64> = samples.iter().map(|(count, _)| *count).collect();
@@ -134,13 +134,13 @@ impl Runner {
     }
 }
 
-/// A report, of a benchmark that warmed up for 5 ms and measured for 20 ms.
+/// Returns the report of a benchmark with a warm-up time of 5 ms and a measurement time of 20 ms.
 #[must_use]
 pub fn completed(id: &str, iterations: &[f64], times: Vec<f64>) -> Cbor {
     completed_with(id, iterations, times, [5, 20])
 }
 
-/// A report, with the milliseconds of warm-up and measurement that were in force.
+/// Returns the report of a benchmark. `millis` are its warm-up time and its measurement time.
 #[must_use]
 pub fn completed_with(id: &str, iterations: &[f64], times: Vec<f64>, millis: [u32; 2]) -> Cbor {
     let floats = |values: Vec<f64>| Cbor::Array(values.into_iter().map(Cbor::Float).collect());
@@ -174,7 +174,7 @@ pub fn completed_with(id: &str, iterations: &[f64], times: Vec<f64>, millis: [u3
     )
 }
 
-/// The few kinds of CBOR that messages need.
+/// The few types of CBOR values that messages need.
 pub enum Cbor {
     Null,
     Whole(u32),
@@ -185,13 +185,13 @@ pub enum Cbor {
 }
 
 impl Cbor {
-    /// A text.
+    /// Creates a text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 
-    /// Members by name.
+    /// Creates a map with texts as keys.
     #[must_use]
     pub fn map<const N: usize>(members: [(&str, Cbor); N]) -> Self {
         let members = members.into_iter();
@@ -202,13 +202,13 @@ impl Cbor {
         )
     }
 
-    /// A variant with fields.
+    /// Creates an enum variant with fields.
     #[must_use]
     pub fn variant<const N: usize>(name: &str, fields: [(&str, Cbor); N]) -> Self {
         Self::map([(name, Self::map(fields))])
     }
 
-    /// The id of a benchmark without group.
+    /// Creates the id of a benchmark that is in no group.
     #[must_use]
     pub fn id(id: &str, throughput: Vec<Self>) -> Self {
         Self::map([
@@ -219,10 +219,10 @@ impl Cbor {
         ])
     }
 
-    /// As it is sent.
+    /// Encodes the value.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        // A major type with a number in four bytes.
+        // Encodes a major type with a number in four bytes.
         let head = |major: u8, number: usize| {
             let number = u32::try_from(number).expect("messages are short");
             [&[(major << 5) | 0x1a][..], &number.to_be_bytes()].concat()
@@ -231,7 +231,7 @@ impl Cbor {
             Self::Null => vec![0xf6],
             Self::Whole(number) => head(0, *number as usize),
             Self::Float(number) => [&[0xfb][..], &number.to_be_bytes()].concat(),
-            // As short as can be: what is compared with it is.
+            // Encode short texts as the runner does, because `wait` compares its messages with them.
             Self::Text(text) if text.len() < 24 => {
                 let length = u8::try_from(text.len()).expect("less than 24");
                 [&[(3 << 5) | length][..], text.as_bytes()].concat()

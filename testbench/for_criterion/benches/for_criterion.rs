@@ -1,4 +1,4 @@
-//! Written for Criterion: set-up that must not run twice in a process, a benchmark that panics, and what is no time.
+//! Benches written for Criterion: set-up that must not run twice in a process, a panicking benchmark, and measurements that are not times.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ fn sums(c: &mut Criterion) {
     c.bench_function("after", |b| b.iter(|| black_box(1)));
 }
 
-/// Counts the iterations, three for each.
+/// A measurement of steps instead of time.
 struct Steps;
 
 impl Measurement for Steps {
@@ -64,7 +64,7 @@ fn steps(c: &mut Criterion<Steps>) {
     c.bench_function("steps", |b| {
         b.iter_custom(|iterations| (0..iterations).fold(0, |steps, _| black_box(steps + 3)));
     });
-    // A few events in each iteration of at least 20 us.
+    // Each iteration takes at least 20 us and counts `EVENTS` events, by default three.
     let events: u64 = std::env::var("EVENTS").map_or(3, |events| events.parse().expect("a number"));
     c.bench_function("events", |b| {
         b.iter_custom(|iterations| {

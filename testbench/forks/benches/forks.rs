@@ -1,6 +1,6 @@
 //! Each benchmark leaves a `sleep 1000` behind that holds the inherited pipes open.
 //!
-//! All three are measured, and the sleepers are gone when the run is over.
+//! All three are measured, and none of these processes outlives the run.
 
 use perfcheck::{Suite, black_box};
 use std::process::Command;
@@ -10,12 +10,12 @@ fn forks(suite: &mut Suite) {
         leave_behind(Command::new("sleep").arg("1000"));
         b.iter(|| black_box(1) + 1);
     });
-    // Forks twice: the sleeper's parent is gone, its process group is not.
+    // The parent of this `sleep` has ended, but its process group still exists.
     suite.bench("orphan", |b| {
         leave_behind(Command::new("sh").args(["-c", "sleep 1000 &"]));
         b.iter(|| black_box(1) + 1);
     });
-    // Out of the process group as well: killing the group does not reach it.
+    // This `sleep` has left the process group, so killing the group does not reach it.
     suite.bench("session", |b| {
         leave_behind(Command::new("setsid").args(["--fork", "sleep", "1000"]));
         b.iter(|| black_box(1) + 1);

@@ -1,6 +1,6 @@
-//! A child, written without the harness, that dies while a `sleep 1000` holds its end of the frames open.
+//! A child, written without the harness, that dies while a `sleep 1000` still holds its pipe for frames open.
 //!
-//! The parent sees no end of file: that the child is gone it must learn from the system.
+//! The parent sees no end of file, so it must learn from the system that the child has ended.
 
 use std::io::BufRead;
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
-//! `in_body`, `in_set_up` and `busy` never come back; `before` and `after` are fine.
+//! `in_body`, `in_set_up` and `busy` hang; `before` and `after` succeed.
 //!
-//! "Never" is a quarter of an hour, so that a broken test leaves nothing behind for good.
+//! They hang for a quarter of an hour instead of forever, so that a failed test leaves no process behind for good.
 
 use perfcheck::{Suite, black_box};
 use std::time::{Duration, Instant};

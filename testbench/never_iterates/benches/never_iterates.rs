@@ -1,4 +1,4 @@
-//! `never` calls no `iter`, `twice` calls it twice; `fine` is fine.
+//! `never` calls no method `iter*`, `twice` calls `iter` twice, and `fine` succeeds.
 
 use perfcheck::{Suite, black_box};
 

@@ -1,4 +1,4 @@
-//! A program that is no bench of ours: it prints some text and is content.
+//! A program that does not speak the protocol: it prints some text and succeeds.
 
 fn main() {
     println!("Welcome to MyBench 3000!");

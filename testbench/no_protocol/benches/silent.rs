@@ -1,3 +1,3 @@
-//! A program that is no bench of ours: it ends at once and says nothing.
+//! A program that does not speak the protocol: it ends at once and prints nothing.
 
 fn main() {}

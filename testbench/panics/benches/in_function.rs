@@ -1,4 +1,4 @@
-//! The function that registers benchmarks panics: first after one of its two, then the other function is fine.
+//! The function `broken` panics after it has declared one of its two benchmarks; the function `fine` succeeds.
 
 use perfcheck::{Suite, black_box};
 

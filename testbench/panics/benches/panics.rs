@@ -1,4 +1,4 @@
-//! Panics in every place that belongs to one benchmark; `before` and `after` are fine.
+//! Panics at every place in a benchmark; `before` and `after` succeed.
 
 use perfcheck::{BatchSize, Suite, black_box};
 
@@ -27,7 +27,7 @@ fn panics(suite: &mut Suite) {
     suite.bench("in_drop", |b| {
         b.iter_batched_ref(|| PanicsOnDrop, |_| black_box(1), BatchSize::SmallInput);
     });
-    // Fails late: the frames of a good start are already sent.
+    // Fails late, after the first answers have been sent.
     suite.bench("in_iteration_1000", |b| {
         let mut iterations = 0_u32;
         b.iter(|| {

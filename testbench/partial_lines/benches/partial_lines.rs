@@ -1,11 +1,11 @@
-//! Prints what no reader of lines likes: no newline, a line of 10 MB, bytes that are not text.
+//! Prints output that is hard to read line by line: text without a newline, a line of 10 MB, bytes that are not UTF-8.
 
 use perfcheck::{Suite, black_box};
 use std::io::Write;
 
 fn print_bytes(bytes: &[u8]) {
     let mut stdout = std::io::stdout().lock();
-    // A closed pipe is the reader's business.
+    // Ignore errors: the pipe may be closed.
     let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
 }
 

@@ -1,4 +1,4 @@
-//! Prints what an executable of divan prints, with times that are known: `sums::with_args` takes 1.5 µs, or 30 % more with `SLOWER=1`.
+//! Imitates the output of a divan executable with known times: `sums::with_args` takes 1.5 µs, or 30 % more with `SLOWER=1`.
 
 use std::env;
 
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Each of the wanted benchmarks once.
+/// Prints the output of a run in which each wanted benchmark runs once.
 fn once(wanted: &dyn Fn(&str) -> bool) {
     println!("like_divan\n├─ ignored      (ignored)");
     if wanted(NAMES[0]) {

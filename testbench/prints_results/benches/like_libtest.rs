@@ -1,4 +1,4 @@
-//! Prints what an executable of libtest prints, with times that are known: `one` takes 1,234.5 ns, or 30 % more with `SLOWER=1`.
+//! Imitates the output of a libtest executable with known times: `one` takes 1,234.5 ns, or 30 % more with `SLOWER=1`.
 
 use std::env;
 
@@ -51,7 +51,7 @@ fn main() {
     println!("\ntest result: ok. 0 passed; 0 failed; 0 ignored; 1 measured; 0 filtered out");
 }
 
-/// As libtest prints it; processes differ by less than a thousandth.
+/// Returns a time as libtest prints it. Times differ between processes by less than a thousandth.
 fn ns(name: &str) -> String {
     let process: u32 =
         env::var("PERFCHECK_PROCESS").map_or(0, |process| process.parse().unwrap_or(0));

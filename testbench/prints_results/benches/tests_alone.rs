@@ -1,4 +1,4 @@
-//! A bench target of libtest in which there are only tests: nothing to be measured, and nothing wrong.
+//! A libtest target that contains only tests: there is nothing to measure, and no error.
 
 #[test]
 fn nothing_is_measured_here() {

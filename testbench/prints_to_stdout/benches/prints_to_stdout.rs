@@ -1,4 +1,4 @@
-//! Prints whole lines from function, set-up and body, among them lines that look like frames.
+//! Prints whole lines from the function, from set-up and from bodies. Some of them look like frames.
 
 use perfcheck::{Suite, black_box};
 
@@ -24,7 +24,7 @@ fn prints_to_stdout(suite: &mut Suite) {
         println!(r#"{{"type":"bye"}}"#);
         b.iter(|| black_box(1) + 1);
     });
-    // Far more than a pipe holds: a parent that does not read stops the bench here.
+    // This is far more than a pipe holds: if the parent does not read it, the bench blocks here.
     suite.bench("flood", |b| {
         for line in 0..50_000 {
             println!("line {line} of the flood");
@@ -33,11 +33,11 @@ fn prints_to_stdout(suite: &mut Suite) {
     });
     suite.bench("to_stderr", |b| {
         eprintln!("printed to stderr");
-        // What a CI system would obey.
+        // CI systems obey lines such as these.
         eprintln!("  ::error::a command\n##[error]another");
         println!("::set-output name=a::b");
         println!("a ##vso[task.complete result=Succeeded]");
-        // What a terminal would: a title, a link, lines that are taken back, text that runs from right to left; colours are harmless.
+        // Terminals obey these: a title, a link, overwritten lines and text from right to left. Colors are harmless.
         println!("\u{1b}]0;title\u{7}\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\");
         println!("\u{1b}[3A\u{1b}[2K\u{202e}\u{1b}[31mred\u{1b}[0m\rback");
         b.iter(|| black_box(1) + 1);

@@ -1,4 +1,4 @@
-//! A group over inputs: two hashes of the same text, short and long.
+//! A group with inputs: two hash functions, each for a short and a long text.
 
 use perfcheck::{Suite, Throughput, black_box};
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,9 +12,9 @@ fn hash(suite: &mut Suite) {
     // One benchmark for each input: hash/crc32/64 and hash/crc32/65536.
     group.bench_inputs("crc32", LENGTHS, |b, length| {
         let input = &TEXT[..length];
-        // Bytes per iteration: the report adds MB/s.
+        // With bytes per iteration, the report also shows MB/s.
         b.throughput(Throughput::bytes(length as u64));
-        // `black_box` hides a value from the compiler, lest it computes the result at build time.
+        // `black_box` hides the value from the compiler, which could otherwise compute the result in advance.
         b.iter(|| crc32fast::hash(black_box(input)));
     });
 

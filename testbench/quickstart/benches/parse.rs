@@ -1,4 +1,4 @@
-//! Set-up outside the measurement: what comes before `b.iter` runs once and is not timed.
+//! Set-up is not measured: code before `b.iter` runs once and is not timed.
 
 use perfcheck::{Suite, Throughput, black_box};
 use regex::Regex;
@@ -10,7 +10,7 @@ fn json(suite: &mut Suite) {
     let mut group = suite.group("json");
     group.bench("parse", |b| {
         b.throughput(Throughput::bytes(text.len() as u64));
-        // Without the time to drop the parsed document again; `iter` would count it.
+        // The drop of the parsed document is not timed; `iter` would include it.
         b.iter_with_large_drop(|| serde_json::from_str::<Value>(black_box(text)));
     });
     group.bench("print", |b| {
@@ -24,7 +24,7 @@ fn regex(suite: &mut Suite) {
     let text = include_str!("../data/source.txt");
 
     let mut group = suite.group("regex");
-    // For all that follow in the group.
+    // This applies to all following benchmarks of the group.
     group.throughput(Throughput::bytes(text.len() as u64));
     for (name, pattern) in [
         ("literal", "Throughput"),
@@ -38,5 +38,5 @@ fn regex(suite: &mut Suite) {
     }
 }
 
-// Several functions, one executable.
+// One executable can have several functions.
 perfcheck::main!(json, regex);

@@ -1,4 +1,4 @@
-//! Fresh input for every iteration: sorting what is sorted already would measure something else.
+//! Each iteration gets a fresh input, because sorting data that are already sorted would measure something else.
 
 use perfcheck::{BatchSize, Suite, Throughput, matrix};
 
@@ -6,7 +6,7 @@ fn sort(suite: &mut Suite) {
     let lines: Vec<&str> = include_str!("../data/source.txt").lines().collect();
 
     let mut group = suite.group("sort");
-    // Changes below 3 % count as noise here. A new version says: not comparable with what was measured before.
+    // Here, changes below 3 % count as noise. Results of different versions are not compared.
     group.noise_threshold(0.03).version("1");
 
     // Every combination of two parameters: sort/lines/100/stable, sort/lines/100/unstable, ...
@@ -17,7 +17,7 @@ fn sort(suite: &mut Suite) {
             _ => <[&str]>::sort_unstable,
         };
         b.throughput(Throughput::elements(count as u64));
-        // The first closure makes the input of an iteration, only the second is timed.
+        // The first closure makes the input of an iteration; only the second closure is timed.
         b.iter_batched_ref(
             || lines[..count].to_vec(),
             |lines| sort(lines),

@@ -1,6 +1,6 @@
-//! A child with the capability `sequential`, written by hand after docs/internals/src/protocol.md: three benchmarks in program order.
+//! A child with the capability `sequential`, written by hand as docs/internals/src/protocol.md describes. It has three benchmarks in program order.
 //!
-//! It shows what a harness in any language has to do, less the protection of the standard descriptors.
+//! It does everything that a harness in any language has to do, except for protecting the standard descriptors.
 
 use std::hint::black_box;
 use std::io::{BufRead, Lines, StdinLock, Write};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 struct Benchmark {
-    /// Plain letters: nothing to escape in JSON.
+    /// Only plain letters, which need no escaping in JSON.
     id: &'static str,
     announcement: &'static str,
     body: fn() -> u64,
@@ -39,7 +39,7 @@ enum State {
     Done(usize),
 }
 
-/// Whether a benchmark ran.
+/// Whether a benchmark has run.
 static RAN: AtomicBool = AtomicBool::new(false);
 
 fn main() {
@@ -129,7 +129,7 @@ fn warm_up(index: usize, until_ns: u64) {
     ));
 }
 
-/// Takes `M` as one sample of M iterations, `M*K` as K of them.
+/// Takes the samples of a request: one sample of M iterations for `M`, and K such samples for `M*K`.
 fn sample(index: usize, specs: &[&str]) {
     let (mut counts, mut times) = (Vec::new(), Vec::new());
     for spec in specs {
@@ -158,7 +158,7 @@ fn time(index: usize, iterations: u64) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).expect("a sample takes less than 584 years")
 }
 
-/// One frame is one line, and has left the process before the next request is awaited.
+/// Sends a frame as one line. It must leave the process before the next request is read.
 fn send(frame: &str) {
     let mut stdout = std::io::stdout().lock();
     if writeln!(stdout, "{frame}")

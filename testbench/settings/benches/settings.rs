@@ -1,4 +1,4 @@
-//! Everything an author can set, on the suite, in a group, and overridden in a group within.
+//! All settings that an author can make: on the suite, in a group and in a nested group.
 
 use perfcheck::{SamplingMode, Suite, Throughput, black_box};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 fn settings(suite: &mut Suite) {
     suite.bench("nothing_set", |b| b.iter(|| black_box(1) + 1));
 
-    // These hold for what follows, groups included.
+    // These settings apply to everything that follows, including groups.
     suite
         .processes(4)
         .warm_up_time(Duration::from_millis(20))
@@ -39,14 +39,14 @@ fn settings(suite: &mut Suite) {
     throughput
         .throughput(Throughput::bytes(1024).and_elements(16))
         .bench("both", |b| b.iter(|| black_box(1) + 1));
-    // Known to the benchmark alone: it replaces what was announced.
+    // This setting is made while the benchmark runs, and replaces the announced one.
     throughput.bench("replaced", |b| {
         b.throughput(Throughput::elements(7))
             .iter(|| black_box(1) + 1);
     });
 }
 
-/// Settings end with the function that makes them.
+/// Settings apply only in the function that makes them.
 fn another_function(suite: &mut Suite) {
     suite.bench("nothing_set_again", |b| b.iter(|| black_box(1) + 1));
 }

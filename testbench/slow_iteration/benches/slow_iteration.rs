@@ -1,4 +1,4 @@
-//! Iterations longer than a sample is meant to be: 30 ms, and 1.2 s (longer than the time for a whole process).
+//! Iterations that are longer than a sample should be: 30 ms, and 1.2 s, which is longer than the time of a whole process.
 
 use perfcheck::Suite;
 use std::time::Duration;

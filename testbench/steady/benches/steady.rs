@@ -1,6 +1,6 @@
 //! Three benchmarks that always do the same work, a few nanoseconds each.
 //!
-//! Short, because under a scripted clock a body runs as often as its scripted time asks for.
+//! The work is short because, under a scripted clock, the scripted times decide how many iterations a process runs.
 
 use perfcheck::{Suite, black_box};
 

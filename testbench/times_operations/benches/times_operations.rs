@@ -1,4 +1,4 @@
-//! Benchmarks that time every operation: one that always succeeds, one of which every fourth operation fails, and one that is timed as usual.
+//! `steady` and `fails_at_times` time each operation. Every fourth operation of `fails_at_times` fails. `usual` times whole samples.
 
 use perfcheck::{Suite, black_box};
 

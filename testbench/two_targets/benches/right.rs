@@ -1,4 +1,4 @@
-//! Has the ids of the package's other target and of the package `two_targets_again`: none may mix.
+//! Has the same ids as the package's other target and as the package `two_targets_again`. Their results must stay apart.
 
 use perfcheck::{Suite, black_box};
 

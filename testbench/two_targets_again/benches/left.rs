@@ -1,4 +1,4 @@
-//! Has target name and ids of the package `two_targets`: none may mix.
+//! Has the same target name and ids as the package `two_targets`. Their results must stay apart.
 
 use perfcheck::{Suite, black_box};
 

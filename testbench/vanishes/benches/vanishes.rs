@@ -1,4 +1,4 @@
-//! `first_process_only` is declared in the first process of a run and in no other, as if a file had been there once.
+//! `first_process_only` is declared only in the first process of a run, as if it depended on a file that has disappeared.
 
 use perfcheck::{Suite, black_box};
 

@@ -1,10 +1,10 @@
-//! Which choice of the A/B decision earns what: replays recorded series under many decision rules.
+//! Shows the effect of each choice in the decision rule for side-by-side measurements: replays recorded series under many rules.
 //!
-//! Reads JSON lines `{"workload", "rounds": [[base, candidate], ...]}` with times per iteration in nanoseconds in the order taken, and optionally
-//! `"f"` (the candidate's cost over the base's, 1), `"cond"` or `"label"` (printed), `"us"` (length of a sample, 1000), `"iterations"` (of a sample).
-//! A line is a trial; one with fewer rounds than the last look is continued by the lines of the same kind that follow it, around the end.
-//! Of identical code, sides may be exchanged in random rounds: such a series is as likely as the recorded one.
-//! Prints each rule's verdicts with exact 95 % intervals, and the mean number of rounds to the stop.
+//! Reads JSON lines `{"workload", "rounds": [[base, candidate], ...]}` with times per iteration in nanoseconds, in the order in which they were
+//! taken. Optional members are `"f"` (the candidate's cost divided by the base's, default 1), `"cond"` or `"label"` (printed), `"us"` (length of a
+//! sample, default 1000) and `"iterations"` (of a sample). Each line begins a trial. A line with too few rounds is continued with the following lines
+//! of the same kind; after the last of these comes the first. For identical code, the sides can be exchanged in random rounds, because such a series
+//! is as likely as the recorded one. Prints each rule's verdicts with exact 95 % intervals, and the mean number of rounds until the stop.
 //!
 //! `cargo run --release -p perfcheck-tools --bin ablate_paired -- FILE [exchange=N] [samples=N] [us=N] [by=workload] [theta=PERCENT] [only=RULE]`
 
@@ -33,16 +33,16 @@ struct Record {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
-/// Series of rounds, by what is tallied together.
+/// The series of rounds of each kind.
 type Trials = BTreeMap<Kind, Vec<Vec<Round>>>;
 
-/// What is tallied together.
+/// The kind of a trial. Trials of one kind are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     condition: String,
     sample_us: u64,
     workload: String,
-    /// Per mille.
+    /// Slowdown of the candidate, in per mille.
     slower: i64,
 }
 
@@ -56,9 +56,9 @@ struct Rule {
 
 struct Options {
     file: String,
-    /// Trials with exchanged sides per record of identical code, besides the recorded one.
+    /// Number of additional trials with exchanged sides for each record of identical code.
     exchange: u64,
-    /// Samples of a side and round that are used.
+    /// Number of samples used of each side and round.
     samples: usize,
     us: Option<u64>,
     by_workload: bool,
@@ -122,7 +122,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
     Ok(options)
 }
 
-/// The default, and what differs from it in one respect.
+/// Returns the default rule, and rules that differ from it in one respect.
 fn rules(options: &Options) -> Vec<Rule> {
     let default = PairedMethod::default();
     let mut rules = Vec::new();
@@ -201,7 +201,7 @@ fn rules(options: &Options) -> Vec<Rule> {
 }
 
 impl Rule {
-    /// The verdict, and the rounds until then.
+    /// Returns the verdict, and the number of rounds until then.
     fn decide(&self, rounds: &[Round]) -> (Verdict, usize) {
         let last = *self.looks.last().expect("a rule has looks") as usize;
         let rounds = &rounds[..last.min(rounds.len())];
@@ -211,7 +211,7 @@ impl Rule {
     }
 }
 
-/// All trials by kind, each of as many rounds as the longest rule asks for.
+/// Reads all trials by kind, each with up to `MOST_ROUNDS` rounds.
 fn trials(options: &Options) -> Result<Trials, Box<dyn Error>> {
     const MOST_ROUNDS: usize = 100;
     let mut records = Trials::new();
@@ -279,7 +279,7 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
         .collect()
 }
 
-/// The sides of random rounds exchanged; number 0 is the recorded series.
+/// Exchanges the sides of random rounds. Number 0 returns the recorded series.
 fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
     let stream = Stream {
         seed: 1,

@@ -1,9 +1,10 @@
-//! What analysis costs, on one thread and on all of them.
+//! Measures the cost of the analysis on one thread and on all threads.
 //!
-//! Processes of 390 flat samples (and a ramp of 30) at 100,000 resamples: one comparison with all its intervals, and the summary of
-//! each side; five processes against twenty runs of five; a hundred questions at once.
-//! Run with `cargo run --release -p perfcheck-tools --bin analysis_cost`; prints medians in milliseconds. With `--once` it makes one comparison
-//! of five processes a side with both summaries, prints nothing and ends: for `tools/analysis_cost.sh`.
+//! Processes have 390 flat samples (and a linear phase of 30), and the analysis draws 100,000 resamples. The cases are: one comparison with all its
+//! intervals, and the summary of each side; five processes against twenty runs of five; a hundred comparisons at once.
+//!
+//! Run with `cargo run --release -p perfcheck-tools --bin analysis_cost`; it prints medians in milliseconds. With `--once`, it makes one comparison
+//! of five processes per side with both summaries and prints nothing: `tools/analysis_cost.sh` uses this.
 
 #![allow(clippy::print_stdout)]
 
@@ -110,7 +111,7 @@ fn median_ms(work: impl Fn()) -> f64 {
     times[REPETITIONS / 2]
 }
 
-/// Processes near 100 ns per iteration, with noise upwards only.
+/// Returns processes near 100 ns per iteration, whose noise only adds time.
 fn measurement(name: &str, processes: u32) -> Measurement {
     let mut draws = Draws::new(Stream { seed: 3, name }, 0);
     let mut sample = |iterations: u64| {

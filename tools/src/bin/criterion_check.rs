@@ -1,8 +1,8 @@
-//! Analyses what Criterion has stored and compares with what it made of it: slope, mean, median, MAD, standard deviation, fences and outliers to
-//! 1e-9, intervals to the noise of the resamples.
+//! Analyzes samples that Criterion stored, and compares the results with Criterion's: slope, mean, median, MAD, standard deviation, fences and
+//! outliers to 1e-9, intervals within the noise of the resamples.
 //!
-//! `cargo run -p perfcheck-tools --bin criterion_check -- CRITERION_HOME OUTPUT`, OUTPUT being a file with what the benches printed. Ends with 1 where
-//! something differs. `tests/real/criterion_check.sh` runs real benches and this.
+//! `cargo run -p perfcheck-tools --bin criterion_check -- CRITERION_HOME OUTPUT`, where OUTPUT is a file with the text that the benches printed.
+//! Exits with status 1 if something differs. `tests/real/criterion_check.sh` runs real benches, then this program.
 
 #![allow(clippy::print_stdout)]
 

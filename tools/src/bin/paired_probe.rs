@@ -1,11 +1,11 @@
-//! Measures two bench executables in turn, with every knob of the rounds, and appends the raw series to a file: what lead-in,
-//! sample length, warm-up and time of a round are good for. No verdict is reached; `ablate_paired` reads the file.
+//! Measures two bench executables side by side with chosen settings of the rounds, and appends the raw series to a file. The series show the effects
+//! of lead-in, sample length, warm-up and time of a round. This program reaches no verdict; `ablate_paired` reads the file.
 //!
 //! `cargo run --release -p perfcheck-tools --bin paired_probe -- OUT LABEL BASE NEW ROUNDS ROUND_MS SAMPLE_US LEAD_IN WARM_UP_MS BIND`
 //!
-//! `ONLY=ID,ID` leaves the others out. One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
-//! [base samples, candidate samples] in nanoseconds per iteration, in the order taken, and `led`: for each quad of a round whether the candidate was
-//! sampled first.
+//! `ONLY=ID,ID` measures only these benchmarks. Each line is a JSON object for one benchmark: `workload`, `label`, `wall` (seconds), `iterations`,
+//! `rounds` and `led`. `rounds` is a list of [base samples, candidate samples] in nanoseconds per iteration, in the order in which they were taken.
+//! `led` says for each quad of samples in a round whether the candidate was sampled first.
 
 #![allow(clippy::print_stderr)]
 

@@ -1,9 +1,9 @@
-//! Writes the rounds of all A/B measurements in a store as JSON lines, for `ablate_paired` and for analyses elsewhere.
+//! Writes the rounds of all side-by-side measurements in a store as JSON lines, for `ablate_paired` and other analyses.
 //!
 //! `cargo run --release -p perfcheck-tools --bin paired_series -- STORE WORKSPACE_KEY > OUT.jsonl`
 //!
-//! One object a benchmark: `workload`, `run` (of the candidate), `iterations`, `rounds`: a list of [base samples, candidate samples] in
-//! nanoseconds per iteration, in the order taken.
+//! There is one object per benchmark: `workload`, `run` (of the candidate), `iterations`, and `rounds`, a list of [base samples, candidate samples]
+//! in nanoseconds per iteration, in the order in which they were taken.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! How stored-run comparisons fare on recorded processes: false alarms, detection, and what could have been called.
+//! Tests comparisons of stored runs on recorded processes: false alarms, detection, and the smallest change that could have been reported.
 //!
-//! Reads JSON lines `{"workload", "f", "cond", "us", "rounds": [[base, candidate], ...]}`: a line is a session, a round a pair of processes
-//! with their times per iteration in nanoseconds, `us` the length of a sample; the candidate's cost is multiplied by `f`.
-//! A run is five processes spread over its session. Every run of identical code, as it is and with its times multiplied by 1.25, and every
-//! slower run is compared with every run of identical code of another session of its workload and condition, and with references
-//! of one run from each other session. `cargo run --release -p perfcheck-tools --bin recorded -- FILE [shared|dedicated]`, `-` for stdin.
+//! Reads JSON lines `{"workload", "f", "cond", "us", "rounds": [[base, candidate], ...]}`. A line is a session, and a round is a pair of processes
+//! with their times per iteration in nanoseconds. `us` is the length of a sample; the candidate's cost is multiplied by `f`. A run consists of five
+//! processes spread over its session. New runs are all runs of identical code, also with their times multiplied by 1.25, and all slower runs. Each is
+//! compared with every run of identical code from another session of its workload and condition, and with references that have one run from each
+//! other session. `cargo run --release -p perfcheck-tools --bin recorded -- FILE [shared|dedicated]`, `-` for stdin.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,7 +22,7 @@ use std::io::{BufRead, BufReader, Read};
 const PROCESSES: usize = 5;
 const NOISE_THRESHOLD: f64 = 0.02;
 
-/// Few, as there are tens of thousands of comparisons; enough for one question at the level of 1 %.
+/// This is few, because there are tens of thousands of comparisons, but enough for one comparison at the level of 1 %.
 const RESAMPLES: u32 = 1_000;
 
 #[derive(Deserialize)]
@@ -34,39 +34,39 @@ struct Recorded {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
-/// The times of identical code are multiplied by this, too: an effect that stored runs can call.
+/// Factor for the times of identical code. Comparisons of stored runs can detect this effect.
 const LARGE_EFFECT: f64 = 1.25;
 
 /// The runs of a session.
 struct Session {
-    /// Of identical code.
+    /// Runs of identical code.
     identical: Vec<Measurement>,
-    /// The same, made slower by [`LARGE_EFFECT`].
+    /// The same runs, slowed down by [`LARGE_EFFECT`].
     scaled: Vec<Measurement>,
-    /// Of a candidate that is slower by `slower` per mille.
+    /// Runs of a candidate that is slower by `slower` per mille.
     candidate: Vec<Measurement>,
     slower: u32,
 }
 
 /// One comparison to be made.
 struct Pair<'a> {
-    /// Per mille.
+    /// Slowdown of the candidate, in per mille.
     slower: u32,
-    /// Which run is new, unique within a workload and condition.
+    /// Number of the new run, unique within a workload and condition.
     number: usize,
     candidate: &'a Measurement,
     reference: Vec<&'a Measurement>,
 }
 
-/// What is tallied together.
+/// A line of the table, whose comparisons are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     sample_us: u32,
     location: String,
     condition: String,
-    /// Runs in the reference.
+    /// Number of runs in the reference.
     references: usize,
-    /// Per mille by which the candidate is slower.
+    /// Slowdown of the candidate, in per mille.
     slower: u32,
 }
 
@@ -74,7 +74,7 @@ struct Line {
 struct Tally {
     compared: usize,
     regressed: usize,
-    /// The new runs behind them.
+    /// The new runs that were `regressed`.
     culprits: BTreeSet<(String, usize)>,
     improved: usize,
     suspect: usize,
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// The new runs, with their slowdown in per mille.
+    /// Returns the new runs, with their slowdown in per mille.
     fn candidate_runs(&self) -> impl Iterator<Item = (u32, &Measurement)> {
         let large = ((LARGE_EFFECT - 1.0) * 1000.0).round() as u32;
         let identical = self.identical.iter().map(|run| (0, run));
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// Everything that is compared within a workload and condition.
+/// Returns all comparisons within a workload and condition.
 fn pairs(sessions: &[Session]) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     let mut number = 0;
@@ -189,7 +189,7 @@ fn pairs(sessions: &[Session]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// As many runs as there are processes for, the processes of each spread over the session.
+/// Builds as many runs as there are processes for. The processes of each run are spread over the session.
 fn runs(processes: &[&[f64]], sample_ns: f64, factor: f64) -> Vec<Measurement> {
     let count = processes.len() / PROCESSES;
     (0..count)
@@ -201,7 +201,8 @@ fn runs(processes: &[&[f64]], sample_ns: f64, factor: f64) -> Vec<Measurement> {
         .collect()
 }
 
-/// The samples of a process. Only times per iteration were recorded: iterations are chosen that make samples as long as they were.
+/// Returns the samples of a process. Only times per iteration were recorded, so the number of iterations is chosen to give samples of the original
+/// length.
 fn flat(times: &[f64], sample_ns: f64, factor: f64) -> Vec<Sample> {
     times
         .iter()
@@ -216,7 +217,7 @@ fn flat(times: &[f64], sample_ns: f64, factor: f64) -> Vec<Sample> {
 }
 
 impl Pair<'_> {
-    /// Decided by runs, and by the t-score alone.
+    /// Compares by the drift between runs, and by the t-score.
     fn compare(&self, host: HostClass) -> [Comparison; 2] {
         let reference = Reference {
             averaged: self.reference.clone(),

@@ -1,9 +1,10 @@
-//! How often each interval that `show --stats` and `compare` print as one at 95 % holds the true value.
+//! Simulates how often the 95 % intervals of `show --stats` and `compare` contain the true value.
 //!
-//! Runs of 3 to 30 processes are drawn from distributions whose mean, median, deviations and quantiles are known exactly: Gaussian, log-normal, and Gaussian rounded to
-//! whole nanoseconds. Processes differ as much as their samples do (20 samples each), or have a single sample each. A median has the level that is
-//! printed beside it; where values are few different ones, its interval covers more often. An interval that is not printed is `-`.
-//! `cargo run --release -p perfcheck-tools --bin simulate_coverage [-- RUNS]` prints a table; RUNS (2000) is the number of runs a cell.
+//! Runs of 3 to 30 processes are drawn from distributions whose mean, median, deviations and quantiles are known exactly: Gaussian, log-normal, and
+//! Gaussian rounded to whole nanoseconds. Processes differ as much as their samples do (20 samples each), or have a single sample each. The interval
+//! of a median has the level that is printed beside it; if there are few distinct values, it covers more often. An interval that is not printed is
+//! shown as `-`. `cargo run --release -p perfcheck-tools --bin simulate_coverage [-- RUNS]` prints a table; RUNS (2000) is the number of runs per
+//! cell.
 
 #![allow(clippy::print_stdout)]
 
@@ -18,13 +19,13 @@ use perfcheck_tools::series;
 use rayon::prelude::*;
 
 const PROCESSES: [usize; 5] = [3, 5, 8, 12, 30];
-/// Of a process, where it has several.
+/// Number of samples of a process, if it has several.
 const SAMPLES: usize = 20;
-/// A sample has so many iterations, so that whole nanoseconds of elapsed time do not round what an iteration takes.
+/// Number of iterations in a sample. It is large, so that whole nanoseconds of elapsed time do not round the time of an iteration.
 const ITERATIONS: u64 = 1_000_000;
 const RESAMPLES: u32 = 1_000;
 
-/// How a sample is distributed, whatever share of the variance lies between processes.
+/// The distribution of a sample. It does not depend on the share of the variance between processes.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     /// Mean 100, standard deviation 5.
@@ -37,7 +38,7 @@ enum Shape {
 
 const LOG_SD: f64 = 0.42;
 
-/// What holds for a sample of any process, and of the comparison of two runs that do not differ.
+/// The true values for a sample of any process, and for the comparison of two equal runs.
 struct Truth {
     mean: f64,
     median: f64,
@@ -62,7 +63,7 @@ impl Shape {
                 mean: 100.0,
                 median: 100.0,
                 sd: 5.0,
-                // The scale makes it an estimate of this.
+                // The scaled MAD estimates this value.
                 mad: 5.0 * MAD_TO_SD * normal::quantile(0.75).expect("a probability"),
             },
             Self::LogNormal => {
@@ -83,7 +84,7 @@ impl Shape {
                     mean: 12.0,
                     median: 12.0,
                     sd: variance.sqrt(),
-                    // A share of 0.38 lies at the median and 0.87 within 1 of it.
+                    // A share of 0.38 equals the median, and a share of 0.87 is within 1 of it.
                     mad: MAD_TO_SD,
                 }
             }
@@ -91,7 +92,7 @@ impl Shape {
     }
 }
 
-/// The distance from 1 up to which half of a log-normal distribution with median 1 lies, by bisection.
+/// Returns the distance from 1 within which half of a log-normal distribution with median 1 lies, by bisection.
 fn deviation_of_half_a_log_normal() -> f64 {
     let share = |d: f64| normal::cdf(d.ln_1p() / LOG_SD) - normal::cdf((-d).ln_1p() / LOG_SD);
     let (mut low, mut high) = (0.0, 0.999);
@@ -106,7 +107,7 @@ fn deviation_of_half_a_log_normal() -> f64 {
     low
 }
 
-/// How a run is drawn.
+/// The rules for drawing a run.
 #[derive(Debug, Clone, Copy)]
 struct Design {
     shape: Shape,
@@ -114,7 +115,7 @@ struct Design {
     processes: usize,
 }
 
-/// Whether each interval holds the true value; `None` where it is not printed.
+/// Whether each interval contains the true value; `None` if the interval is not printed.
 type Covered = [Option<bool>; ROWS.len()];
 
 const ROWS: [&str; 9] = [
@@ -205,7 +206,7 @@ fn simulate(design: Design, decision: &DecisionSettings, seed: u64) -> Covered {
     ]
 }
 
-/// Whether the interval, if it has bounds, holds the truth. A median of whole nanoseconds may differ from it by rounding.
+/// Reports whether the interval contains the truth; `None` if it has no bounds. A median of whole nanoseconds may differ from the truth by rounding.
 fn covers(found: Option<Estimate>, truth: f64) -> Option<bool> {
     let Estimate { lower, upper, .. } = found.filter(|found| found.lower.is_finite())?;
     let rounding = 1e-9 * truth;
@@ -233,7 +234,7 @@ fn measurement(design: Design, numbers: &mut Numbers) -> Measurement {
     series::measurement("coverage", processes.collect())
 }
 
-/// The described changes of mean and median of two runs that do not differ.
+/// Returns the changes of mean and median between two equal runs.
 fn changes(
     candidate: &Measurement,
     base: &Measurement,

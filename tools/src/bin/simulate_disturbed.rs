@@ -1,9 +1,10 @@
-//! Whether disturbed warm-ups and disturbed processes ever lead to a verdict against the truth: a seeded simulation of both drivers, of stored
-//! runs and of rounds side by side.
+//! Simulates whether disturbed warm-ups and disturbed processes lead to wrong verdicts, with fixed seeds, for both drivers of benches, for stored
+//! runs and for side-by-side rounds.
 //!
-//! A share of the processes has a warm-up that is slowed down 1.5 to 100 times, so its samples come out too short; another share is slowed down
-//! throughout, 1.5 to 300 times. Each process draws its own factor. Processes are laid out and measured again as `measure/lengths.rs` has it.
-//! An iteration takes 5.6 ns, or 2.3 times as long in the candidate; reading the clock adds 20 ns to a sample.
+//! Some processes have a warm-up that is slowed down 1.5 to 100 times, so their samples are too short. Others are slowed down as a whole, 1.5 to 300
+//! times. Each process draws its own factor. The lengths of samples are chosen, and processes are measured again, by the rules of
+//! `measure/lengths.rs`. An iteration takes 5.6 ns, or 2.3 times as long in the candidate. Reading the clock adds 20 ns to a sample.
+//!
 //! `cargo run --release -p perfcheck-tools --bin simulate_disturbed [-- RUNS]` prints a table; RUNS (200) is the number of comparisons per line.
 
 #![allow(clippy::print_stdout)]
@@ -37,24 +38,24 @@ const VERDICTS: [Verdict; 5] = [
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Driver {
-    /// Lays samples out by the first process, and again where they come out too short.
+    /// The first process determines the length of samples. If samples are too short, they are measured again with a new length.
     Own,
-    /// Each process lays its own samples out by its warm-up.
+    /// The warm-up of each process determines the length of its samples.
     Criterion,
 }
 
-/// How often processes are disturbed.
+/// The shares of disturbed warm-ups and processes.
 #[derive(Clone, Copy)]
 struct Disturbed {
     warm_ups: f64,
     processes: f64,
 }
 
-/// What happens to one process.
+/// The speed of one process.
 struct Fate {
     /// Time of an iteration in its warm-up, in nanoseconds.
     warm_up_ns: f64,
-    /// The same in its samples.
+    /// Time of an iteration in its samples, in nanoseconds.
     samples_ns: f64,
 }
 
@@ -83,11 +84,11 @@ fn sample(iterations: u64, fate: &Fate, numbers: &mut Numbers) -> Sample {
     }
 }
 
-/// The ramp of a Criterion process: `count` samples in `time_ns`.
+/// Returns the linear phase of a Criterion process: `count` samples in `time_ns`.
 fn ramp(time_ns: f64, count: u64, fate: &Fate, numbers: &mut Numbers) -> Vec<Sample> {
     let total = (count * (count + 1) / 2) as f64;
     let step = (time_ns / fate.warm_up_ns / total).ceil().max(1.0) as u64;
-    // The longer half, which counts.
+    // Only the longer half counts.
     (count.div_ceil(2)..=count)
         .map(|place| sample(place * step, fate, numbers))
         .collect()
@@ -99,7 +100,7 @@ fn flat(iterations: u64, count: usize, fate: &Fate, numbers: &mut Numbers) -> Ve
         .collect()
 }
 
-/// A stored run.
+/// Simulates a stored run.
 fn run(
     driver: Driver,
     disturbed: Disturbed,
@@ -111,7 +112,7 @@ fn run(
     while processes.len() < PROCESSES + (lengths.processes_to_repeat() as usize).min(PROCESSES) {
         let fate = disturbed.draw(iteration_ns, numbers);
         let (linear, flat) = match driver {
-            // 100 samples in 50 ms are as long as 800 in 400 ms.
+            // With 100 samples in 50 ms, samples are as long as with 800 in 400 ms.
             Driver::Criterion => {
                 let time_ns = 5e7 * f64::from(stretch);
                 (ramp(time_ns, 100, &fate, numbers), Vec::new())
@@ -120,7 +121,7 @@ fn run(
                 if let Some(ns) = lengths.known_ns_if_short() {
                     iterations = (1e6 / ns) as u64;
                 } else if iterations == 0 {
-                    // Its ramp shows a warm-up that was slower than the rest.
+                    // The linear phase reveals a warm-up that was slower than the rest.
                     iterations = (1e6
                         / fate
                             .samples_ns

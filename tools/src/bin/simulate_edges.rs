@@ -1,12 +1,13 @@
-//! Histories without fixed hardware: what is found of steps that were planted among runs in turn on machines that change.
+//! Simulates histories without fixed hardware: which planted steps are found among side-by-side runs on changing machines.
 //!
-//! 128 commits, a run each, as `perfcheck` makes them: against the last accepted run, which stays the reference while a run is `regressed`, until somebody
-//! accepts after one to five runs, and while runs are `inconclusive`. Machines 1 and 2 measure the first half, 3 and 4 the second; how fast they are is in no
-//! ratio. An edge has a normal error with a standard error of its own, 0.2 to 0.5 %, and the verdict of an interval of 2.65 standard errors each way.
-//! Five steps of 2 % are planted, each up or down, eight commits or more apart.
+//! There are 128 commits with a run each, made as by `perfcheck`. Each run is measured against the last accepted run. That run stays the reference
+//! while runs are `inconclusive`, and while a run is `regressed`, until the user accepts after one to five runs. Machines 1 and 2 measure the first
+//! half of the commits, 3 and 4 the second half; their speeds are unrelated. An edge has a normal error with its own standard error, 0.2 to 0.5 %,
+//! and the verdict of an interval of 2.65 standard errors in each direction. Five steps of 2 % are planted, each up or down, at least eight commits
+//! apart.
 //!
-//! `cargo run --release -p perfcheck-tools --bin simulate_edges [-- HISTORIES]` prints a table; HISTORIES (200) is the number of simulated histories per line.
-//! `-- time` says how long a network of 10,000 edges takes.
+//! `cargo run --release -p perfcheck-tools --bin simulate_edges [-- HISTORIES]` prints a table; HISTORIES (200) is the number of simulated histories
+//! per line. `-- time` measures how long a network of 10,000 edges takes.
 
 #![allow(clippy::print_stdout)]
 
@@ -24,23 +25,23 @@ const RULES: TrendRules = TrendRules {
     confidence_level: 0.95,
     seed: 0,
 };
-/// Standard errors that the interval of a comparison has on each side.
+/// Half the width of a comparison's interval, in standard errors.
 const REACH: f64 = 2.65;
 
-/// How runs are made, and what is true.
+/// The rules for making runs, and the true changes.
 #[derive(Clone, Copy)]
 struct Case {
     words: &'static str,
     steps: usize,
-    /// So many machines measure each commit.
+    /// Number of machines that measure each commit.
     machines: usize,
-    /// Each so many commits a run against the first commit, as `--baseline` makes it; 0: none.
+    /// Number of commits between runs against the first commit, as `--baseline` makes them; 0 for none.
     baseline_every: usize,
-    /// How much larger errors are than edges say.
+    /// Factor by which the true errors exceed the stated ones.
     understated: f64,
-    /// What every commit adds.
+    /// Change that every commit adds.
     creep: f64,
-    /// A step is so much larger, or smaller, on machines 3 and 4, which are of another class.
+    /// Share by which steps are larger or smaller on machines 3 and 4, which are of another class.
     otherwise: f64,
 }
 
@@ -54,13 +55,13 @@ const PLAIN: Case = Case {
     otherwise: 0.0,
 };
 
-/// What became of one history.
+/// The results for one history.
 #[derive(Default, Clone)]
 struct Outcome {
     located: usize,
     found: usize,
     false_steps: usize,
-    /// |found / true - 1| of the newest commit against the first.
+    /// |found / true - 1| for the newest commit relative to the first.
     error: f64,
     is_covered: bool,
     trends: usize,
@@ -115,7 +116,7 @@ impl Case {
         };
         let mut numbers = Numbers(Draws::new(stream, 0));
         let planted = planted(self.steps, &mut numbers);
-        // ln of the time of each commit, by class.
+        // Logarithm of the time of each commit, by class.
         let truth: [Vec<f64>; 2] = [1.0 - self.otherwise, 1.0 + self.otherwise].map(|factor| {
             let mut value = 0.0;
             (0..COMMITS)
@@ -229,7 +230,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Says how long a network of 10,000 edges takes, by the number of its levels.
+/// Prints how long a network of 10,000 edges takes, by the number of its levels.
 fn large() {
     const PLACES: usize = 5_000;
     for levels in [1, 5, 20, 50] {
@@ -274,12 +275,12 @@ fn large() {
 }
 
 impl Case {
-    /// The class of a machine.
+    /// Returns the class of a machine.
     fn class(self, machine: usize) -> usize {
         usize::from(self.otherwise != 0.0 && machine >= 2)
     }
 
-    /// The edges of all commits, whose times are `truth` by class, in logarithms.
+    /// Simulates the edges of all commits. `truth` has the logarithms of their times, by class.
     fn runs(self, truth: &[Vec<f64>; 2], numbers: &mut Numbers) -> Vec<Edge> {
         let mut edges: Vec<Edge> = Vec::new();
         let mut measure = |numbers: &mut Numbers, base: usize, commit: usize, machine: usize| {
@@ -317,7 +318,7 @@ impl Case {
                 .iter()
                 .filter(|machine| self.machines > 1 || **machine == only);
             for machine in measured {
-                // One machine at a time shares what was accepted; several have stores of their own.
+                // If one machine measures each commit, all share the accepted run. Several machines have their own stores.
                 let own = if self.machines > 1 { *machine } else { 0 };
                 if self.machines == 2 && commit == COMMITS / 2 {
                     references[own] = references[own - 2];
@@ -342,7 +343,7 @@ impl Case {
     }
 }
 
-/// Steps at places eight commits or more apart, each up or down.
+/// Returns steps at commits that are at least eight apart, each up or down.
 fn planted(steps: usize, numbers: &mut Numbers) -> Vec<(usize, f64)> {
     let mut planted: Vec<(usize, f64)> = Vec::new();
     while planted.len() < steps {

@@ -1,10 +1,10 @@
-//! What each rule for many benchmarks finds and what it costs: a seeded simulation of the comparison of stored runs.
+//! Simulates what each rule for many benchmarks detects, and its false alarms, in comparisons of stored runs, with fixed seeds.
 //!
-//! A suite of 2,000 benchmarks, of which 50 are 25 % slower; the value of a run drifts, each benchmark for itself, with the prior standard deviation of the host,
-//! and processes within a run differ normally by 1 %. The reference is the mean of m runs, which are also the spread. The noise threshold is 0, so that
-//! what is not slower is exactly the null. Of each rule: the share of the 50 that is `regressed`, the mean share of false ones among the `regressed`,
-//! and the share of suites with a false one.
-//! `cargo run --release -p perfcheck-tools --bin simulate_families [-- SUITES]` prints a table; SUITES (40) is their number per line.
+//! A suite has 2,000 benchmarks, of which 50 are 25 % slower. The value of each benchmark drifts between runs, independently of others, with the
+//! prior standard deviation of the host. Processes within a run differ normally by 1 %. The reference is the mean of m runs, from which the drift is
+//! estimated too. The noise threshold is 0, so that every benchmark that is not slower satisfies the null hypothesis exactly. For each rule, the
+//! table shows the share of the 50 that is `regressed`, the mean share of false ones among the `regressed`, and the share of suites with a false one.
+//! `cargo run --release -p perfcheck-tools --bin simulate_families [-- SUITES]` prints a table; SUITES (40) is the number of suites per line.
 
 #![allow(clippy::print_stdout)]
 
@@ -62,7 +62,7 @@ fn main() {
     }
 }
 
-/// How many of the slower benchmarks of a suite are called, and how many of the others.
+/// Returns how many of the slower benchmarks of a suite are `regressed`, and how many of the others.
 fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, usize) {
     let numbers = &mut Numbers(Draws::new(
         Stream {
@@ -101,7 +101,7 @@ fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, 
         .collect();
     let rules = TestPolicy {
         decision: DecisionSettings {
-            // Runs are decided without resampling.
+            // Decisions on runs need no resampling, so keep this small.
             resamples: 20,
             analysis: Analysis {
                 correction: rule,
@@ -123,7 +123,7 @@ fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, 
     (regressed(slower), regressed(same))
 }
 
-/// A run of one benchmark.
+/// Simulates a run of one benchmark.
 fn run(numbers: &mut Numbers, benchmark: usize, host: HostClass, factor: f64) -> Measurement {
     let drift = host.prior_sd() * numbers.normal();
     let processes = (0..PROCESSES)

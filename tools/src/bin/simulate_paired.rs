@@ -1,10 +1,12 @@
-//! How the A/B decision fares where the truth is known: a seeded simulation under several models of noise.
+//! Simulates decisions on side-by-side measurements with a known truth, with fixed seeds, under several models of noise.
 //!
-//! `tails`: nominal against actual tails of the speed test and its parts per number of rounds, one look, threshold 0: how often p is at most a, of
-//! 2 a nominal, as either direction counts. `rates`: verdicts, rounds to the stop and coverage of the printed interval with the looks and the
-//! threshold of the command line, for several true changes. `slow`: detection of a slow mode, +40 % in 5 % of windows of 2 ms.
+//! `tails`: compares nominal with actual tails of the speed test and its parts for each number of rounds, with one look and threshold 0. The table
+//! shows how often p is at most a, where 2 a is nominal because both directions count. `rates`: verdicts, rounds until the stop and coverage of the
+//! printed interval, with the looks and the threshold of the command line, for several true changes. `slow`: detection of a slow mode, +40 % in 5 %
+//! of windows of 2 ms.
 //!
-//! `cargo run --release -p perfcheck-tools --bin simulate_paired -- [tails|rates|slow|all] [RUNS] [NOISE]` (all, 2000 runs per line, every model whose name contains NOISE).
+//! `cargo run --release -p perfcheck-tools --bin simulate_paired -- [tails|rates|slow|all] [RUNS] [NOISE]` (default: all, 2000 runs per line, every
+//! model whose name contains NOISE).
 
 #![allow(clippy::print_stdout)]
 
@@ -21,16 +23,16 @@ const SAMPLES: usize = 20;
 /// Length of a sample, in milliseconds.
 const SAMPLE_MS: f64 = 0.5;
 
-/// How samples are disturbed. Each process has samples with exponential noise of half a per cent besides.
+/// The model of disturbances. In addition, the samples of each process have exponential noise of half a percent.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
-    /// Processes differ log-normally, by this SD.
+    /// Processes differ log-normally, with this standard deviation.
     Processes(f64),
-    /// Processes lie above the floor, exponentially with this mean.
+    /// Processes are above the floor by an exponential amount with this mean.
     ProcessesAbove(f64),
-    /// Samples lie above the floor, exponentially with this mean.
+    /// Samples are above the floor by an exponential amount with this mean.
     Samples(f64),
-    /// Bursts cover this share of the time, hit both sides alike and make them 30 % slower; they last 300 ms on average.
+    /// Bursts cover this share of the time, affect both sides alike and make them 30 % slower. A burst lasts 300 ms on average.
     Bursts(f64),
     /// This share of processes is fast, the others are 5 % slower.
     Modes(f64),
@@ -61,7 +63,7 @@ impl Noise {
         }
     }
 
-    /// What a process has for its whole life.
+    /// Draws the effect on a process, which is constant during its life.
     fn process(self, numbers: &mut Numbers) -> f64 {
         match self {
             Self::Processes(sd) => sd * numbers.normal(),
@@ -80,7 +82,7 @@ impl Noise {
     }
 }
 
-/// Bursts come and go at random times.
+/// Bursts, which begin and end at random times.
 struct Bursts {
     share: f64,
     on: bool,
@@ -124,7 +126,7 @@ impl Bursts {
     }
 }
 
-/// `rounds` rounds in which the new side takes `factor` times as long; with a slow mode, +40 % in 5 % of windows of 2 ms besides.
+/// Simulates `rounds` rounds in which the candidate takes `factor` times as long. With a slow mode, 5 % of windows of 2 ms are also 40 % slower.
 fn series(
     noise: Noise,
     rounds: usize,
@@ -147,7 +149,7 @@ fn series(
                 let side = usize::from(candidate_first);
                 let in_burst = bursts.pass(SAMPLE_MS, numbers);
                 let mut time = (process[side] + noise.sample(numbers, in_burst)).exp();
-                // Four samples are as long as a window.
+                // A window has four samples.
                 if window.0 != index / 4 + 1 {
                     window = (index / 4 + 1, numbers.uniform() < 0.05);
                 }
@@ -156,7 +158,7 @@ fn series(
                 }
                 sides[side].push(sample(time));
             }
-            // Starting the processes takes as long as sampling.
+            // Starting the processes takes as long as sampling them.
             bursts.pass(SAMPLE_MS * SAMPLES as f64 * 2.0, numbers);
             let [base, candidate] = sides;
             Round {
@@ -169,7 +171,7 @@ fn series(
         .collect()
 }
 
-/// One simulated comparison per seed.
+/// Makes one simulated comparison per seed.
 fn simulated<T: Send>(
     runs: u64,
     name: &str,

@@ -1,8 +1,10 @@
-//! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
+//! Simulates false alarms and detection in comparisons of stored runs with the whole procedure, with fixed seeds.
 //!
-//! Five processes a run, log-normal or disturbed upwards only; the value of a run drifts, mostly with the prior standard deviation of a shared
-//! host, each benchmark for itself; the last lines are imported pairs of an unknown host, and the same taken for a dedicated one; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
-//! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
+//! Runs have five processes, log-normal or with disturbances that only add time. The value of each benchmark drifts between runs, independently of
+//! others, mostly with the prior standard deviation of a shared host. The last lines are imported pairs from an unknown host, and the same pairs
+//! treated as from a dedicated one. The reference is the mean of m runs, from which the drift is estimated too. A false alarm is a run of identical
+//! code with a family of benchmarks in which any of them is `regressed`. For power, one benchmark of the family is slower.
+//!
 //! `cargo run --release -p perfcheck-tools --bin simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
 
 #![allow(clippy::print_stdout)]
@@ -18,17 +20,17 @@ use std::fmt;
 
 const PROCESSES: usize = 5;
 
-/// Enough for the low quantile to be compared; all are equal, as the noise within a process is not the subject.
+/// Enough samples for the low quantile to be compared. All are equal, because the noise within a process does not matter here.
 const SAMPLES: usize = 20;
 
-/// How processes differ within a run, in logarithms.
+/// The differences between processes of a run, in logarithms.
 #[derive(Clone, Copy)]
 enum Noise {
     /// Normally, with this standard deviation.
     Normal(f64),
     /// Exponentially, with this mean.
     Exponential(f64),
-    /// Exponentially with a mean of 1 %, and this share of processes is 25 % slower.
+    /// Exponentially with a mean of 1 %; in addition, this share of processes is 25 % slower.
     Disturbed(f64),
 }
 
@@ -36,12 +38,12 @@ enum Noise {
 #[derive(Clone, Copy)]
 struct Case {
     test: Test,
-    /// Standard deviation between runs, of the logarithm.
+    /// Standard deviation of the logarithm between runs.
     drift: f64,
     noise: Noise,
-    /// Runs in the reference.
+    /// Number of runs in the reference.
     runs: usize,
-    /// Benchmarks in the family.
+    /// Number of benchmarks in the family.
     family: usize,
     host: HostClass,
 }
@@ -154,7 +156,8 @@ impl Noise {
 }
 
 impl Case {
-    /// In how many of `simulated` runs a benchmark is `regressed`: any of them where `factor` is 1, else the first, which alone is slower.
+    /// Returns the number of runs among `simulated` with an alarm. If `factor` is 1, any `regressed` benchmark counts; otherwise only the first,
+    /// which alone is slower.
     fn alarms(self, simulated: u64, factor: f64) -> u64 {
         let hits = (0..simulated).into_par_iter().filter(|seed| {
             let stream = Stream {
@@ -189,13 +192,13 @@ impl Case {
             .map(|(candidate, reference)| Question {
                 candidate,
                 reference,
-                // The null is identical code, without the leave that a threshold gives.
+                // The null hypothesis is identical code, so allow no tolerance by a threshold.
                 noise_threshold: 0.0,
             })
             .collect();
         let rules = TestPolicy {
             decision: DecisionSettings {
-                // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
+                // Decisions on runs need no resampling. For p-values of the t-score, 20 comparisons at 1 % need a resolution of 1 / 2000.
                 resamples: match self.test {
                     Test::BootstrapT => 20,
                     _ => 4_000,

@@ -1,9 +1,10 @@
-//! Whole nanoseconds: what the tests of published systems, and the default for tables without processes, say of samples that have many ties.
+//! Simulates the tests of published systems, and the default for tables without processes, on whole nanoseconds with many ties.
 //!
-//! N(12, 1) beside N(12, 1), or beside N(12.36, 1) (3 % slower), rounded to whole nanoseconds, 200 samples a side in 5 processes; a side's samples are
-//! independent of each other, so that p keeps its level. A contradiction is `regressed` or `improved` with p at or above the level, `unchanged` with p below it, or an
-//! interval of width 0 with p below it; without a noise threshold also p below the level that is not called.
-//! `cargo run --release -p perfcheck-tools --bin simulate_whole_nanoseconds [-- PAIRS]` prints a table; PAIRS (1000) is the number of pairs per cell.
+//! Samples are drawn from N(12, 1) and compared with others from N(12, 1) or from N(12.36, 1) (3 % slower), all rounded to whole nanoseconds, 200
+//! samples per side in 5 processes. The samples of a side are independent of each other, so p keeps its level. These results are contradictions:
+//! `regressed` or `improved` with p at or above the level; `unchanged` with p below it; an interval of width 0 with p below it; and, without a noise
+//! threshold, p below the level without a reported change. `cargo run --release -p perfcheck-tools --bin simulate_whole_nanoseconds [-- PAIRS]`
+//! prints a table; PAIRS (1000) is the number of pairs per cell.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 const PROCESSES: usize = 5;
 const SAMPLES: usize = 40;
 
-/// What is counted of pairs of one kind.
+/// Counts over pairs of one kind.
 #[derive(Default, Clone, Copy)]
 struct Counts {
     p_below_level: u64,
@@ -58,7 +59,7 @@ fn main() {
     }
 }
 
-/// Every preset, and the default for tables that do not say which process a sample is of, with and without its noise threshold.
+/// Returns every preset, and the default for tables without processes, with and without its noise threshold.
 fn deciders() -> Vec<(String, DecisionSettings)> {
     let tables = |noise_threshold| {
         let usual = DecisionSettings::default();
@@ -149,7 +150,7 @@ fn count(found: &Comparison, decision: &DecisionSettings) -> Counts {
         .change
         .is_some_and(|change| change.lower >= change.upper);
     let decides_alone = decision.noise_threshold == 0.0;
-    // An effect that is negligible by Cliff's delta is a rule of its own, with a note.
+    // Use the stated significance: if Cliff's delta is negligible, a separate rule prevents a reported change, with a note.
     let is_significant = found
         .published_decision()
         .is_some_and(|tested| tested.significance == Significance::Significant);

@@ -1,13 +1,12 @@
-//! How the store behaves when it is large: time of opening, of listing and of loading two runs for a comparison, and
-//! bytes a sample.
+//! Measures a large store: the time to open it, to list runs and to load two runs for a comparison, and the bytes per sample.
 //!
 //! ```text
 //! cargo run --release -p perfcheck-tools --bin store_scale -- [RUNS [BENCHMARKS [PROCESSES [SAMPLES [DIRECTORY]]]]]
 //! ```
 //!
-//! Defaults: 10000 runs of 100 benchmarks with 5 processes of 20 samples, in a temporary directory that is removed at
-//! the end; `perfcheck.db` stays in DIRECTORY where one is given (`tools/store_scale.sh` times the commands on it).
-//! Everything is written as a measuring run writes it, one transaction a process.
+//! Defaults: 10000 runs of 100 benchmarks with 5 processes of 20 samples, in a temporary directory that is removed at the end. If DIRECTORY is given,
+//! `perfcheck.db` stays there (`tools/store_scale.sh` measures the commands with it). All data is written as by a real run, in one transaction per
+//! process.
 
 #![allow(clippy::print_stdout)]
 
@@ -27,7 +26,7 @@ const REPEATS: usize = 21;
 const RUN_SECONDS: i64 = 300;
 const FIRST_START: i64 = 1_700_000_000_000_000_000;
 
-/// What to fill the store with.
+/// The amount of data in the store.
 struct Scale {
     runs: usize,
     benchmarks: usize,
@@ -108,13 +107,13 @@ fn report(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
     time("open and compare", || {
         compare(path, workspace, newest, BranchFilter::Only(Some("main")))
     })?;
-    // No run is on this branch: what does it cost to find that out for every benchmark?
+    // No run is on this branch. Measure the cost of finding that out for every benchmark.
     time("the same, in vain", || {
         compare(path, workspace, newest, BranchFilter::Only(Some("new")))
     })
 }
 
-/// What a comparison reads: the new run, the history of each benchmark, and the reference.
+/// Reads what a comparison reads: the new run, the history of each benchmark, and the reference.
 fn compare(
     path: &Path,
     workspace: WorkspaceId,
@@ -144,7 +143,7 @@ fn open(path: &Path) -> Result<Store, Box<dyn Error>> {
     Ok(Store::open_existing(path)?.ok_or("no store")?)
 }
 
-/// Prints median and maximum over the repeats.
+/// Prints median and maximum of repeated calls.
 fn time(what: &str, action: impl Fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     let mut times = Vec::with_capacity(REPEATS);
     for _ in 0..REPEATS {
@@ -228,7 +227,7 @@ fn key(benchmark: usize) -> BenchmarkKey {
     }
 }
 
-/// One process of all benchmarks; a fifth of the samples are a ramp to 1 ms, the rest lie near 1 ms.
+/// Returns a process with all benchmarks. A fifth of the samples are a linear phase up to 1 ms, the others take about 1 ms.
 fn process(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> ProcessRecord {
     let ramp = scale.samples as u64 / 5;
     let mut sample = |iterations: u64| Sample {
@@ -279,7 +278,7 @@ fn process(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Proc
     }
 }
 
-/// A linear congruential generator (Knuth's MMIX): the same store every time.
+/// A linear congruential generator (Knuth's MMIX), which gives the same store every time.
 struct Noise(u64);
 
 impl Noise {

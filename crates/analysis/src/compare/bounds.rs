@@ -1,4 +1,4 @@
-//! The one place that turns the bounds of a change into a verdict.
+//! Turns the bounds of a change into a verdict. Nothing else does this, so that all tests judge alike.
 
 use super::estimate::Estimate;
 use crate::model::Verdict;

@@ -1,4 +1,5 @@
-//! The calls of a benchmark in two builds, merged into one tree: how much a function executes on each side, in each place from which it is called.
+//! The calls of a benchmark in two builds, merged into one tree. It shows how many instructions each function executes on each side, separately for
+//! each chain of callers.
 
 use std::cmp::Ordering;
 
@@ -16,7 +17,7 @@ pub struct CallTree {
     pub frames: Vec<CallFrame>,
 }
 
-/// A function in one place of the call tree.
+/// A function in the call tree, as called by the functions above it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFrame {
     /// Its readable name; instances of a generic function may share a name.
@@ -181,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// A function's instructions are its own and those of its callees, and none is lost.
+        /// A function's instructions are its own plus those of its callees, and no counted instruction is lost.
         #[test]
         fn instructions_add_up(
             base in stacks(),

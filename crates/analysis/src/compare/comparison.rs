@@ -1,4 +1,4 @@
-//! The comparison of one benchmark, which answers one question, with the numbers behind its verdict.
+//! The comparison of one benchmark: the answer to one question, with the numbers behind the verdict.
 //!
 //! Invariant: the numbers are kept as the decision computed them, so that the verdict can be explained.
 
@@ -144,8 +144,8 @@ impl Comparison {
             .then_some(threshold)
     }
 
-    /// Reports whether the benchmark looks slower, even if the verdict does not show it: whether the estimate exceeds the noise threshold. With a
-    /// prediction interval, it must exceed the threshold by more than the standard error, which includes the drift. Otherwise the interval must
+    /// Reports whether the benchmark looks slower, even if the verdict does not say so. The estimate must exceed the noise threshold. With a
+    /// prediction interval, it must exceed the threshold by more than the standard error, which includes the drift. Otherwise the interval must also
     /// exclude 0.
     pub fn seems_slower(&self) -> bool {
         let Some(change) = self.change else {
@@ -290,7 +290,7 @@ impl Extent {
     }
 }
 
-/// A number for each direction.
+/// A number for each direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ByDirection {
     /// The number for "slower by more than the threshold".
@@ -329,7 +329,7 @@ pub struct FamilyTest {
     pub rule: Correction,
     /// p adjusted for the family by that correction.
     pub adjusted: ByDirection,
-    /// The level at which the benchmark was decided: that of its step in the correction.
+    /// The level at which the benchmark was decided. The correction derives it from the level of the family.
     pub step_level: ByDirection,
 }
 
@@ -423,7 +423,7 @@ pub struct TScoreResult {
 pub struct PairedDecision {
     /// The statistic that the floor test computed from the samples of a side.
     pub location: Location,
-    /// The share of each level that this look may spend.
+    /// The share of the significance level that this look may spend.
     pub share: f64,
     /// The speed test. Its interval is the interval of the change.
     pub test: FamilyTest,
@@ -442,7 +442,7 @@ pub struct SlowPathResult {
     pub test: FamilyTest,
     /// p for a slow path of the candidate, before adjustment for looks and family.
     pub p: f64,
-    /// The largest p at which a slow path is suspected. While one is suspected, nothing is called unchanged.
+    /// The largest p at which a slow path is suspected. A benchmark with a suspected slow path is not called unchanged.
     pub suspicion: f64,
     /// Share of the candidate's samples that lie more than 10 % above the candidate's floor (its 1st percentile).
     pub share_candidate: f64,
@@ -453,7 +453,7 @@ pub struct SlowPathResult {
 }
 
 impl SlowPathResult {
-    /// Reports whether a slow path is suspected, so that nothing is called unchanged.
+    /// Reports whether a slow path is suspected. Then the benchmark is not called unchanged.
     pub fn is_suspected(&self) -> bool {
         self.p <= self.suspicion
     }
@@ -684,7 +684,7 @@ mod tests {
         let found = compare_two(&candidate, &base, &rules);
         let change = found.change.expect("tested").estimate;
         assert!((change - 0.2).abs() < 1e-6, "{change}");
-        // Forty samples, evenly from 100 to 100.06 ns.
+        // The base has forty samples, evenly spread from 100 to 100.06 ns.
         let base = found.compared.expect("tested").base;
         assert!((base - 100.03).abs() < 0.005, "{base}");
     }

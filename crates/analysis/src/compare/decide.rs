@@ -100,8 +100,8 @@ fn compare_by_project_test(
         .collect()
 }
 
-/// Tests all questions as one family. `p` returns the p of a question in both directions. A question that cannot be tested stays in the family with p
-/// = 1.
+/// Tests all questions as one family. `p` returns the p of a question in both directions. If it returns `None`, the question cannot be tested, and it
+/// stays in the family with p = 1.
 fn test_family(
     evidence: &[QuestionEvidence],
     rules: &TestPolicy,
@@ -151,7 +151,7 @@ impl Bounds {
     fn from_run_level(tests: &QuestionTests, test: &FamilyTest) -> Self {
         let level = &tests.run_level;
         if tests.identical {
-            // All process values of both sides are equal. Drift between runs would hardly leave them equal, so there is no margin.
+            // All process values of both sides are equal. They would hardly be so if the runs had drifted, so there is no margin.
             return Self {
                 base: level.base,
                 difference: 0.0,
@@ -346,7 +346,7 @@ pub(super) struct QuestionTests {
     pub withheld_change: f64,
 }
 
-/// One question with the tests of its samples.
+/// The tests of one question, with what a comparison needs besides them.
 pub(super) struct QuestionEvidence {
     /// ln(1 + noise threshold).
     pub threshold: f64,
@@ -616,7 +616,7 @@ impl Sides {
     }
 
     fn note_lengths(&self, notes: &mut Vec<Note>) {
-        // Values that no clock timed are stored as fractions. The length of such a sample is only a numerator, so lengths cannot be compared.
+        // Values that no clock timed are stored as fractions. The length of such a sample is only the numerator, so lengths cannot be compared.
         if self
             .compared_runs()
             .flat_map(|run| &run.processes)
@@ -654,7 +654,7 @@ impl Sides {
     }
 }
 
-/// Beyond this ratio of sample lengths the reader gets a note.
+/// If one side's samples are longer than the other's by more than this factor, the reader gets a note.
 const MAX_LENGTH_RATIO: f64 = 4.0;
 
 fn processes(runs: &[RunTimes]) -> impl Iterator<Item = &ProcessTimes> {

@@ -27,7 +27,7 @@ pub struct ChangeDescription {
     pub centers: Option<Centers>,
 }
 
-/// A change that describes both sides and does not decide about the time.
+/// A change that only describes both sides: the verdict about the time does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DescribedChange {
     /// The change with its interval at the confidence level.
@@ -137,7 +137,7 @@ fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<
 }
 
 impl DescribedChange {
-    /// Combines both parts. They exist under the same condition: the change must have a finite value.
+    /// Combines both parts. Both exist if the change has a finite value; otherwise neither does.
     fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
         let (estimate, uncertainty) = estimate.zip(uncertainty)?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! Diagnostics from the order and the spread of samples, reported beyond a threshold. They inform people and decide nothing.
+//! Diagnostics from the order and the spread of samples. Each is reported beyond a threshold. They inform people; no verdict depends on them.
 
 use serde::Serialize;
 use std::fmt;
@@ -103,7 +103,7 @@ pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagn
     found
 }
 
-/// Finds what is absurd about `values`, which must be all that were measured: a mean of too many times the median, or an implausibly long time.
+/// Finds absurd values: a mean of too many times the median, or an implausibly long time. `values` must be all values that were measured.
 pub fn find_absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let Some(described) = Description::compute(values) else {
         return Vec::new();
@@ -253,7 +253,7 @@ mod tests {
         found.iter().map(name).collect()
     }
 
-    /// Yields values that look random but are the same every time.
+    /// Yields values that look random but are the same in each run of the test.
     fn noise(n: u32) -> impl Iterator<Item = f64> {
         (0..n).map(|i| f64::from(i.wrapping_mul(2_654_435_761) >> 16) / 65_536.0)
     }
@@ -265,7 +265,7 @@ mod tests {
             values.push(longest);
             find_absurd(&values, &Metric::Time, &Thresholds::default())
         };
-        // One such value among ten thousand hardly raises the mean above the median.
+        // One such value among ten thousand hardly raises the mean above the median, so only the rule about times finds it.
         let (seconds, ratio) = (2.0, 2_000.0);
         assert_eq!(of(1e6, 2e9), [Diagnostic::AbsurdTime { seconds, ratio }]);
         assert_eq!(of(2e6, 2e9), [], "a thousand medians are not more");
@@ -278,7 +278,8 @@ mod tests {
             let first = (0..25).map(|i| 100.0 + f64::from(i * 7 % 25));
             first.clone().chain(first.map(|value| value + by)).collect()
         };
-        // scipy.stats.mannwhitneyu(first, second, method="asymptotic"): 0.0020 if the second half is 7.5 later, 0.0006 if it is 8.5 later.
+        // scipy.stats.mannwhitneyu(first, second, method="asymptotic"): 0.0020 if the values of the second half are larger by 7.5, 0.0006 if they are
+        // larger by 8.5.
         let names = |by| names(&found(&[shifted(by)], &Thresholds::default()));
         let differ = "HalvesDiffer".to_owned();
         assert!(!names(7.5).contains(&differ));

@@ -1,8 +1,8 @@
 //! How the host disturbed a measurement: how steady it was, whether its speed changed or drifted, whether it took the processor away, and what its
 //! clock can resolve.
 //!
-//! Describes and decides nothing: no verdict depends on it. Facts that the system does not report are absent. The bounds are constants, not settings
-//! of a workspace, so that the same host gets the same words everywhere.
+//! No verdict depends on this description. Facts that the system does not report are absent. The bounds are constants, not settings of a workspace,
+//! so that the same host gets the same words everywhere.
 
 use serde::Serialize;
 
@@ -17,13 +17,13 @@ use perfcheck_stats::{SplitHalves, mean, median, words};
 /// Smaller changes of the host's speed are not reported.
 const SMALLEST_MOVE: f64 = 0.01;
 
-/// Control workloads that differ by more than this factor were different programs.
+/// If the times of two control workloads differ by more than this factor, the workloads were different programs.
 const OTHER_WORKLOAD: f64 = 2.0;
 
-/// The share of interrupted samples from which a note is added.
+/// From this share of interrupted samples on, a note is added.
 const MANY_INTERRUPTED: f64 = 0.2;
 
-/// Fewer interruptions than this are ignored as accidental.
+/// Fewer interruptions than this are ignored, because they may be accidental.
 const FEWEST_INTERRUPTIONS: u64 = 20;
 
 words! {
@@ -144,7 +144,7 @@ pub(super) fn disturbance_notes(
     ] {
         let processes: usize = runs.iter().map(|run| run.processes.len()).sum();
         let drifting: usize = runs.iter().map(|run| count_drifting(run, thresholds)).sum();
-        // The fastest process gives the value of a run, so a drift of some processes does no harm while most are steady.
+        // The fastest process gives the value of a run, so a drift of some processes does no harm as long as most are steady.
         if drifting > 0 && drifting * 2 >= processes {
             notes.push(Note::Host(HostNote::ProcessesDrift {
                 side,
@@ -164,8 +164,8 @@ pub(super) fn disturbance_notes(
 }
 
 /// Returns a note if the host alone could explain the change: the time of the control workload changed in the same direction and by more. There is no
-/// note without a change to explain, if the host changed by less than `SMALLEST_MOVE`, or if the times of the control workload are so different that
-/// it was another program.
+/// note if the comparison shows no change, or if the host changed by less than `SMALLEST_MOVE`. If the times of the control workload differ too much,
+/// it was another program, and there is no note either.
 fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let change = found.change?.estimate;
     let called = match found.verdict {
@@ -187,8 +187,8 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
 }
 
-/// Returns the mean time of the control workload over processes. A control measurement takes 3 ms, so the fastest one would show a quick moment and
-/// not the run.
+/// Returns the mean time of the control workload over processes. The fastest time would not be representative of the run: a control measurement takes
+/// only 3 ms.
 fn control_ns<'l>(processes: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
     let passes: Vec<f64> = processes
         .filter_map(|process| Some(process.conduct?.control?.pass.as_f64()))
@@ -200,7 +200,7 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     let steps: Vec<f64> = measurement
         .processes
         .iter()
-        // Amounts have no clock.
+        // Amounts are not timed, so they have no clock step.
         .filter(|process| process.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
         .filter_map(|process| {
             let samples = process.series.deciding_samples().iter();
@@ -211,8 +211,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Counts the processes whose second half differs from the first by more than both thresholds of a drift (a fraction, and a number of standard
-/// errors).
+/// Counts the processes whose mean time changes from the first half to the second by more than both thresholds of a drift: a fraction, and a number
+/// of standard errors.
 fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let processes = sample_times(measurement);

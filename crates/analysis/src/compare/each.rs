@@ -7,10 +7,10 @@ use crate::model::ProgressReporter;
 /// Number of items that are processed between two progress reports.
 const AT_A_TIME: usize = 64;
 
-/// The place of a stage within the whole work, for progress reports.
+/// Where a stage begins within the whole work, for progress reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkStage {
-    /// Number of parts that were done before the stage.
+    /// Number of parts of the work that were done before the stage.
     pub done: usize,
     /// Number of parts of the whole work.
     pub total: usize,

@@ -1,4 +1,4 @@
-//! An estimated value with its interval, in the one form that is used outside the statistics crate, and the uncertainty of a relative change.
+//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate, and the uncertainty of a relative change.
 //!
 //! The uncertainty decides about limits, and about metrics other than the time. It is kept as standard errors of the logarithm, because the level of
 //! a bound depends on how many benchmarks share it, which is known only at the end.
@@ -38,7 +38,7 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// Chooses how an interval over `clusters` processes is computed, or over that many samples of a single process.
+/// Chooses how to compute an interval over `clusters` processes, or over that many samples if there is only one process.
 pub(super) fn choose_interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
     IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_processes as usize)
 }
@@ -53,7 +53,7 @@ pub(super) struct ChangeInterval<'a> {
 }
 
 impl ChangeInterval<'_> {
-    /// Chooses the method. Medians are bootstrapped from a smaller number of clusters on, because the jackknife of a median is not consistent.
+    /// Chooses the method. For medians the bootstrap needs fewer clusters, because the jackknife of a median is not consistent.
     fn method(&self, clusters: usize) -> IntervalMethod {
         match self.smoothness {
             Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,
@@ -116,7 +116,8 @@ impl Estimate {
         }))
     }
 
-    /// Computes the relative change of clusters that are paired (cluster i of both sides): influences that both share do not widen the interval.
+    /// Computes the relative change of clusters that are paired (cluster i of both sides). Influences that both clusters of a pair share do not widen
+    /// the interval.
     pub(super) fn relative_change_of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         rule: ChangeInterval<'_>,
@@ -212,7 +213,7 @@ impl Uncertainty {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
-        // All process values are equal. Drift between runs would hardly leave them equal, so it is ignored.
+        // All process values are equal. They would hardly be so if the runs had drifted, so the drift is ignored.
         let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
         let between = self.between.filter(|_| !is_identical);
         let between = between.map_or(0.0, |found| found.margin(level));
@@ -299,7 +300,7 @@ mod tests {
             (found.upper - 0.175_425_074_311_055_1).abs() < 1e-9,
             "{found:?}"
         );
-        // With eight per side the interval is a bootstrap interval, within the extremes of the ratios.
+        // With eight processes per side the interval comes from the bootstrap, and lies within the extremes of the ratios.
         let (more, base) = (
             [100.0, 101.0, 102.0, 103.0, 110.0, 104.0, 105.0, 99.0],
             [90.0; 8],
@@ -332,7 +333,8 @@ mod tests {
             };
             estimate_drift(&question, &rules, |_| vec![100.0; 5])
         };
-        // The prior is 1 % with four degrees of freedom: 0.01 sqrt(1 + 1 / m), for m = 1, 2 and 4 in Python.
+        // The prior standard deviation is 1 % with four degrees of freedom. The expected values are 0.01 sqrt(1 + 1 / m) for m = 1, 2 and 4, computed
+        // in Python.
         for (averaged, expected) in [
             (1, 0.014_142_135_623_730_95),
             (2, 0.012_247_448_713_915_89),
@@ -347,7 +349,7 @@ mod tests {
 
     #[test]
     fn drift_widens_every_interval_but_that_of_equal_values() {
-        // t(4, .975) = 2.7764451051977987 times 1 %.
+        // The margin is t(4, .975) = 2.7764451051977987 times the standard error of 1 %.
         let error = |standard_error| LogStandardError {
             standard_error,
             df: 4.0,
@@ -382,7 +384,7 @@ mod tests {
         let base = mean(&[5.0, 6.0, 7.0]);
         let of_zeros = Estimate::relative_change(&mean(&[0.0; 3]), &base, rule).unwrap();
         assert_eq!((of_zeros.lower, of_zeros.upper), (-1.0, -1.0));
-        // Student's interval needs the logarithm of what is left without the second process, which is 0.
+        // Student's interval comes from the jackknife. Without the second process the mean is 0, which has no logarithm.
         let lone = Estimate::relative_change(&mean(&[0.0, 6.0, 0.0]), &base, rule).unwrap();
         assert!(!lone.upper.is_finite(), "{lone:?}");
         let lone = Estimate::relative_change(&mean(&[0.0]), &base, rule).unwrap();

@@ -1,6 +1,6 @@
 //! Ranks several benchmarks of one run: which is the fastest, and which cannot be distinguished from it.
 //!
-//! Describes and decides nothing: the processes of one run do not show drift between runs, or the effects of other inputs and code layouts.
+//! The ranks decide no verdict: the processes of one run do not show drift between runs, or the effects of other inputs and code layouts.
 
 use serde::Serialize;
 
@@ -57,9 +57,9 @@ impl ProcessMedians {
 /// Compares contenders, each given by its processes' medians, with the fastest of them. A contender without values gets `None`.
 ///
 /// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows that it is slower
-/// than the apparently fastest one, at `level` divided by the number of its rivals (Bonferroni). The truly fastest is excluded only if one of its
-/// rivals is wrongly shown to be faster. So it is among the fastest and the open ones with a probability of at least 1 - `level`, although the
-/// fastest was selected by the same data.
+/// than the apparently fastest one. The level of each test is `level` divided by the number of rivals (Bonferroni). The truly fastest is excluded
+/// only if one of its rivals is wrongly shown to be faster. So it is ranked `Fastest` or `Open` with a probability of at least 1 - `level`, although
+/// the fastest was selected by the same data.
 pub fn rank_against_fastest(contenders: &[ProcessMedians], level: f64) -> Vec<Option<Contender>> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
     let tested: Vec<Vec<f64>> = contenders
@@ -122,7 +122,7 @@ mod tests {
     use crate::model::{Outliers, SampleFilter};
     use perfcheck_stats::{Draws, Stream};
 
-    /// Ranks contenders whose samples are all described.
+    /// Ranks contenders with the same described and tested medians.
     fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
         let medians = |values: &Vec<f64>| ProcessMedians {
             described: values.clone(),

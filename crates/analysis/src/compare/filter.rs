@@ -29,8 +29,8 @@ pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     to_outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
 }
 
-/// Sets the described samples of `measurements` (all of one run) to those that `filter` keeps. First repetitions that the import of `source` stored
-/// as warm-up are left out and counted even if the filter keeps them.
+/// Sets the described samples of `measurements` (all of one run) to those that `filter` keeps. If the import of `source` stored first repetitions as
+/// warm-up, these are left out and counted even if the filter keeps first samples.
 pub fn apply_filter(
     measurements: &mut [Measurement],
     source: Option<&Source>,
@@ -78,7 +78,7 @@ fn clean_measurement(
     )
 }
 
-/// Groups the benchmarks whose values come from the same rows: their ids differ only in the labels of the columns.
+/// Groups the benchmarks whose values come from the same rows. Their ids differ only in the labels of the columns.
 fn group_rows(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
     let labels = source
         .values

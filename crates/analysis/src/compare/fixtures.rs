@@ -6,7 +6,7 @@ use crate::model::{
     ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
-/// With so many iterations a flat sample takes about a millisecond at usual times.
+/// With this number of iterations, a sample takes a millisecond at 100 ns per iteration.
 pub(crate) const ITERATIONS: u64 = 10_000;
 
 /// Creates a process with flat samples of `iterations`, at `times` nanoseconds per iteration.
@@ -36,7 +36,7 @@ pub(crate) fn flat_process(process: u32, iterations: u64, times: &[f64]) -> Proc
     }
 }
 
-/// Adds a ramp of `count` samples that grow by `step` iterations and have a constant overhead.
+/// Adds a ramp of `count` samples. Each has `step` iterations more than the one before, and all have the same overhead.
 pub(super) fn with_ramp(
     mut process: ProcessSeries,
     step: u64,
@@ -83,7 +83,7 @@ pub(crate) fn measurement(processes: Vec<ProcessSeries>) -> Measurement {
     }
 }
 
-/// Creates a measurement whose processes have `samples` samples each, from the given floor to 0.6 % above it.
+/// Creates a measurement with one process for each of `floors`. Each process has `samples` samples, from its floor to 0.6 % above it.
 pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
     let processes = (0_u32..)
         .zip(floors)

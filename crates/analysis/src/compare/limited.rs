@@ -12,8 +12,8 @@ use perfcheck_stats::{
     IntervalScale, LogStandardError, MAD_TO_SD, Smoothness, jackknife_t_interval,
 };
 
-/// Returns `statistic` of `measurement` with its interval; `None` if the measurement does not have it. With a single process, samples take the place
-/// of processes; with a single sample there are no bounds.
+/// Returns `statistic` of `measurement` with its interval; `None` if the measurement does not have it. If there is only one process, its samples take
+/// the place of processes. A single sample gives no bounds.
 pub fn estimate_at_level(
     measurement: &Measurement,
     statistic: Wanted,

@@ -1,7 +1,7 @@
 //! Notes: what a reader must know about a comparison besides its numbers, such as how the host disturbed it.
 //!
-//! If the fastest processes of a side do not agree, the host was disturbed and their minimum (the floor) may be an accident. Then a change is called
-//! only if it exceeds the threshold by more than the gap between these processes.
+//! If the fastest processes of a side do not agree, the host was disturbed, and the time of the very fastest (the floor) may be an accident. Then a
+//! change is called only if it exceeds the threshold by more than the gap between these processes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -518,7 +518,8 @@ impl fmt::Display for HostNote {
     }
 }
 
-/// Returns the note of [`note_lone_floor`] about the side whose fastest processes differ most; `None` if those of both sides agree.
+/// Returns the note of [`note_lone_floor`] about the side with the larger gap between its fastest processes. `None` if the fastest processes of both
+/// sides agree.
 pub(super) fn note_widest_gap(processes: BySide<&[f64]>) -> Option<Note> {
     let sides = [
         (Side::Candidate, processes.candidate),
@@ -558,10 +559,10 @@ mod tests {
     fn a_floor_is_an_accident_where_no_tenth_of_the_processes_comes_near_it() {
         let found = gap(&[500.0, 125.0, 100.0, 99_000.0]);
         assert!((found.unwrap() - 0.25).abs() < 1e-9, "{found:?}");
-        // However slow the other processes are, only the second fastest counts here.
+        // Only the second fastest process counts here, however slow the others are.
         assert_eq!(gap(&[100.0, 119.0, 500.0, 900.0, 99_000.0]), None);
         assert_eq!(gap(&[100.0]), None);
-        // Two of twenty-one processes may be fast by accident; three are a floor.
+        // Two fast processes of twenty-one may be an accident; three show the floor.
         let mut many = vec![160.0; 21];
         many[..2].fill(100.0);
         assert!(gap(&many).is_some());

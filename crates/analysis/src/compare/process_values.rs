@@ -1,8 +1,8 @@
 //! Reduces the samples of a process to one value.
 //!
-//! Only samples that are long enough for the clock count; their own times do not affect this choice (see [`ProcessSampling`]). Both sides use the
-//! same statistic and the same number of samples per process (the first ones in the order taken), because a low quantile depends on the number of
-//! samples.
+//! Only samples that are long enough for the clock count. Whether they are does not depend on their own times (see [`ProcessSampling`]). Both sides
+//! use the same statistic and the same number of samples per process (the first ones in the order taken), because a low quantile depends on the
+//! number of samples.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,8 +55,8 @@ impl Location {
         value.map(f64::ln)
     }
 
-    /// Returns how the value of a run follows from process values of this kind. Noise only lengthens low quantiles, so the smallest of them is used.
-    /// Medians vary in both directions, and so do those of whole runs, so their mean is used: see docs/internals/src/statistics/.
+    /// Returns how to compute the value of a run from process values of this kind. Noise only lengthens low quantiles, so the smallest of them is
+    /// used. Medians vary in both directions, within a run and between runs, so their mean is used: see docs/internals/src/statistics/.
     pub(super) fn run_value(self) -> RunValue {
         match self {
             Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
@@ -78,8 +78,8 @@ pub(super) struct ProcessTimes {
     pub from_ramp: bool,
 }
 
-/// Returns the step of the clock that timed `process`, in nanoseconds. It is 0 for amounts, which no clock measures, and if no clock is known
-/// (imported values, for which another program is responsible).
+/// Returns the step of the clock that timed `process`, in nanoseconds. It is 0 for amounts, which no clock measures. It is also 0 for imported values
+/// with an unknown clock, for which another program is responsible.
 fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
     if metric.is_timed() {
         process.quantum.as_f64()
@@ -89,8 +89,8 @@ fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
 }
 
 impl ProcessTimes {
-    /// Collects the usable samples of a process. `None` if more than half of its comparable samples are shorter than `least`, or too short for the
-    /// clock if an iteration takes `typical_ns`.
+    /// Collects the usable samples of a process: those that last at least `least`, and are long enough for the clock if an iteration takes
+    /// `typical_ns`. `None` if more than half of its comparable samples are not usable.
     fn from_process(
         process: &ProcessSeries,
         quantum_ns: f64,
@@ -121,21 +121,21 @@ impl ProcessTimes {
 /// The usable processes of one run.
 #[derive(Debug, Clone)]
 pub(super) struct RunTimes {
-    /// Processes with samples that count.
+    /// Processes with enough usable samples.
     pub processes: Vec<ProcessTimes>,
-    /// Processes that have samples, but too few that count.
+    /// Number of processes that have samples, but too few usable ones.
     pub left_out: usize,
 }
 
 impl RunTimes {
-    /// Collects the usable processes of `measurement`. If some are left out and fewer than [`MIN_PROCESSES`] remain, none is used.
+    /// Collects the usable processes of `measurement`. If some processes are left out and fewer than [`MIN_PROCESSES`] remain, no process is used.
     pub(super) fn from_measurement(measurement: &Measurement) -> Self {
         let processes = || measurement.processes.iter().filter(|one| has_samples(one));
         let samplings = processes()
             .filter_map(|one| ProcessSampling::from_samples(&one.series.comparable_samples()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
-        // A clock that reads 0 is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
+        // If a clock reads 0, it is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
         let is_nothing = processes().all(|one| {
             let samples = one.series.comparable_samples();
             clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
@@ -157,7 +157,7 @@ impl RunTimes {
         }
     }
 
-    /// Reports whether any process took time: without time there is no logarithm, and no change relative to it.
+    /// Reports whether any process took time. Without time there is no logarithm, and no relative change.
     pub(super) fn takes_time(&self) -> bool {
         self.processes.iter().any(|process| process.sample_ns > 0.0)
     }
@@ -204,7 +204,7 @@ pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
 const MIN_SAMPLE_NS: f64 = 100_000.0;
 const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
-/// Returns the shortest length of a sample that counts with a clock of this step, in nanoseconds. Without a clock (a step of 0) every sample counts.
+/// Returns how long a sample must be to count if the clock has this step, in nanoseconds. Without a clock (a step of 0), every sample counts.
 pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     if clock_step_ns == 0.0 {
         0.0
@@ -213,14 +213,15 @@ pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     }
 }
 
-/// The step that is assumed for a clock of unknown step, in nanoseconds. A coarser clock is recognized by samples that have few distinct values.
+/// If the step of a clock is unknown, this step is assumed, in nanoseconds. A coarser clock is recognized because its samples have few distinct
+/// values.
 pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// How a process sampled a benchmark.
 ///
-/// The clock can time the samples only if they are long enough. A sample's own time must not decide this: every disturbance makes samples longer, so
-/// if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of iterations (fixed
-/// before it began) times the time of an iteration that is typical of all processes of the benchmark.
+/// The clock can time samples only if they are long enough. A sample's own time must not decide whether it is. Every disturbance makes samples
+/// longer, so if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of
+/// iterations (fixed before it began) times the typical time of an iteration, which is computed from all processes of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessSampling {
     /// Iterations of its median sample.
@@ -241,7 +242,7 @@ impl ProcessSampling {
         })
     }
 
-    /// Reports whether the median sample is too short for a clock of this step, given the typical time of an iteration.
+    /// Reports whether the median sample is too short for a clock with this step. `typical_ns` is the typical time of an iteration.
     pub fn is_too_short(self, typical_ns: f64, clock_step_ns: f64) -> bool {
         self.length_ns(typical_ns) < shortest_sample_ns(clock_step_ns)
     }

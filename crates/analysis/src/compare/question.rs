@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::note::Note;
 use crate::model::{DecisionSettings, MIN_PROCESSES, Measurement, Side, Test, Verdict};
 
-/// The class of a host. It sets how far apart runs of identical code are expected to be before any of them was measured.
+/// The class of a host. It determines how far apart runs of identical code are assumed to be before any of them was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostClass {
@@ -16,8 +16,8 @@ pub enum HostClass {
 }
 
 impl HostClass {
-    /// Classifies a machine by whether others use it. An unknown machine counts as shared: if it were wrongly treated as dedicated, its drift would
-    /// be called a change.
+    /// Classifies a machine by whether others use it, too. An unknown machine counts as shared: if a shared machine were treated as dedicated, its
+    /// drift would be called a change.
     pub fn from_shared(shared: Option<bool>) -> Self {
         match shared {
             Some(false) => Self::Dedicated,
@@ -25,7 +25,7 @@ impl HostClass {
         }
     }
 
-    /// Returns the prior standard deviation of a run's value, a fraction.
+    /// Returns the assumed (prior) standard deviation between the values of runs, a fraction.
     pub fn prior_sd(self) -> f64 {
         match self {
             Self::Dedicated => 0.01,
@@ -57,8 +57,8 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns `Failed` for a candidate with too few processes that have samples (`good` of them) to be tested, and adds notes about what is missing.
-    /// `None` if there are enough.
+    /// Returns `Failed` if the candidate has too few processes with samples to be tested; otherwise `None`. `good` is the number of these processes.
+    /// Adds notes about what is missing.
     pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {

@@ -1,7 +1,7 @@
 //! The samples of a measurement in the units that people read, and their statistics for columns of many runs and for pivots.
 //!
-//! The metric determines how samples are read: times and amounts as they are, rates as units per second. Describes and decides nothing. The formulas
-//! are in docs/internals/src/statistics/other-systems.md.
+//! The metric determines how samples are read: times and amounts as they are, rates as units per second. These statistics decide no verdict. The
+//! formulas are in docs/internals/src/statistics/other-systems.md.
 
 use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};
@@ -38,7 +38,7 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::SubselectionMargin,
 ];
 
-/// Returns the label of a statistic: that of mmtests if it has one. For rates, the label says that the mean is harmonic.
+/// Returns the label of a statistic: the label of mmtests, if mmtests has the statistic. For rates, the label says that the mean is harmonic.
 pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     let kind = match metric {
         Metric::Rate { .. } => "H",
@@ -72,7 +72,7 @@ pub struct Readings<'a> {
     processes: Vec<Vec<f64>>,
     /// All samples together, in the units that people read.
     values: Vec<f64>,
-    /// The requested definition of percentiles and medians, if any.
+    /// The definition of percentiles and medians that the user requested, if any.
     quantile: Option<Quantile>,
 }
 
@@ -102,7 +102,8 @@ impl<'a> Readings<'a> {
         Self { quantile, ..self }
     }
 
-    /// Returns the quantile `p` of the values in order of preference: for rates, the rate that a share of `p` of the samples reaches or exceeds.
+    /// Returns the quantile `p` of the values, sorted from best to worst. For rates, that is the rate that a share of `p` of the samples reaches or
+    /// exceeds.
     fn quantile(&self, definition: Quantile, p: f64) -> Option<f64> {
         let sign = match self.preference() {
             Better::Lower => 1.0,
@@ -122,12 +123,12 @@ impl<'a> Readings<'a> {
         &self.values
     }
 
-    /// Returns the samples such that less is better: for a rate, the times of one unit.
+    /// Returns the samples as costs, where less is better: for a rate, the time of one unit.
     pub fn costs(&self) -> Vec<f64> {
         self.processes.iter().flatten().copied().collect()
     }
 
-    /// Like [`Self::costs`], but including samples that a filter leaves out. Tests use these.
+    /// Like [`Self::costs`], but with the samples that a filter leaves out. Tests use all samples.
     pub fn all_costs(&self) -> Vec<f64> {
         sample_times(self.measurement).concat()
     }
@@ -144,7 +145,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Converts a cost into the units of the metric: for a rate, the time of one unit into units per second.
+    /// Converts a cost into the units of the metric. For a rate, it converts the time of one unit into units per second.
     pub fn from_cost(&self, cost: f64) -> f64 {
         if self.is_rate() {
             SECOND_NS / cost
@@ -153,8 +154,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Computes `statistic`; `None` if it is not for columns or the samples cannot give it. Random numbers are drawn from `seed`, in a separate
-    /// sequence for each benchmark.
+    /// Computes `statistic`. `None` if it is not a statistic of columns, or if it cannot be computed from the samples. Random numbers are drawn from
+    /// `seed`, in a separate sequence for each benchmark.
     pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
         let described = || Description::compute(&self.values);
         let harmonic = || HarmonicMean::compute(&self.values);
@@ -221,8 +222,8 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// Returns by how much a statistic is worse than that of a reference, as a fraction of the latter: positive means slower, or a lower rate. `None`
-    /// if the reference is 0 or a value is missing.
+    /// Returns by how much a statistic is worse than that of a reference, as a fraction of the reference. Positive means slower, or a lower rate.
+    /// `None` if the reference is 0 or a value is missing.
     pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
         let preference = if statistic.is_spread() {
             Better::Lower
@@ -297,7 +298,7 @@ mod tests {
         near(figure(&times, Statistic::Mean), 100.0);
         near(figure(&times, Statistic::StdDev), 10.0);
         near(figure(&times, Statistic::Variation), 0.1);
-        // Halfway between the second and the third of three.
+        // The percentile 75 lies halfway between the second and the third of three samples.
         near(figure(&times, Statistic::LinearPercentile(750)), 105.0);
         assert_eq!(figure(&times, Statistic::ProcessStdDev), None);
         assert_eq!(
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn m4_m7_m_x9_the_mean_of_rates_is_harmonic_with_the_deviation_of_the_delta_method() {
-        // 100, 110 and 90 operations a second.
+        // The rates are 100, 110 and 90 operations per second.
         let rates = measurement_with_metric(ops(), &[&[1e9 / 100.0, 1e9 / 110.0, 1e9 / 90.0]]);
         near(figure(&rates, Statistic::Mean), 99.331_103_678_929_76);
         near(figure(&rates, Statistic::StdDev), 8.151_026_747_970_235);
@@ -357,7 +358,7 @@ mod tests {
         );
         near(p95(&times, Some(Quantile::FloorRank)), 9.0);
         near(p95(&rates, Some(Quantile::FloorRank)), 2.0);
-        // Nearest rank, as in `show` and BenchForge: ceil(9.5) = 10.
+        // By nearest rank, as in `show` and BenchForge, the rank is ceil(9.5) = 10.
         near(p95(&times, None), 10.0);
         near(p95(&rates, None), 1.0);
         // The best half of rates from 1 to 4 per second: 4 and 3, whose harmonic mean is 24 / 7.
@@ -394,7 +395,7 @@ mod tests {
             ),
             50.0_f64.sqrt(),
         );
-        // Means of 1 and 1,000 ns: Student's interval reaches below zero, and no rate corresponds to that.
+        // The means are 1 and 1,000 ns. Student's interval reaches below zero, and no rate corresponds to a time below zero.
         let apart: [&[f64]; 2] = [&[1.0; 10], &[1_000.0; 10]];
         let margin = Statistic::SubselectionMargin;
         assert!(value(&measurement_with_metric(Metric::Time, &apart), margin).is_some());
@@ -406,11 +407,11 @@ mod tests {
         )
         .unwrap();
         let of_rates = value(&measurement_with_metric(ops(), &near_each_other), margin).unwrap();
-        // Means of 101 ns with their margin, and half the distance of the corresponding rates.
+        // The margin of the rates is half the distance between the rates at the bounds of the times, which have a mean of 101 ns.
         let between = 1e9 / (101.0 - of_times) - 1e9 / (101.0 + of_times);
         assert!((of_rates / (between / 2.0) - 1.0).abs() < 1e-9);
-        // Processes of 100 and 125 ns: the reciprocals of their rates have a deviation of 12.5 ns and a mean of 112.5 ns; divide the deviation by the
-        // square of the mean.
+        // The processes take 100 and 125 ns. The reciprocals of their rates have a deviation of 12.5 ns and a mean of 112.5 ns. Divide the deviation
+        // by the square of the mean.
         let rates: [&[f64]; 2] = [&[100.0, 100.0], &[125.0, 125.0]];
         near(
             figure(
@@ -489,7 +490,7 @@ mod tests {
             },
             times,
         );
-        // A billion nanoseconds over those of one unit.
+        // A rate is a billion divided by the nanoseconds of one unit.
         read(ops(), [1e7, 4e6, 2e6]);
     }
 }

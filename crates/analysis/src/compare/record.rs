@@ -1,6 +1,6 @@
 //! The full record of one measurement: all usual statistics of a set of samples, in addition to the [`Summary`].
 //!
-//! Like the summary it describes and decides nothing. Numbers that need the spread between processes are absent if there is only one.
+//! Like the summary, it decides no verdict. Numbers that need the spread between processes are absent if there is only one process.
 
 use super::diagnostics::{Diagnostic, diagnose};
 use super::disturbance::Disturbance;
@@ -62,7 +62,7 @@ pub struct BenchmarkRecord {
 }
 
 impl BenchmarkRecord {
-    /// With fewer processes a `BCa` interval at 95 % covers less than 93 %.
+    /// With fewer processes, a 95 % `BCa` interval contains the true value less than 93 % of the time.
     pub const FEWEST_FOR_BCA: usize = 50;
 
     /// Computes the record of `measurement`, including its `summary`; `None` without samples.
@@ -124,7 +124,8 @@ fn logarithmic_interval(over: TInterval) -> Estimate {
     }
 }
 
-/// Computes the interval over processes from unrounded means: for values far from zero, rounding could be larger than their differences.
+/// Computes the interval over processes from unrounded means. For values far from zero, rounding errors could exceed the differences between
+/// processes.
 fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterval> {
     let clusters: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
     let means = describe_cluster_means(&clusters)?;
@@ -132,7 +133,7 @@ fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterv
     TInterval::from_standard_error(means.mean, means.standard_error()?, df, level)
 }
 
-/// Returns the mean with its `BCa` interval; `None` if there are too few processes for the interval to cover about as often as it claims.
+/// Returns the mean with its `BCa` interval; `None` if there are too few processes for the interval to be reliable.
 fn mean_bca(
     measurement: &Measurement,
     processes: &[Vec<f64>],
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_samples_by_nearest_rank() {
-        // Among 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
+        // By nearest rank among twenty values, the 5th percentile is the first value and the 95th the nineteenth.
         let times: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
         let record = record(vec![flat_process(0, 1000, &times)]).unwrap();
         assert_eq!(record.percentiles, [10.0, 50.0, 150.0, 190.0, 200.0]);
@@ -191,7 +192,7 @@ mod tests {
             record.margin_ns.unwrap(),
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
-        // On a logarithmic scale the error is sqrt(2) / 104.
+        // On a logarithmic scale, the standard error is sqrt(2) / 104.
         let shown = record.mean_of_processes.unwrap();
         near(shown.estimate, 104.0);
         near(
@@ -199,7 +200,7 @@ mod tests {
             (std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7 / 104.0).exp(),
         );
         near(shown.lower * shown.upper, 104.0 * 104.0);
-        // The samples are 20 above and below: np.std(x, ddof=1) / 104
+        // The samples lie 20 above and 20 below these means, so the expected value is np.std(x, ddof=1) / 104.
         near(record.cv.unwrap(), 0.204_727_172_085_529_65);
     }
 

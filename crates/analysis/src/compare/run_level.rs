@@ -1,7 +1,7 @@
 //! The test that decides about stored runs: a prediction interval between runs.
 //!
-//! If low quantiles are compared, the value of a run is that of its fastest process: a slow spell of the host that covers whole processes does not
-//! move this floor as long as one process escapes it. If medians are compared, the value of a run is the mean of its processes.
+//! If low quantiles are compared, the value of a run is that of its fastest process. Slow spells of the host that cover whole processes do not move
+//! this floor, as long as one process escapes them. If medians are compared, the value of a run is the mean of its processes.
 
 use super::question::HostClass;
 use crate::model::Side;
@@ -13,16 +13,16 @@ const PRIOR_DF: f64 = 4.0;
 /// How the value of a run is computed from its process values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunValue {
-    /// The smallest one.
+    /// The smallest process value.
     Floor,
-    /// Their mean.
+    /// The mean of the process values.
     Mean,
 }
 
 /// A run, reduced to the values of its processes.
 #[derive(Debug, Clone)]
 pub(super) struct RunValues {
-    /// One logarithm for each process.
+    /// The value of each process, a logarithm.
     pub processes: Vec<f64>,
 }
 
@@ -53,9 +53,9 @@ impl RunValues {
 /// A floor that only one process came near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LoneFloor {
-    /// The side that it belongs to.
+    /// The side that the floor belongs to.
     pub side: Side,
-    /// How far the next process lies above it, a difference of logarithms.
+    /// How far the next process lies above the floor, a difference of logarithms.
     pub gap: f64,
 }
 
@@ -70,20 +70,20 @@ pub(super) struct RunLevel {
     pub standard_error: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Standard deviation between runs, pooled from the prior and the measured runs.
+    /// Standard deviation between runs, pooled from the prior and the runs that were measured.
     pub run_sd: f64,
-    /// The floor whose uncertainty sets the standard error, if it exceeds the drift between runs.
+    /// The floor that determines the standard error, if its uncertainty exceeds the drift between runs.
     pub lone_floor: Option<LoneFloor>,
 }
 
 impl RunLevel {
     /// Estimates the difference of `candidate` from the reference, with its standard error SE.
     ///
-    /// The variance between runs is `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`, with df = nu0 + m - 1, where
-    /// s0 is the prior standard deviation and nu0 its degrees of freedom. The runs of each level in `earlier` add their squares about the mean of
-    /// that level, and one degree of freedom less than their number. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within
-    /// runs: for floors `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new + s_base^2 / k_base` over k
-    /// processes.
+    /// The variance between runs is `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`. It has df = nu0 + m - 1
+    /// degrees of freedom. Here s0 is the prior standard deviation and nu0 its degrees of freedom. Each level in `earlier` adds the squares of its
+    /// runs about their mean, and one degree of freedom less than its number of runs. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the
+    /// uncertainty within runs. For floors it is `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new +
+    /// s_base^2 / k_base` over k processes.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(
@@ -138,7 +138,7 @@ impl RunLevel {
         student_t::cdf((self.difference + threshold) / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns half the width of the two-sided interval whose one-sided level is `level`.
+    /// Returns half the width of the interval with this one-sided level on each side.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::upper_quantile(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
@@ -161,19 +161,19 @@ pub(super) fn pool_run_variance(
 
 /// The distances between the two fastest processes of each run, which measure how uncertain the floors are.
 ///
-/// A floor lies above the true one by about as much as the next process lies above it: for exponential noise the first spacing of k values has mean b
-/// / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD. A single gap is a poor estimate and
-/// may be small by chance, so every gap counts at least as the usual one: the uncertainty of a floor is u = max(gap, usual gap).
+/// A floor lies above the true floor by about as much as the next process lies above it. For exponential noise, the first spacing of k values has
+/// mean b / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937). For five normal values both are 0.67 SD. A single gap is a poor
+/// estimate and may be small by chance, so every gap counts at least as much as the usual gap. The uncertainty of a floor is u = max(gap, usual gap).
 struct FloorGaps {
     candidate: f64,
     base: Vec<f64>,
-    /// The upper median of all gaps; with one run in the reference, the larger of the two.
+    /// The upper median of all gaps. With one run in the reference, it is the larger of the two gaps.
     usual: f64,
 }
 
 impl FloorGaps {
     fn from_runs(candidate: &RunValues, averaged: &[RunValues]) -> Self {
-        // A single process has no gap. Assume the typical distance of the other runs' processes from their floors.
+        // A single process has no gap. Instead, use the typical distance of the other runs' processes from their floors.
         let (squares, count) = averaged
             .iter()
             .chain([candidate])
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn variances_of_processes_are_pooled_by_their_degrees_of_freedom() {
-        // Variance 1 with two degrees of freedom and variance 8 with one.
+        // The variances are 1 with two degrees of freedom and 8 with one.
         let runs = [run(&[1.0, 2.0, 3.0]), run(&[10.0, 14.0]), run(&[5.0])];
         close(process_variance(&runs), (2.0 * 1.0 + 8.0) / 3.0);
         close(process_variance(&runs[2..]), 0.0);
@@ -268,7 +268,7 @@ mod tests {
         let host = HostClass::Dedicated;
         let found =
             RunLevel::estimate(&candidate, &base, &base, &[], RunValue::Mean, host).unwrap();
-        // Variances of .02 and .08, over two processes and four.
+        // The variances are .02 and .08, over two and four processes.
         close(found.standard_error, 0.03_f64.sqrt());
     }
 
@@ -280,7 +280,7 @@ mod tests {
         close(level.standard_error, 0.03 * 2.0_f64.sqrt());
         close(level.df, 4.0);
         close(level.difference, 0.1);
-        // stats.t.ppf(.99, 4) = 3.7469473879791968: on a shared host with a threshold of 2 %, a change of about +20 % can be called.
+        // stats.t.ppf(.99, 4) = 3.7469473879791968. On a shared host with a threshold of 2 %, the smallest change that can be called is about +20 %.
         close(
             level.margin(0.01),
             3.746_947_387_979_197 * level.standard_error,
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_drift_seen_between_runs_is_that_of_their_floors() {
-        // The floors are 0, .01 and .02 again; the means lie far apart.
+        // The floors are 0, .01 and .02, but the means lie far apart.
         let runs = [
             run(&[0.0, 0.0, 0.3, 0.3, 0.3]),
             run(&[0.01; 5]),
@@ -386,7 +386,7 @@ mod tests {
         close(level.standard_error, (0.15_f64.powi(2) / 3.0 / 3.0).sqrt());
         let base = [gap(0.1), gap(0.2), gap(0.3)];
         let level = floors(&gap(0.0), &base, &base, HostClass::Dedicated);
-        // The upper median of 0, .1, .2 and .3 is .2: it replaces the smaller gaps of the new run and of the first base run.
+        // The upper median of 0, .1, .2 and .3 is .2. It replaces the smaller gaps of the new run and of the first base run.
         let expected = 0.04 + (0.04 + 0.04 + 0.09) / 3.0 / 3.0;
         close(level.standard_error, f64::sqrt(expected));
     }
@@ -396,7 +396,7 @@ mod tests {
         let single = run(&[0.0]);
         let base = [run(&[0.0, 0.0, 0.1, 0.2, 0.2])];
         let level = floors(&single, &base, &base, HostClass::Shared);
-        // sqrt((.1^2 + .2^2 + .2^2) / 4), on both sides
+        // The floor of each side has an error of sqrt((.1^2 + .2^2 + .2^2) / 4) = .15.
         close(level.standard_error, 0.15 * 2.0_f64.sqrt());
         let alone = [run(&[0.0])];
         let nothing_known = floors(&single, &alone, &alone, HostClass::Shared);
@@ -455,7 +455,7 @@ mod tests {
         let gaps = FloorGaps::from_runs(&candidate, &base);
         close(gaps.variance(), 0.0);
         close(gaps.lone_floor().gap, 0.0);
-        // One process that lies .2 above its floor tells how far the lone ones may be above theirs.
+        // One process lies .2 above the floor of its run. So the lone processes may be .2 above their true floors.
         let base = [run(&[0.0]), run(&[0.1, 0.3])];
         let gaps = FloorGaps::from_runs(&candidate, &base);
         close(gaps.variance(), 0.2_f64.powi(2) * 1.5);

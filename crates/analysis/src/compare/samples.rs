@@ -1,8 +1,8 @@
-//! Descriptions that treat each sample as an observation of its own, after an outlier policy: the summary that `NBenchmark` and the serializer
-//! methodology give for one process.
+//! Descriptions that treat each sample as an observation of its own, after an outlier policy. `NBenchmark` and the serializer methodology describe
+//! one process in this way.
 //!
-//! They decide nothing. Their intervals assume independent samples; the samples of one process need not be independent, and those of several
-//! processes are not if processes differ.
+//! No verdict depends on these descriptions. Their intervals assume independent samples. But the samples of one process may depend on each other, and
+//! samples of several processes are not independent if the processes differ.
 
 use super::estimate::Estimate;
 use super::filter::to_outlier_policy;
@@ -88,8 +88,8 @@ pub(super) fn serialize_by_name<S: Serializer>(
 }
 
 impl SampleDescription {
-    /// Describes all deciding samples of `measurement` together, by the policy and at the level of `decision`. Without a policy, describes the
-    /// samples that the filter of an import keeps. `None` without samples.
+    /// Describes all deciding samples of `measurement` together, by the outlier policy and at the level of `decision`. Without a policy, describes
+    /// the samples that the filter of an import keeps. `None` without samples.
     pub fn from_measurement(
         measurement: &Measurement,
         decision: &DecisionSettings,
@@ -128,7 +128,7 @@ impl SampleDescription {
         let cleaned = CleanedSample::clean(processes, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
-            // By default a percentile is a sample that was measured; the settings may choose another definition.
+            // By default a percentile is one of the measured samples; the settings may choose another definition.
             quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
             trimmed_error: analysis.trimmed_error,
             tail: TailSource::TreatedSample,
@@ -171,8 +171,8 @@ fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
     )
 }
 
-/// Returns the samples of each process that the policy of `decision` keeps, in nanoseconds per iteration; without a policy, those that the filter of
-/// an import keeps. Processes without samples are left out.
+/// Returns the samples of each process that the outlier policy of `decision` keeps, in nanoseconds per iteration. Without a policy, returns those
+/// that the filter of an import keeps. Processes without samples are left out.
 pub(super) fn used_processes(
     measurement: &Measurement,
     decision: &DecisionSettings,
@@ -196,7 +196,7 @@ fn first_sample_policy(
 
 /// Returns the number and the samples of each process that has samples.
 fn processes(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
-    // A policy replaces the filter of an import.
+    // An outlier policy replaces the filter of an import.
     let found = if decision.analysis.leaves_out() {
         let processes = measurement.processes.iter();
         let apart = is_first_apart(measurement);

@@ -1,4 +1,4 @@
-//! The data for drawing one measurement, in a picture of its own or on a page of many: density curves, quantiles, processes, samples.
+//! The data for drawing one measurement, in a picture of its own or on a page with many: density curves, quantiles, processes and samples.
 //!
 //! This module computes only numbers, which the output layers draw. Each side of a comparison has its own range, because the sides may be far apart.
 //! Nothing here decides a verdict.
@@ -10,13 +10,13 @@ use perfcheck_stats::{
     relative_change_resamples, sample_variance, silverman_bandwidth,
 };
 
-/// Number of points of the density of resampled changes, which is smooth.
+/// Number of points of the density of resampled changes. The density is smooth, so few points are enough.
 const CHANGE_POINTS: usize = 48;
 /// Number of resamples of the change. Their density is drawn; no bound is computed from them.
 const RESAMPLES: usize = 4_000;
 /// Share of the samples of a linear phase that are assumed to be undisturbed.
 const MOSTLY_UNDISTURBED: f64 = 0.7;
-/// Share of the resamples at either end that may be outside of the picture.
+/// Share of the resamples at each end that may lie outside of the picture.
 const TAIL: f64 = 0.001;
 
 /// The probabilities of [`Shape::quantiles`]: steps of 2.5 %, with further ones in the tails.
@@ -95,7 +95,7 @@ pub struct ProcessShape {
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
     pub quartiles: [f64; 3],
-    /// The density of its samples over their main range, within the range drawn for all; without heights if there are many processes.
+    /// The density of its samples over their main range, within the range drawn for all processes. Without heights if there are many processes.
     pub density: Curve,
 }
 
@@ -194,7 +194,7 @@ pub struct SlopedRamp<'r> {
 
 impl SlopedRamp<'_> {
     /// Returns the time in nanoseconds up to which these ramps are drawn in one picture. Interrupted samples may take ten times as long as all
-    /// others, and they raise the slope, too: a picture that included them would show nothing else.
+    /// others, and they raise the slope, too. A picture that reached up to them would show nothing else.
     pub fn drawn_height(sides: &[Self]) -> f64 {
         let most = |of: fn(&Self) -> f64| sides.iter().map(of).fold(0.0, f64::max);
         let undisturbed = most(|side| side.ramp.undisturbed);
@@ -256,7 +256,7 @@ impl ChangeShape {
 }
 
 /// Returns the bandwidth of the density of resampled changes; `None` if they do not spread. Resamples of few processes take few distinct values, so a
-/// curve with a small bandwidth would look like a comb.
+/// small bandwidth would make the curve look like a comb.
 fn bandwidth(changes: &[f64]) -> Option<f64> {
     let centre = mean(changes)?;
     let sd = sample_variance(changes)?.sqrt();
@@ -288,9 +288,10 @@ fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
     samples.iter().step_by(every).copied().collect()
 }
 
-/// The drawn range is based on the shortest interval that contains this share of the samples: up to a quarter of them may be interruptions.
+/// The drawn range is based on the shortest interval that contains this share of the samples, because up to a quarter of them may be interruptions.
 const CLOSE: f64 = 0.75;
-/// Samples farther from that interval than this many of its widths are counted but not drawn. Samples of a normal distribution practically never are.
+/// Samples are counted but not drawn if they are farther from that interval than this many of its widths. Samples of a normal distribution
+/// practically never are.
 const REACH: f64 = 2.0;
 
 /// The density of values over a range.
@@ -344,8 +345,8 @@ impl Curve {
 }
 
 /// Returns the range to draw: from the smallest to the largest value near the shortest interval that contains three quarters of the values, with some
-/// room on both sides. Quartiles would not do: on a busy host nearly a quarter of the samples may lie far above the rest, and the upper quartile with
-/// them.
+/// room on both sides. Quartiles would not do. On a busy host, nearly a quarter of the samples may lie far above the rest, and the upper quartile
+/// could lie among them.
 pub(super) fn drawn_range(sorted: &[f64]) -> Option<Interval> {
     let Interval { lower, upper } = shortest_interval(sorted)?;
     let reach = REACH * (upper - lower);
@@ -409,7 +410,7 @@ mod tests {
             flat_process(0, 1000, &[104.0, 101.0, 109.0]),
             flat_process(1, 1000, &[102.0, 130.0, 103.0]),
         ]);
-        // The third of six, not the mean of the third and the fourth.
+        // The median by nearest rank is the third of six, not the mean of the third and the fourth.
         assert_eq!(
             Shape::from_measurement(&measured, &REDUCED)
                 .unwrap()
@@ -506,10 +507,11 @@ mod tests {
         };
         let tallest = interrupted.with_slope(150.0);
         let reaches = SlopedRamp::drawn_height(&[tallest]) / ramp.elapsed;
-        // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
+        // The undisturbed side is drawn up to a twentieth above 200 iterations of 100 ns. The interrupted side is drawn up to a fifth and a twentieth
+        // above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
-        // With two sides, the taller one determines the top.
+        // With two sides, the taller side determines the top.
         assert_eq!(
             SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
             reaches
@@ -656,7 +658,7 @@ mod tests {
 
     #[test]
     fn a_value_is_drawn_up_to_two_widths_of_the_closest_three_quarters_away() {
-        // Eight of ten values are 7 apart at most, so values from 14 below them to 14 above them are drawn.
+        // The eight closest of ten values span 7, so values from 14 below them to 14 above them are drawn.
         let range = |least: f64, most: f64| {
             let mut values: Vec<f64> = (0..8).map(|i| 100.0 + f64::from(i)).collect();
             values.insert(0, least);
@@ -688,7 +690,7 @@ mod tests {
             let ramp = Ramp::from_measurement(measured, 103.0, usize::MAX);
             ramp.map(|ramp| ramp.undisturbed)
         };
-        // A quarter above 200 iterations of 100 ns.
+        // The longest undisturbed time is a quarter above 200 iterations of 100 ns.
         assert_eq!(undisturbed(&measured), Some(25_000.0));
         let linear = &mut measured.processes[0].series.linear;
         linear.extend([Sample::from((0, Nanos(7))); 20]);

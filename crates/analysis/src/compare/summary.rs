@@ -13,10 +13,11 @@ use perfcheck_stats::{
     r_squared_through_origin, sample_variance, student_t, two_groups,
 };
 
-/// Least number of processes for an interval of the median absolute deviation. With fewer, every method for a 95 % interval covers less than 93 %.
+/// The interval of the median absolute deviation needs at least this many processes. With fewer, every 95 % interval would contain the true value
+/// less than 93 % of the time.
 const FEWEST_FOR_MAD: usize = 12;
 
-/// A mode has at least this share of the samples; a few disturbed ones are not a mode.
+/// A mode has at least this share of the samples, so a few disturbed samples are not a mode.
 const LEAST_MODE_SHARE: f64 = 0.1;
 
 /// Statistics of the samples that decide (those of the flat phase, or else of the linear one), in nanoseconds per iteration. Intervals are over
@@ -74,7 +75,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns how many samples were compared with Tukey's fences. That includes outliers that a filter left out, but no warm-up repetitions.
+    /// Returns how many samples were compared with Tukey's fences. That includes outliers that a filter left out, but no repetitions that it left out
+    /// as warm-up.
     pub fn labeled_samples(&self) -> usize {
         self.left_out.map_or(self.samples, |left_out| {
             (left_out.counts.runs + left_out.counts.outliers_removed) as usize
@@ -162,7 +164,7 @@ pub(super) fn modal_value_if_several(values: &[f64], thresholds: &Thresholds) ->
     modal.filter(|value| *value >= thresholds.several_modes)
 }
 
-/// Returns two modes if the interval of the median covers both; they explain why it is wide.
+/// Returns two modes if the interval of the median covers both. Then they explain why it is wide.
 fn modes_within_interval(
     pooled: &[f64],
     median: &Estimate,
@@ -285,9 +287,9 @@ impl Intervals<'_> {
 
     /// Returns the median of all samples, and the coverage of its interval if that is based on ranks.
     ///
-    /// With many processes the interval is from the bootstrap. With fewer it is based on the ranks of the processes' medians, or of the samples of a
-    /// single process. Such an interval holds for any distribution. The alternatives fail there: resampling does not move a median of whole
-    /// nanoseconds, and the jackknife of a median is not consistent.
+    /// With many processes the interval comes from the bootstrap. With fewer, it is based on the ranks of the processes' medians, or of the samples
+    /// of a single process, and holds for any distribution. The alternatives fail there: resampling does not move a median of whole nanoseconds, and
+    /// the jackknife of a median is not consistent.
     fn median(&self, processes: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
         let values = match processes {
             [only] => only.clone(),
@@ -312,7 +314,7 @@ impl Intervals<'_> {
         (median, by_ranks.map(|found| found.coverage))
     }
 
-    /// Returns the standard deviation. It gets no Student's interval, which covers too rarely even for a hundred processes.
+    /// Returns the standard deviation. It has no Student's interval, because that contains the true value too rarely even for a hundred processes.
     fn sd(&self, clusters: &[&[f64]], estimate: f64) -> Estimate {
         match self.method(clusters.len()) {
             IntervalMethod::StudentT => Estimate::unbounded(estimate),
@@ -320,7 +322,8 @@ impl Intervals<'_> {
         }
     }
 
-    /// Returns the median absolute deviation. For single samples it is bootstrapped, because leaving out one of them hardly ever changes it.
+    /// Returns the median absolute deviation. For single samples its interval comes from the bootstrap: the jackknife fails, because leaving out one
+    /// sample hardly ever changes this statistic.
     fn mad(&self, clusters: &[&[f64]]) -> Estimate {
         let statistic = ClusterMad::new(clusters);
         let is_of_singles = clusters.iter().all(|samples| samples.len() == 1);
@@ -339,7 +342,7 @@ impl Intervals<'_> {
     }
 }
 
-/// Returns the units of resampling: processes, or the samples of a single process.
+/// Returns the units of resampling: the processes, or the samples if there is only one process.
 pub(super) fn resampling_units<T>(processes: &[Vec<T>]) -> Vec<&[T]> {
     match processes {
         [only] => only.chunks(1).collect(),
@@ -353,7 +356,7 @@ fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let of_logarithms = TInterval::compute(&logarithms, level).map(|found| {
         if found.margin == 0.0 {
-            // Converting to the logarithm and back may add a rounding error.
+            // Return the value itself: converting to the logarithm and back may add a rounding error.
             return Interval::around(values[0], 0.0);
         }
         let Interval { lower, upper } = found.interval();
@@ -376,7 +379,7 @@ fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
     r_squared_through_origin(&x, &y)
 }
 
-/// Returns the mean intercept of the processes' ramps if its t interval over processes is above 0.
+/// Returns the mean intercept of the processes' ramps, if the whole t interval over processes is above 0.
 fn estimate_overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
     let intercepts: Vec<f64> = ramps
         .iter()
@@ -414,8 +417,8 @@ mod tests {
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));
-        // Process means run from 101 to 105, so without one of them the mean is 103.5, 103.25, 103, 102.75 or 102.5. Their logarithms have a
-        // jackknife error of sqrt(4/5 sum of squared deviations) = 0.006865167; times t(.975, 4) = 2.7764451051977987 it is 0.019060760.
+        // The process means are 101 to 105, so without one of them the mean is 103.5, 103.25, 103, 102.75 or 102.5. The logarithms of these have a
+        // jackknife error of sqrt(4/5 sum of squared deviations) = 0.006865167. Times t(.975, 4) = 2.7764451051977987, this is 0.019060760.
         assert!(
             (summary.mean.lower - 103.0 / 0.019_060_760_f64.exp()).abs() < 1e-6,
             "{:?}",
@@ -480,7 +483,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_median_is_one_of_ranks_and_of_fewer_than_six_processes_students() {
-        // Whole nanoseconds: 1 - 2 * stats.binom.cdf(0, 6, .5) = 0.96875
+        // The samples are whole nanoseconds. The coverage is 1 - 2 * stats.binom.cdf(0, 6, .5) = 0.96875.
         let six = summary(one_sample_each(&[5.0, 6.0, 7.0, 5.0, 6.0, 7.0])).unwrap();
         let Estimate {
             estimate,
@@ -494,14 +497,14 @@ mod tests {
         assert_eq!((five.median.estimate, five.median_coverage), (102.0, None));
         near(five.median.lower, 98.431_153_598_057_85);
         near(five.median.upper, 108.075_687_569_263_41);
-        // Without logarithms the values are used as they are, and no time is below 0.
+        // A time of 0 has no logarithm, so the values are used as they are. The lower bound is not below 0.
         let zeros = summary(one_sample_each(&[0.0, 1.0, 2.0])).unwrap();
         assert_eq!((zeros.median.estimate, zeros.median.lower), (1.0, 0.0));
     }
 
     #[test]
     fn a_ramp_gives_slope_linearity_and_overhead() {
-        // 50 ns per iteration, and 400 ns per sample plus a few that differ by process.
+        // Each iteration takes 50 ns. A sample takes 400 ns more, plus a few that differ by process.
         let processes = (0..5)
             .map(|k| {
                 with_ramp(
@@ -534,8 +537,8 @@ mod tests {
             })
             .collect();
         assert_eq!(summary(processes).unwrap().overhead_ns, None);
-        // Intercepts of 10, 60 and 110: 60 plus or minus 4.303 times 50 over the root of 3. With half the level, or with 1.886 times, the interval
-        // would be above 0.
+        // The intercepts are 10, 60 and 110, so the interval is 60 plus or minus 4.303 times 50 over the root of 3. With half the level, or with a
+        // factor of 1.886, the interval would be above 0.
         let processes = (0..3)
             .map(|k| {
                 let intercept = 10.0 + 50.0 * f64::from(k);
@@ -547,7 +550,7 @@ mod tests {
 
     #[test]
     fn no_time_is_below_zero_however_far_apart_the_processes_are() {
-        // Processes at 5.4 and at 10 us.
+        // Some processes take 5.4 us, the others 10 us.
         let at = [5_400.0, 10_000.0, 5_410.0, 10_020.0, 10_010.0];
         let processes = |spread: f64| {
             (at.iter().zip(0..))
@@ -566,7 +569,7 @@ mod tests {
             (found.mean.lower * found.mean.upper).sqrt(),
             found.mean.estimate,
         );
-        // The middle sample of each group: 40 samples between 5,400 and 5,429, and 60 between 10,000 and 10,039.
+        // Each mode is the middle sample of its group: 40 samples lie between 5,400 and 5,429, and 60 between 10,000 and 10,039.
         let [fast, slow] = found.modes.unwrap();
         assert!((5_414.0..5_416.0).contains(&fast) && (10_019.0..10_021.0).contains(&slow));
         // A single mode is not reported.
@@ -613,7 +616,8 @@ mod tests {
 
     #[test]
     fn an_overhead_is_shown_whose_t_interval_over_processes_lies_above_zero() {
-        // Intercepts of 4 to either side of their mean: an error of 4 / sqrt(3), which times stats.t.ppf(.975, 2) = 4.302653 is 9.94.
+        // The intercepts are 4 below their mean, at it, and 4 above it. Their standard error is 4 / sqrt(3), and stats.t.ppf(.975, 2) = 4.302653
+        // times this error is 9.94.
         let overhead_of = |mean: f64| {
             let ramp = |intercept: f64| -> Vec<(f64, f64)> {
                 (1..=4)

@@ -1,7 +1,7 @@
 //! The history of a benchmark over runs: its values, its levels, where they changed, and the expected range of the next value.
 //!
-//! Pure: it takes values in the order of their runs, from any source, all computed in the same way so that they can be compared. It describes a
-//! history and decides no verdict. docs/internals/src/statistics/history.md describes the method.
+//! Pure: it takes values in the order of their runs, from any source. All values must be computed in the same way, so that they can be compared. It
+//! describes a history and decides no verdict. docs/internals/src/statistics/history.md describes the method.
 
 use serde::Serialize;
 use std::ops::{Range, RangeInclusive};
@@ -18,7 +18,7 @@ const MOST_RUNS: usize = 30;
 const FEWEST_DF: usize = 9;
 /// If a level has fewer values, none of them counts as an outlier.
 const FEWEST_FOR_FENCES: usize = 8;
-/// Probability that a value lies beyond one end of the band by chance.
+/// Probability that a value lies beyond one end of the band if nothing has changed.
 const BAND_LEVEL: f64 = 0.001;
 
 /// The value of a run.
@@ -28,9 +28,9 @@ pub struct TrendPoint {
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
     pub accepted: bool,
-    /// Whether the run was measured side by side and its value follows from such measurements. Its value is ignored in the search for level changes.
+    /// Whether the value follows from side-by-side measurements of the run. Then the search for level changes ignores it.
     pub is_placed: bool,
-    /// Half the width of the interval of the change, a logarithm, if side-by-side measurements show that a level begins here; otherwise `None`.
+    /// If side-by-side measurements show that a level begins here: half the width of the interval of the change, a logarithm. Otherwise `None`.
     pub shown: Option<f64>,
 }
 
@@ -54,7 +54,7 @@ pub struct Trend {
     pub band: Option<Band>,
     /// The position of the newest value relative to the band.
     pub newest: Position,
-    /// Indices of disturbed runs: their values are so far from the others of their level that level and noise are computed without them.
+    /// Indices of disturbed runs. Their values are so far from the others of their level that level and noise are computed without them.
     pub strays: Vec<usize>,
     /// Standard deviation between the runs of a level, in logarithms; `None` if each level has only one run.
     pub run_sd: Option<f64>,
@@ -183,8 +183,8 @@ impl Trend {
     }
 
     /// Returns how far the present level has moved from the value of one earlier run (such as a baseline), with the interval at `confidence_level`.
-    /// It averages the newest 30 runs of the level after that run, so it shows creeping change, which no single run does. `points` must be those of
-    /// this history. `None` if the value of that run is unknown or no later run counts.
+    /// It averages the newest 30 runs of the level that come after that run, so it shows creeping change that no single run shows. `points` must be
+    /// those of this history. `None` if the value of that run is unknown or no later run counts.
     pub fn change_since(
         &self,
         points: &[TrendPoint],
@@ -219,7 +219,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// Pools the drift over levels: a step does not change the noise.
+    /// Pools the drift over levels, because a step does not change the noise.
     fn from_levels<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
         let (mut squares, mut df) = (0.0, 0);
         for level in levels {
@@ -234,7 +234,8 @@ impl Noise {
         }
     }
 
-    /// Returns t s sqrt(`variances`), with the variances in units of the variance of one run; infinite if the drift is unknown.
+    /// Returns t s sqrt(`variances`), where s is the standard deviation of one run and `variances` is in units of its square. Infinite if the drift
+    /// is unknown.
     fn half_width(self, variances: f64, one_sided: f64) -> f64 {
         let t = student_t::upper_quantile(one_sided, self.df as f64);
         match (t, self.run_sd) {
@@ -252,7 +253,8 @@ fn level_mean(values: &[f64]) -> f64 {
     mean(values).unwrap_or(f64::NAN)
 }
 
-/// Finds where levels begin: at steps that the series shows or the user accepted, except steps that are too small to count.
+/// Finds where levels begin: at steps that the series shows, that the user accepted, or that side-by-side measurements show. Steps that are too small
+/// do not count.
 fn find_level_starts(
     points: &[TrendPoint],
     values: &[f64],
@@ -284,7 +286,7 @@ fn find_level_starts(
         .skip(1)
         .filter(|(_, point)| known(point))
     {
-        // The index of a change point is uncertain by a run or two; acceptances and side-by-side measurements are exact.
+        // The index of a change point is uncertain by a run or two, so an acceptance or a side-by-side measurement near it replaces it.
         let near = |border: &Border| border.at.abs_diff(at) < search.least;
         let p_value = borders
             .iter()
@@ -310,7 +312,7 @@ fn find_level_starts(
             None => return borders,
             Some(place) => {
                 let gone = borders.remove(place);
-                // The user accepted the level some runs after it had begun.
+                // The user accepted the level some runs after it had begun, so the acceptance belongs to the beginning before.
                 if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
                     borders[before].accepted = true;
                 }
@@ -330,8 +332,8 @@ fn level_spans(borders: &[Border], count: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), three interquartile ranges beyond the quartiles, and at
-/// least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values all are trusted.
+/// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), which lie three interquartile ranges beyond the quartiles,
+/// or at least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values, all are trusted.
 fn outlier_fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
     let outer = TukeyFences::from_samples(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
     outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
@@ -429,8 +431,8 @@ pub struct RunSeries {
     /// The statistic of each process; `None` if no run has usable samples.
     pub location: Option<Location>,
     /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, and for a run that cannot be
-    /// compared with the newest one. That is so if only one of the two was measured with a flat phase, or if the run has less than half as many
-    /// samples per process (a low quantile depends on their number).
+    /// compared with the newest run. A run cannot be compared if only one of the two was measured with a flat phase. It cannot either if it has less
+    /// than half as many samples per process, because a low quantile depends on their number.
     pub values: Vec<Option<f64>>,
 }
 
@@ -475,12 +477,12 @@ impl RunSeries {
 enum RunEvidence {
     /// Its samples.
     Samples(RunTimes),
-    /// The values kept after the samples were removed, computed from all of them.
+    /// The values that were computed from all samples, and kept when these were removed.
     Point(RunPoint),
 }
 
 impl RunEvidence {
-    /// Collects the usable samples, or else the values kept after samples were removed; `None` without either.
+    /// Collects the usable samples, or else the values that were kept when samples were removed. `None` without either.
     fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {
@@ -511,7 +513,7 @@ impl RunEvidence {
         }
     }
 
-    /// Returns the value of the run, from the first `count` samples of each process if there are samples.
+    /// Returns the value of the run. If there are samples, it is computed from the first `count` samples of each process.
     fn value(&self, location: Location, count: usize) -> Option<f64> {
         match self {
             Self::Samples(run) => {
@@ -526,7 +528,7 @@ impl RunEvidence {
     }
 }
 
-/// Returns the values to keep of a measurement whose samples are removed.
+/// Returns the values to keep when the samples of `measurement` are removed.
 pub fn run_point(measurement: &Measurement) -> RunPoint {
     match RunEvidence::from_measurement(measurement) {
         Some(RunEvidence::Point(point)) => point,

@@ -8,7 +8,7 @@ const RULES: TrendRules = TrendRules {
     seed: 5,
 };
 
-/// Creates values around the given levels (a factor each) that deviate by up to 1 %, always in the same way.
+/// Creates values around the given levels (a factor each). The values deviate by up to 1 %, always in the same way.
 fn points(levels: &[(usize, f64)]) -> Vec<TrendPoint> {
     let strays = [0.004, -0.007, 0.009, 0.0, -0.003, 0.006, -0.01, 0.001];
     let factors = levels
@@ -40,7 +40,7 @@ fn a_level_without_a_change_has_a_band_that_the_newest_value_keeps() {
     assert_eq!(course.levels[0].step, None);
     assert_eq!(course.newest, Position::Within);
     let band = course.band.unwrap();
-    // The s of these deviations is about 0.65 %, t(18, .999) = 3.61.
+    // The standard deviation of these values is about 0.65 %, and t(18, .999) = 3.61.
     assert!(
         (band.upper / band.value - 1.0 - 0.0241).abs() < 0.002,
         "{band:?}"
@@ -108,7 +108,7 @@ fn a_value_outside_the_band_is_told_once_and_twice() {
     assert_eq!(with(&[(1, 0.7)]), Position::BelowOnce);
     assert_eq!(with(&[(2, 0.7)]), Position::BelowTwice);
     assert_eq!(with(&[(1, 1.3), (1, 1.0)]), Position::Within);
-    // One value above and one below are not twice on one side.
+    // A value above the band and one below it are not twice on the same side.
     assert_eq!(with(&[(1, 1.3), (1, 0.7)]), Position::BelowOnce);
 }
 
@@ -152,7 +152,7 @@ fn few_values_have_no_band_and_none_have_no_level() {
 
 #[test]
 fn creeping_change_shows_against_a_run_of_long_ago() {
-    // Three per mille per run: no single step counts.
+    // Each run adds three per mille, so no single step counts.
     let mut creeping = points(&[(20, 1.0)]);
     for (at, point) in creeping.iter_mut().enumerate() {
         point.value += 0.003 * at as f64;
@@ -164,7 +164,7 @@ fn creeping_change_shows_against_a_run_of_long_ago() {
     let course = Trend::from_points(&steady, &RULES, "b");
     let none = course.change_since(&steady, 0, 0.95).unwrap();
     assert!(none.lower < 0.0 && 0.0 < none.upper, "{none:?}");
-    // The interval of one value against the mean of nineteen others.
+    // The interval is that of one value against the mean of nineteen others.
     let t = student_t::upper_quantile(0.025, course.df as f64).unwrap();
     let half = t * course.run_sd.unwrap() * (1.0_f64 + 1.0 / 19.0).sqrt();
     let found = (none.upper.ln_1p() - none.lower.ln_1p()) / 2.0;
@@ -183,7 +183,7 @@ fn the_same_values_give_the_same_course_and_names_have_random_numbers_of_their_o
 
 #[test]
 fn fences_are_tukeys_and_no_nearer_to_the_quartiles_than_the_tolerance() {
-    // The quartiles are 4.75 and 14.25; the fences are three times 9.5 beyond them.
+    // The quartiles are 4.75 and 14.25, and the fences lie three times 9.5 beyond them.
     let values: Vec<f64> = (0..20).map(f64::from).collect();
     assert_eq!(outlier_fences(&values, 1.0), -23.75..=42.75);
     assert_eq!(outlier_fences(&values, 40.0), 4.75 - 40.0..=14.25 + 40.0);

@@ -83,7 +83,7 @@ struct LimitedRow<'r, 'm> {
     value: LimitedValue<'r>,
 }
 
-/// Returns how many different values share the level. Two limits on the same value of a benchmark need only one interval.
+/// Returns how many different values share the level. Two limits on the same value of a benchmark share one interval.
 fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = limited_rows
         .iter()
@@ -108,21 +108,21 @@ enum NumberLookup<'a> {
     NotCompared,
 }
 
-/// A value that is checked against a limit, still without its interval: the confidence level is divided among all uncertain values that are checked,
-/// and their number is known only when all have been collected.
+/// A value that is checked against a limit, before its interval is computed. All uncertain values that are checked share the confidence level, and
+/// their number is known only when all have been collected.
 enum LimitedValue<'a> {
-    /// The change of the verdict, at the verdict's own level; or a count that does not vary.
+    /// The change that the verdict is about, at the verdict's own level; or the change of a count that does not vary.
     Settled(Estimate),
     /// A change with its uncertainty.
     Change(Uncertainty),
     /// A value of the run itself.
     Value(&'a Measurement, Statistic),
-    /// A change of counts that vary, with the p of its test.
+    /// A change of a count that varies, with the p of its test.
     CountsOfBenchmark(CountChange),
 }
 
 impl LimitedValue<'_> {
-    /// Reports whether the value uses a share of the level.
+    /// Reports whether the value takes a share of the level.
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
             Self::Settled(_) => false,
@@ -135,8 +135,8 @@ impl LimitedValue<'_> {
         }
     }
 
-    /// Returns the value with its interval if `family` values share the level, and the shared level if the value uses a share of it. A change of
-    /// counts that the test does not show has no bounds.
+    /// Returns the value with its interval if `family` values share the level. If the value takes a share of the level, the shared level is returned,
+    /// too. A change of a count has no bounds unless the test shows the change.
     fn with_interval(
         &self,
         family: usize,
@@ -215,7 +215,7 @@ fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedVal
     }
 }
 
-/// Returns a change without uncertainty. A change from zero exceeds every percentage.
+/// Returns a change without uncertainty. A change from zero is infinite, so it exceeds every percentage.
 fn certain_change(count: &CountChange) -> Estimate {
     let relative = count.relative();
     Estimate {
@@ -263,7 +263,7 @@ mod tests {
         run
     }
 
-    /// Checks limits for benchmarks that are slower by these factors than one stored run, on a dedicated machine.
+    /// Checks limits for benchmarks that are slower than one stored run by these factors, on a dedicated machine.
     fn kept(limits: &[&str], factors: &[f64]) -> LimitReport {
         kept_where(limits, factors, |_| ())
     }
@@ -326,14 +326,14 @@ mod tests {
         check_limits(&rows, limits.iter(), &decision)
     }
 
-    /// Returns the factors of one benchmark that is 12 % slower, and of `others` that are not slower.
+    /// Returns the factors of one benchmark that is 12 % slower, and of `others` more that are not slower.
     fn one_of(others: usize) -> Vec<f64> {
         let mut factors = vec![1.12];
         factors.extend(vec![1.0; others]);
         factors
     }
 
-    /// Returns the remark on the one of fifty benchmarks that is 12 % slower.
+    /// Returns the remark that `limit` does not decide about the benchmark `b0`, which is 12 % slower, among fifty benchmarks.
     fn undecided(limit: &str, is_change: bool) -> LimitNote {
         LimitNote::Undecided {
             text: limit.to_owned(),

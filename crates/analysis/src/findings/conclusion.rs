@@ -1,4 +1,4 @@
-//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. Only this module derives them from the rows.
+//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. Only this module derives these from the rows.
 //!
 //! When a conclusion moves to another store, the runs that it names get new numbers.
 
@@ -14,7 +14,7 @@ use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
 
-/// Changes below this fraction were seen between different layouts of the same code.
+/// Changes below this fraction have been measured between different layouts of the same code.
 const SMALL_CHANGE: f64 = 0.03;
 
 /// How much of a suite the rows cover.
@@ -36,7 +36,7 @@ pub struct GatePolicy<'a> {
     pub limits: Vec<&'a Limit>,
     /// The verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
-    /// Whether the user named the reference: then the command fails if nothing is comparable.
+    /// Whether the user named the reference. If so, the command fails if nothing is comparable.
     pub is_named: bool,
     /// Bench targets that failed before all of their benchmarks were known.
     pub failed_targets: Vec<FailedTarget>,
@@ -81,7 +81,7 @@ pub fn conclude<'m>(
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunNote::SmallChanges);
     }
-    // Drop remarks about builds that measured nothing: they explain no change.
+    // Drop remarks about builds without a measured benchmark, because they explain no change.
     basis.remarks.retain(|remark| {
         remark.builds().is_none_or(|builds| {
             rows.iter().any(|row| {
@@ -90,7 +90,7 @@ pub fn conclude<'m>(
             })
         })
     });
-    // Drop the remark that the reference could not be run again if there is no reference.
+    // If there is no reference, drop the remark that it could not be run again.
     let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
     basis.remarks.retain(|remark| {
         !matches!(remark, RunNote::StoredAlone { .. }) || rows.iter().any(has_reference)
@@ -114,7 +114,7 @@ pub fn conclude<'m>(
     }
 }
 
-/// Moves the functions whose cost changed (instructions or sampled time) to the front of each list of changed functions.
+/// In each list of changed functions, moves those with a changed cost (instructions or sampled time) to the front.
 fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
     let named = compared.flat_map(Comparison::functions);
@@ -156,7 +156,7 @@ impl Conclusion<'_> {
     }
 }
 
-/// The error for stored bytes that cannot be read: another version of the tool wrote them.
+/// Stored bytes cannot be read, because another version of the tool wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConclusionError(pub String);
 
@@ -204,8 +204,8 @@ impl<'a> Findings<'a> {
 }
 
 impl Conclusion<'_> {
-    /// Replaces the number of each run that the conclusion names with the one that `number` returns. `None` marks a run that the other store does not
-    /// have.
+    /// Replaces the number of each run that the conclusion names with the number that `number` returns. `None` means that the other store does not
+    /// have the run.
     pub fn renumber(&mut self, number: &mut dyn FnMut(RunId) -> Option<RunId>) {
         let mut again = |run: &mut Option<RunId>| *run = run.and_then(&mut *number);
         for row in &mut self.rows {
@@ -233,7 +233,7 @@ impl Conclusion<'_> {
             .collect()
     }
 
-    /// Adds a remark on the comparison as a whole, unless it is there already.
+    /// Adds a remark on the comparison as a whole, unless the conclusion has it already.
     pub fn add_remark(&mut self, remark: RunNote) {
         if !self.verdicts.remarks.contains(&remark) {
             self.verdicts.remarks.push(remark);
@@ -241,7 +241,7 @@ impl Conclusion<'_> {
     }
 }
 
-/// Renumbers the run that a remark names. Returns `None` if the other store does not have it: the remark is then meaningless.
+/// Renumbers the runs that a remark names. Returns `None` if the other store does not have a run without which the remark is meaningless.
 fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
     let mut known = |run: &mut RunId| {
         let mut found = Some(*run);
@@ -502,7 +502,7 @@ mod tests {
                 HostClass::Dedicated,
             );
             let rows = vec![Row::unmeasured(key, verdict, None)];
-            // No verdict makes the run fail.
+            // With this policy, no verdict makes the run fail.
             conclude(rows, basis, GatePolicy::verdicts_only(&[])).is_good()
         };
         assert!(is_good(Verdict::Unchanged) && is_good(Verdict::Improved));
@@ -535,7 +535,7 @@ mod tests {
         assert!(is_worse(Verdict::Regressed, None));
         assert!(is_worse(Verdict::Unchanged, Some(change)));
         assert!(is_worse(Verdict::Regressed, Some(change)));
-        // A value that is too large may have been so before.
+        // A value above its limit may have been above it before, so it does not show that the benchmark became worse.
         assert!(!is_worse(Verdict::Unchanged, Some(value)));
     }
 }

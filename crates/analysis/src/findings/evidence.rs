@@ -1,4 +1,4 @@
-//! The evidence of a run, and the one way from evidence to a conclusion.
+//! The evidence of a run, from which its conclusion is computed.
 
 use super::conclusion::{Conclusion, GatePolicy, conclude};
 use super::paired::PairedEvidence;
@@ -24,7 +24,7 @@ impl<'m> Evidence<'_, 'm> {
         }
     }
 
-    /// Describes the comparison whose results are `rows`.
+    /// Describes the comparison that gave `rows`.
     pub fn basis(&self, rows: &[Row<'_>]) -> ComparisonContext {
         match self {
             Self::Stored(stored) => stored.context(rows),

@@ -1,4 +1,5 @@
-//! Limits that benchmarks must keep, `[PATTERN=]STATISTIC:BOUND` as written after `--limit` and in Cargo.toml, and the results of checking them.
+//! Limits that benchmarks must keep, and the results of checking them. A limit is written `[PATTERN=]STATISTIC:BOUND`, after `--limit` or in
+//! Cargo.toml.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
@@ -133,7 +134,7 @@ pub struct ExceededLimit {
     /// The value found; its whole interval is above the limit.
     pub found: Estimate,
     /// The level of the interval or test, and the number of values that share it. `None` for counts that do not vary, and for the change that the
-    /// verdict rests on, which has a level of its own.
+    /// verdict is about, which has a level of its own.
     pub shared_level: Option<SharedLevel>,
 }
 
@@ -153,7 +154,7 @@ pub enum LimitNote {
         benchmarks: Vec<BenchmarkKey>,
         /// Number of values that share the level.
         family: usize,
-        /// Whether the limit is about the change: then a side-by-side measurement helps.
+        /// Whether the limit is about the change. If so, a side-by-side measurement helps.
         is_change: bool,
     },
 }
@@ -168,7 +169,8 @@ impl LimitReport {
         }
     }
 
-    /// Reports whether a change exceeds a limit. Such a run must not become a reference, because later runs would then pass.
+    /// Reports whether a change exceeds a limit. Such a run must not become a reference, because later runs would then be compared with the worse
+    /// level.
     pub(super) fn has_worsened(&self) -> bool {
         self.exceeded
             .iter()
@@ -179,13 +181,13 @@ impl LimitReport {
 impl FromStr for Limit {
     type Err = String;
 
-    /// Parses a limit of the command line, which is for all benchmarks that match its pattern.
+    /// Parses a limit of the command line, which applies to all benchmarks that match its pattern.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::parse(text, Scope::default())
     }
 }
 
-/// Parses a number with its unit. Times need one: a plain `2` could be seconds as well as nanoseconds.
+/// Parses a number with its unit. Times need a unit, because a plain `2` could be seconds as well as nanoseconds.
 fn parse_value(text: &str, unit: Unit) -> Result<f64, String> {
     let unit_at = text
         .find(|c: char| c.is_alphabetic() || c == 'µ')

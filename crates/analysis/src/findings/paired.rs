@@ -11,14 +11,14 @@ use crate::model::{
     Run, RunId, Sample, Side, Verdict,
 };
 
-/// From this ratio of CPU time to elapsed time on, the startup of the process cannot be the only cause.
+/// If the ratio of CPU time to elapsed time is at least this, the startup of the process cannot be the only cause.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
 /// The input for the rows of two builds that were measured side by side.
 pub struct PairedEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
-    /// For each benchmark whose base was the build of an earlier run, that run.
+    /// The earlier run whose build was the base, for each benchmark that reused such a build.
     pub earlier: &'a BTreeMap<BenchmarkKey, RunId>,
     /// The measurements of the base.
     pub base: &'a [Measurement],
@@ -28,7 +28,7 @@ pub struct PairedEvidence<'a, 'm> {
     pub plan: &'a Plan,
     /// The decision settings.
     pub decision: &'a DecisionSettings,
-    /// A noise threshold that the user set for all benchmarks, a fraction. With `None` each benchmark has its own.
+    /// A noise threshold that the user set for all benchmarks, a fraction. With `None`, each benchmark has its own threshold.
     pub noise_threshold: Option<f64>,
     /// Rows of benchmarks whose verdict needed no measurement.
     pub settled: &'a [Row<'static>],
@@ -136,7 +136,7 @@ impl<'m> PairedEvidence<'_, 'm> {
         self.cost?.get(key).copied()
     }
 
-    /// Returns the reference of a benchmark: the run whose build the base reused, or else the base itself.
+    /// Returns the reference of a benchmark: the earlier run whose build was the base, or else the run of the base.
     fn reference_runs(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
         let earlier = self.earlier.get(key).copied();
         vec![Some(earlier.unwrap_or(self.runs.base))]
@@ -184,21 +184,21 @@ impl<'m> PairedEvidence<'_, 'm> {
     }
 }
 
-/// Reports whether a benchmark has enough complete rounds for a verdict. Without failures any number is enough; with failures,
-/// [`Plan::FEWEST_ROUNDS`] are needed.
+/// Reports whether a benchmark has enough complete rounds for a verdict. If processes failed, [`Plan::FEWEST_ROUNDS`] are needed; otherwise, any
+/// number is enough.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty()
         || comparison.extent.processes_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
-/// Reports whether the base's failures are the only reason why a benchmark was not measured.
+/// Reports whether the benchmark has failures, and all of them on the side of the base.
 fn base_failed(candidate: &Measurement) -> bool {
     let mut failures = candidate.failures.iter();
     !candidate.failures.is_empty() && failures.all(|failure| failure.side == Side::Base)
 }
 
-/// Returns a note if the processes of a benchmark used several processors at once. A benchmark for which one processor is enough is pinned in all
-/// processes but the first. If most processes are pinned, there is no note.
+/// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough for a benchmark, all its processes but
+/// the first are pinned. So there is no note if most processes are pinned.
 fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
@@ -232,7 +232,7 @@ fn pair_rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
 }
 
 impl Row<'_> {
-    /// Reports whether the benchmark became slower, is suspected to have, or is inconclusive but seems slower.
+    /// Reports whether the benchmark became slower, may have become slower (suspect), or is inconclusive but seems slower.
     pub fn looks_slower(&self) -> bool {
         match self.verdict {
             Some(Verdict::Regressed | Verdict::Suspect) => true,
@@ -244,8 +244,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs of both sides; `run` is that of the candidate. The base is the newest run of the reference; `None` if there is none, or if
-    /// this store does not have it.
+    /// Returns the runs of both sides. The candidate's run is `run`. The base is the newest run of the reference; `None` if there is none, or if this
+    /// store does not have it.
     pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
         BySide {
             base: self.compared_runs(run).first().copied().flatten(),
@@ -253,7 +253,7 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs that the candidate was compared with, newest first; `run` is that of the candidate. If both sides were measured side by side,
+    /// Returns the runs that the candidate was compared with, newest first. The candidate's run is `run`. If both sides were measured side by side,
     /// only the other run of the pair is returned.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
         let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_paired);
@@ -284,7 +284,7 @@ mod tests {
         noise: BTreeMap::new(),
     };
 
-    /// Twenty rounds of processes that differ by up to 2 %, in a different order on each side.
+    /// Creates the twenty processes of one side. They differ by up to 2 %, in an order that `order` sets.
     fn side(factor: f64, order: u32) -> Measurement {
         let process = |k: u32| {
             let process = f64::from(k * order % 20) * 0.001;
@@ -334,7 +334,7 @@ mod tests {
         let needed = comparison.look().expect("a look").rounds_needed;
         let remark = BenchmarkNote::Undecided {
             rounds: needed,
-            // Twenty rounds took a minute.
+            // Twenty rounds took a minute, so each takes three seconds.
             seconds: Some(needed.expect("a number") as f64 * 3.0),
             ran_out_of_time: true,
             noise_threshold: comparison.sufficient_threshold(),
@@ -369,7 +369,7 @@ mod tests {
                 host: HostClass::Shared,
             };
             let row = evidence.rows().remove(0);
-            // The base was the build of an earlier run.
+            // The reference is the earlier run whose build was the base.
             assert_eq!(row.reference, [Some(RunId(9))]);
             let with_verdict = |verdict| Row {
                 verdict: Some(verdict),

@@ -1,4 +1,4 @@
-//! Remarks that accompany verdicts, and findings about the machine code of two builds: where it is the same, and the functions that differ. Both are
+//! Remarks that accompany verdicts, and findings about the machine code of two builds: whether it is the same, and which functions differ. Both are
 //! data; the output layers turn them into sentences.
 
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,9 @@ pub enum BenchmarkNote {
     },
     /// The ways to settle an inconclusive side-by-side comparison.
     Undecided {
-        /// Approximate number of rounds needed in all; `None` if no number is known to suffice.
+        /// Approximate number of rounds needed in all; `None` if no number is known to be enough.
         rounds: Option<u64>,
-        /// Duration of these rounds, in seconds, if the duration of those measured is known.
+        /// Duration of these rounds, in seconds; `None` if it is unknown how long the measured rounds took.
         seconds: Option<f64>,
         /// Whether the time budget of the benchmark ended before it was settled.
         ran_out_of_time: bool,
@@ -84,7 +84,7 @@ pub enum RunNote {
         /// Why they were not counted.
         reason: String,
     },
-    /// The functions by sampled time were requested but are not known.
+    /// Times of functions from a profiler were requested but are not known.
     NotSampled {
         /// The benchmarks concerned.
         benchmarks: Vec<BenchmarkKey>,
@@ -105,7 +105,7 @@ pub enum RunNote {
         /// The versions on each side.
         versions: BySide<Vec<String>>,
     },
-    /// Settings that only affect builds measured alone were made, but both builds were measured side by side.
+    /// Both builds were measured side by side, but some settings only affect builds that are measured alone.
     NotForRounds {
         /// The flags of the command line.
         flags: Vec<String>,
@@ -128,7 +128,7 @@ pub enum RunNote {
         /// The samples left out.
         left_out: FilterReport,
     },
-    /// The processes of an imported side cannot be told apart.
+    /// It is unknown which samples of an imported side belong to the same process.
     ProcessesUnknown,
     /// The host of an imported side is unknown, so it counts as a shared machine.
     HostUnknown,
@@ -146,7 +146,7 @@ pub enum RunNote {
         /// The run.
         run: RunId,
     },
-    /// Executables ran as built: their code has a single layout on each side.
+    /// Executables ran as they were built, so their code has a single layout on each side.
     AsBuilt {
         /// Their bench targets.
         targets: Vec<String>,
@@ -170,7 +170,7 @@ pub enum RunNote {
 }
 
 impl RunNote {
-    /// Sets the run whose build the remark is about, if it is about machine code.
+    /// If the remark is about machine code, sets the run of the reference build that it is about.
     #[must_use]
     pub fn with_reference(self, run: RunId) -> Self {
         let reference = Some(run);
@@ -286,7 +286,7 @@ pub struct ChangedFunction {
     pub same_code: bool,
 }
 
-/// Two builds of a bench target.
+/// Two builds of a bench target that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComparedBuilds<'r> {
     /// The package.
@@ -298,7 +298,7 @@ pub struct ComparedBuilds<'r> {
 }
 
 impl ComparedBuilds<'_> {
-    /// Reports whether both builds have a benchmark that is compared with these `references`.
+    /// Reports whether these builds belong to the target of the benchmark `key`, which is compared with `references`.
     pub fn covers(&self, key: &BenchmarkKey, references: &[Option<RunId>]) -> bool {
         let is_reference = self.reference.is_none() || references.contains(&self.reference);
         is_reference && key.package == self.package && key.target == self.target
@@ -306,7 +306,7 @@ impl ComparedBuilds<'_> {
 }
 
 impl CodeChange {
-    /// Creates the change of a target from the functions that differ. It keeps as many as may be stored, and counts the rest.
+    /// Creates the code change of a target from the functions that differ. Keeps as many functions as may be stored, and counts the rest.
     pub fn new(
         package: String,
         target: String,

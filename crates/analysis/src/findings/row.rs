@@ -36,7 +36,7 @@ pub struct Row<'a> {
     pub verdict: Option<Verdict>,
     /// The comparison, if two measurements were compared.
     pub comparison: Option<Comparison>,
-    /// The runs that it was compared with, newest first; `None` for a run that this store does not have, after an import.
+    /// The runs that it was compared with, newest first. After an import, `None` stands for a run that this store does not have.
     pub reference: Vec<Option<RunId>>,
     /// The runs from which drift was estimated, newest first; `None` for a run that this store does not have.
     pub spread: Vec<Option<RunId>>,
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Reports whether the benchmark is undecided because its time ended.
+    /// Reports whether the benchmark is undecided and its time budget ended before it was settled.
     pub fn ran_out_of_time(&self) -> bool {
         let is_end = |remark: &BenchmarkNote| {
             matches!(
@@ -79,7 +79,7 @@ impl<'a> Row<'a> {
         self.remarks.iter().any(is_end)
     }
 
-    /// Creates a row for a benchmark that was measured but not compared; it keeps an earlier verdict, if any.
+    /// Creates a row for a benchmark that was measured but not compared. The row has the verdict of the measurement, if there is one.
     pub fn from_measurement(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Removes the measurement, which can be read again.
+    /// Removes the measurement, which can be read from the store again.
     pub fn without_measurement(self) -> Row<'static> {
         Row {
             measurement: None,
@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns in what way both sides are the same, if the benchmark was not measured for that reason.
+    /// If the benchmark was not measured because both sides are the same, returns in which respect they are.
     pub fn sameness(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
             BenchmarkNote::Same(same) => Some(*same),
@@ -226,8 +226,8 @@ impl Findings<'_> {
         decision.unwrap_or(&self.run.begun.decision)
     }
 
-    /// Returns the number of benchmarks compared and the geometric mean of their changes, a fraction. `None` with fewer than three benchmarks, or if
-    /// none regressed or improved: a mean of noise has no meaning.
+    /// Returns the number of benchmarks compared and the geometric mean of their changes, a fraction. `None` with fewer than three benchmarks. Also
+    /// `None` if no benchmark regressed or improved, because a mean of noise has no meaning.
     pub fn mean_change(&self) -> Option<(usize, f64)> {
         let is_called = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         let called = |row: &Row<'_>| row.verdict.is_some_and(is_called);
@@ -274,7 +274,7 @@ words! {
     }
 }
 
-/// The values that benchmarks are sorted by. Benchmarks without the value come last.
+/// The values that benchmarks are sorted by. Benchmarks without a value come last.
 #[derive(Debug, Clone, Copy)]
 pub struct SortKey<'k> {
     /// The benchmark.

@@ -1,4 +1,4 @@
-//! The result rows of a run that is compared with stored runs, and the reference runs of each benchmark.
+//! The result rows of a run that is compared with stored runs, and the choice of reference runs for each benchmark.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct StoredEvidence<'a, 'm> {
     pub references: &'a References,
     /// The measurements of the reference runs, by run and key.
     pub past: &'a BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks that this run should have, because the run [`References::expected`] has them.
+    /// Benchmarks that this run should have, because the run that [`References::expected`] names has them.
     pub expected: &'a [BenchmarkKey],
     /// The rules by which the questions are decided.
     pub rules: &'a TestPolicy,
@@ -35,7 +35,7 @@ pub struct StoredEvidence<'a, 'm> {
 }
 
 impl<'m> StoredEvidence<'_, 'm> {
-    /// Returns the context of `rows`: how they were compared, with what, and under which settings.
+    /// Returns the context of `rows`: how they were compared, with which reference, and under which settings.
     pub(super) fn context(&self, rows: &[Row<'_>]) -> ComparisonContext {
         let rules = self.rules;
         ComparisonContext {
@@ -222,7 +222,7 @@ fn too_many_failed(measurement: &Measurement) -> bool {
     !measurement.failures.is_empty() && measurement.processes.len() < MIN_PROCESSES
 }
 
-/// If the time budget ended after too few processes, makes the verdict inconclusive and adds a remark with the reason.
+/// If the time budget ended after too few processes, makes the verdict inconclusive and adds a remark that says why.
 fn withdraw_if_cut_short(row: &mut Row<'_>) {
     let Some(processes) = row.measurement.and_then(processes_if_too_few) else {
         return;
@@ -238,7 +238,7 @@ fn withdraw_if_cut_short(row: &mut Row<'_>) {
     }
 }
 
-/// Returns the number of processes if it is too small, more were planned, and none failed.
+/// Returns the number of processes if the time budget made it too small: more were planned, and none failed.
 fn processes_if_too_few(measurement: &Measurement) -> Option<usize> {
     let processes = measurement.processes.len();
     let wanted = measurement.sampling.processes as usize;
@@ -251,7 +251,7 @@ fn processes_if_too_few(measurement: &Measurement) -> Option<usize> {
 pub enum ReferenceChoice {
     /// There is no run to compare with.
     New,
-    /// There is a run, but these differences forbid the comparison.
+    /// There is a run, but these differences make it incomparable.
     Incomparable(RunId, Vec<Difference>),
     /// There are runs to compare with, newest first.
     Runs {
@@ -259,10 +259,10 @@ pub enum ReferenceChoice {
         averaged: Vec<RunId>,
         /// The runs from which drift is estimated.
         spread: Vec<RunId>,
-        /// Runs of earlier segments of the history, one list for each segment. They also show drift, because accepting a new level does not change
+        /// Runs of earlier segments of the history, one list for each segment. They show drift, too, because accepting a new level does not change
         /// the noise.
         earlier: Vec<Vec<RunId>>,
-        /// Differences that do not forbid the comparison.
+        /// Differences that do not make the runs incomparable.
         warnings: Vec<Difference>,
     },
 }
@@ -292,14 +292,14 @@ impl ReferenceChoice {
 pub struct References {
     /// The reference of each benchmark.
     pub chosen: BTreeMap<BenchmarkKey, ReferenceChoice>,
-    /// The run whose benchmarks are all expected in the new run, if there is one.
+    /// The run whose benchmarks are all expected in the new run, too, if there is such a run.
     pub expected: Option<RunId>,
     /// Description of the references, for people.
     pub words: String,
 }
 
 impl References {
-    /// Returns the differences that do not forbid the comparison, each once.
+    /// Returns the differences that do not make runs incomparable, each once.
     pub fn warnings(&self) -> Vec<Difference> {
         let mut found: Vec<Difference> = Vec::new();
         for choice in self.chosen.values() {

@@ -120,7 +120,7 @@ pub enum SkipSupport {
 }
 
 impl Benchmark {
-    /// Describes the first value that exceeds its limit, if any.
+    /// Describes the first value that exceeds its limit; `None` if all values are within their limits.
     pub fn find_exceeded_limit(&self) -> Option<String> {
         let unit = match &self.metric {
             Metric::Time => None,

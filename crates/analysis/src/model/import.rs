@@ -258,7 +258,7 @@ fn default_sampling_mode() -> String {
     "Linear".to_owned()
 }
 
-/// A throughput that an author declared, in a format that later versions extend.
+/// A throughput that an author declared. Later versions of Criterion may add variants to the format.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum DeclaredThroughput {

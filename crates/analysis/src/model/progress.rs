@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{BenchmarkKey, Nanos, Side};
 
-/// The planned number of visits of each benchmark.
+/// The planned number of visits of each benchmark. A visit measures one benchmark in one process or round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
     /// Each benchmark is visited by a planned number of processes; this is the largest of these numbers.
@@ -14,20 +14,20 @@ pub enum VisitPlan {
     Rounds(u32),
 }
 
-/// The kind of an estimate of the remaining time.
+/// Whether an estimate of the remaining time is a lower limit, an upper limit or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateKind {
-    /// All benchmarks were visited before: the rest takes about this time.
+    /// All benchmarks were visited before, so the rest takes about this time.
     About,
-    /// Some benchmarks were never visited. A single iteration of one may take longer than its whole visit was planned to take.
+    /// Some benchmarks were never visited. A single iteration of such a benchmark may take longer than planned for its whole visit.
     AtLeast,
-    /// All benchmarks were visited before; those that are decided early save time.
+    /// All benchmarks were visited before, or there is a time budget. Benchmarks that are decided early save time.
     AtMost,
-    /// Some benchmarks were never visited; those that are decided early save time.
+    /// Some benchmarks were never visited, and there is no time budget. Benchmarks that are decided early save time.
     UsuallyAtMost,
 }
 
-/// An event.
+/// An event of a measurement or of other long work.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// The benchmarks are known and about to be measured.
@@ -38,7 +38,7 @@ pub enum Event<'a> {
         visits: usize,
         /// Expected duration of all visits.
         expected: Duration,
-        /// The kind of this estimate.
+        /// Whether `expected` is a lower limit, an upper limit or neither.
         bound: EstimateKind,
         /// The plan of the visits.
         plan: VisitPlan,
@@ -55,7 +55,7 @@ pub enum Event<'a> {
         visits: usize,
         /// Estimated duration of the remaining visits, based on those that have ended.
         left: Duration,
-        /// The kind of this estimate.
+        /// Whether `left` is a lower limit, an upper limit or neither.
         bound: EstimateKind,
         /// Number of benchmarks that need no more visits.
         settled: usize,
@@ -146,7 +146,6 @@ impl Default for EventBuffer {
     }
 }
 
-/// A buffered event.
 #[derive(Debug)]
 enum BufferedEvent {
     Output(Vec<u8>),
@@ -196,8 +195,8 @@ pub struct ProgressReporter<'a> {
 }
 
 impl<'a> ProgressReporter<'a> {
-    /// Begins the work and reports its start. `what` is a word such as `Storing`, which the output puts before the number of benchmarks; 0
-    /// `benchmarks` means that the number is not yet known.
+    /// Begins the work and reports its start. `what` is a word such as `Storing`, which the output puts before the number of benchmarks. If the
+    /// number is not yet known, `benchmarks` is 0.
     pub fn begin(observer: &'a dyn Observer, what: impl Into<String>, benchmarks: usize) -> Self {
         let work = Self {
             observer,

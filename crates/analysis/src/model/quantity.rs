@@ -1,4 +1,4 @@
-//! Parsers of fractions and times as people write them.
+//! Parsers for fractions, slowdowns and times, in the formats that users type.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses `1.02` or `2%` as a slowdown, here the fraction 0.02. The error says what was expected.
+/// Parses a slowdown, such as `1.02` or `2%`, and returns it as a fraction, here 0.02. The error says what was expected.
 pub fn parse_slowdown(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let fraction = if trimmed.ends_with('%') {

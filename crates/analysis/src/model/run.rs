@@ -2,7 +2,7 @@
 //! and the checkout.
 //!
 //! Counts come from separate processes. They are either instructions of an iteration, which depend neither on a clock nor on the load of the machine,
-//! or samples of CPU time that fell into the function.
+//! or CPU-time samples that were taken while the function ran.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
@@ -176,7 +176,7 @@ pub struct Run {
     pub acceptance: Acceptance,
     /// The other side, if the run was measured side by side.
     pub pair: Option<Pair>,
-    /// The sequential plan of a side-by-side measurement, as stored at its start.
+    /// The boundaries and budgets of the sequential test in a side-by-side measurement, fixed before its first round.
     pub plan: Option<String>,
     /// The origin of the numbers, if another program measured them.
     pub source: Option<Source>,
@@ -193,7 +193,7 @@ pub struct RunEnd {
     pub exit_code: u8,
     /// The verdicts, including those on benchmarks that the run did not measure.
     pub verdicts: Vec<RunVerdict>,
-    /// The conclusion of the run, as bytes that the store keeps without reading them.
+    /// The conclusion of the run, as bytes that the store does not interpret.
     pub conclusion: Option<Vec<u8>>,
 }
 
@@ -303,7 +303,7 @@ pub struct Measurement {
     pub processes: Vec<ProcessSeries>,
     /// Failures of processes.
     pub failures: Vec<Failure>,
-    /// Counts from processes that only counted.
+    /// Counts from separate processes, which ran only to count instructions or CPU-time samples.
     pub counts: BenchmarkCounts,
     /// The run's verdict on the benchmark, once there is one.
     pub verdict: Option<Verdict>,
@@ -316,7 +316,7 @@ pub struct Measurement {
 /// The summary of a benchmark in a run that remains after its samples were removed: a point of the history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunPoint {
-    /// Number of processes with samples that count.
+    /// Number of processes whose samples are long enough to be compared.
     pub processes: usize,
     /// Smallest number of samples in a process.
     pub samples: usize,
@@ -324,7 +324,7 @@ pub struct RunPoint {
     pub from_ramp: bool,
     /// ln of the run's value from low quantiles, in nanoseconds per iteration; `None` without samples.
     pub low_quantile: Option<f64>,
-    /// ln of the run's value from medians.
+    /// ln of the run's value from medians, in nanoseconds per iteration; `None` without samples.
     pub median: Option<f64>,
 }
 
@@ -447,7 +447,7 @@ pub struct BenchmarkCounts {
 /// The instructions that one process counted for a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionCount {
-    /// Number of iterations with these instructions, at least 1.
+    /// Number of iterations in which these instructions were counted, at least 1.
     pub iterations: u64,
     /// Instructions in user space, of all threads, without those of the harness.
     pub instructions: u64,
@@ -458,7 +458,7 @@ pub struct InstructionCount {
 /// The instructions that one process counted for a benchmark, by call stack. They are not stored, because there are many stacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackCounts {
-    /// Number of iterations with these instructions, at least 1.
+    /// Number of iterations in which these instructions were counted, at least 1.
     pub iterations: u64,
     /// Instructions by call stack, without those of called functions. A stack has readable names, the outermost caller first.
     pub instructions: BTreeMap<Vec<String>, u64>,
@@ -479,7 +479,7 @@ pub struct TimeSamples {
 pub struct FunctionCount {
     /// Readable name of the function.
     pub name: String,
-    /// Instructions in all iterations of the count, or samples.
+    /// Instructions in all counted iterations, or number of samples.
     pub count: u64,
 }
 
@@ -547,7 +547,7 @@ pub struct Environment {
     pub build: BuildFacts,
 }
 
-/// Returns the first digits of a commit hash, for people.
+/// Returns the first digits of a commit hash, for display.
 pub fn shorten_hash(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap_or(hash)
 }

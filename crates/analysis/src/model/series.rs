@@ -73,8 +73,8 @@ impl Sample {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
 
-    /// Returns the shortest time per iteration among `samples`, in nanoseconds. Samples without time are ignored; the result is infinite if no others
-    /// exist.
+    /// Returns the shortest time per iteration among `samples`, in nanoseconds. Samples of 0 ns are ignored; the result is infinite if there are no
+    /// other samples.
     pub fn quickest_ns<'s>(samples: impl IntoIterator<Item = &'s Self>) -> f64 {
         let times = samples.into_iter().map(|sample| sample.per_iteration());
         times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
@@ -105,8 +105,8 @@ impl Series {
         }
     }
 
-    /// Returns samples that are comparable with each other: all of the flat phase, or else those of the linear phase with at least half as many
-    /// iterations as the longest. Shorter samples would reach lower times per iteration.
+    /// Returns samples that are comparable with each other: all samples of the flat phase or, without a flat phase, the linear samples with at least
+    /// half as many iterations as the longest sample. Shorter samples reach lower times per iteration, so they would bias a comparison.
     pub fn comparable_samples(&self) -> Vec<Sample> {
         let deciding = self.deciding_samples().iter().copied();
         if !self.flat.is_empty() {
@@ -142,17 +142,18 @@ impl Round {
     }
 }
 
-/// Measurements of a benchmark in one process besides its samples. Each part is empty unless requested.
+/// Measurements of a benchmark in one process besides its samples. A part that was not measured is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extras {
-    /// If measured side by side: for each quad (two flat samples), whether this side was sampled first, as in ABBA.
+    /// For each quad (two flat samples of each side, in the order ABBA or BAAB), whether this side took the first sample. Empty unless two builds
+    /// were measured side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub led: Vec<bool>,
     /// Allocations of single iterations in an untimed pass, in the order of the iterations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocations: Vec<Allocations>,
-    /// Latencies of single operations, for benchmarks that time each one.
+    /// Latencies of single operations, for benchmarks that time each operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
 }
@@ -179,7 +180,7 @@ pub struct Allocations {
     pub other_bytes: u64,
 }
 
-/// Latencies of single operations in one process. docs/internals/src/protocol.md describes the geometry of the histogram.
+/// Latencies of single operations in one process. docs/internals/src/protocol.md defines which values each counter of the histogram covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     /// Number of significant digits that the histogram distinguishes.
@@ -195,7 +196,7 @@ pub struct Latencies {
     pub messages: Vec<String>,
     /// Times of randomly drawn operations, each with the same probability; ascending.
     pub reservoir: Vec<Nanos>,
-    /// Windows of one second each, counted from the first sample.
+    /// Windows of one second each, counted from the beginning of the first sample.
     pub windows: Vec<LatencyWindow>,
 }
 
@@ -204,7 +205,7 @@ fn default_digits() -> u8 {
 }
 
 impl Default for Latencies {
-    /// Returns an empty histogram of three digits.
+    /// Returns latencies without operations; the histogram has three digits.
     fn default() -> Self {
         Self {
             digits: default_digits(),
@@ -237,9 +238,9 @@ pub struct LatencyWindow {
     pub errors: u64,
     /// Median time of the operations that succeeded; 0 if there are none.
     pub p50: Nanos,
-    /// Their 95th percentile.
+    /// 95th percentile of these times.
     pub p95: Nanos,
-    /// Their 99th percentile.
+    /// 99th percentile of these times.
     pub p99: Nanos,
 }
 

@@ -1,7 +1,7 @@
-//! The statistics that have a name: one table of the words that people write and read, and the sets in which each may be used.
+//! The named statistics: one table of the words that users type and read, and the sets in which each statistic is allowed.
 //!
-//! `compare` computes their values. A word has one meaning within a [`StatisticSet`]; `p95` and `max` mean samples in columns and pivots, and single
-//! operations everywhere else.
+//! `compare` computes their values. A word has one meaning within a [`StatisticSet`]. In columns and pivots, `p95` and `max` describe samples;
+//! everywhere else, they describe single operations.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 /// A number that describes a measurement, or its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Statistic {
-    /// Time per iteration: the change that the verdict rests on or, as a value of one run, the median.
+    /// Time per iteration. Its change is the one that a verdict about time rests on; its value in one run is the median.
     Time,
     /// Smallest sample.
     Min,
@@ -64,7 +64,7 @@ pub enum StatisticSet {
     Columns,
     /// Values that represent a process, or a side in the summary.
     Centers,
-    /// Subjects of verdicts.
+    /// Statistics that verdicts can be about.
     Metrics,
     /// Statistics that can have limits.
     Limits,
@@ -295,7 +295,7 @@ impl StatisticSet {
 }
 
 impl fmt::Display for Statistic {
-    /// Writes the word that people use.
+    /// Writes the word that users type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match *self {
             Self::Time => "time",

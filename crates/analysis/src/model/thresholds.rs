@@ -69,15 +69,15 @@ thresholds! {
     test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
     /// Values that each side needs for a rank test (from `NBenchmark`; its later versions need 2).
     min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
-    /// A ratio of 95th percentiles up to this is faster (from `BenchForge`).
+    /// A ratio of 95th percentiles up to this value counts as faster (from `BenchForge`).
     p95_faster "p95-faster" = 0.95 in 1e-6 to 1.0;
-    /// A ratio of 95th percentiles from this on is slower (from `BenchForge`).
+    /// A ratio of 95th percentiles of this value or more counts as slower (from `BenchForge`).
     p95_slower "p95-slower" = 1.05 in 1.0 to 1e6;
     /// Cliff's delta below this is negligible (Romano et al. 2006).
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
     /// Cliff's delta below this is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
-    /// Cliff's delta below this is medium, and otherwise large.
+    /// Cliff's delta below this is medium; from this value on, it is large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
     /// A rank test reports no change if Cliff's delta is below this (from `NBenchmark`).
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
@@ -91,14 +91,14 @@ thresholds! {
     iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
     /// Distance from the median to the fence of `--outliers mad`, in scaled MADs (from `NBenchmark`).
     mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
-    /// A coefficient of variation up to this is stable (from `NBenchmark`).
+    /// A coefficient of variation up to this value counts as stable (from `NBenchmark`).
     cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
-    /// A coefficient of variation from this on causes a warning (from `NBenchmark`).
+    /// A coefficient of variation of this value or more causes a warning (from `NBenchmark`).
     cv_high "cv-high" = 0.5 in 0.0 to 1e6;
     /// Warn if the standard deviation of the processes' medians is more than this many times the mean standard error of a process (from
     /// `NBenchmark`).
     process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
-    /// Samples needed to check their order (from `NBenchmark`).
+    /// Samples needed to check for autocorrelation, drift and several modes (from `NBenchmark`).
     series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
     /// Autocorrelation above this causes a warning (from `NBenchmark`).
     autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
@@ -108,7 +108,7 @@ thresholds! {
     drift_change "drift-change" = 0.1 in 0.0 to 1e6;
     /// For a drift, the means must also differ by this many standard errors (from `NBenchmark`).
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
-    /// A modal value from this on means several modes (Gregg 2014).
+    /// A modal value at or above this means several modes (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
     /// With at least this many processes (or samples of a single process), intervals come from the bootstrap, because the bootstrap then covers the
     /// true value as often as Student's t. Criterion's method sets this to 2.
@@ -121,8 +121,8 @@ thresholds! {
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
     /// Warn if the mean is more than this many times the median (from the serializer methodology).
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
-    /// Warn about a sample that takes more seconds than this and also exceeds the median by the factor `mean-over-median` (from the serializer
-    /// methodology).
+    /// Warn about a sample that takes more than this many seconds per iteration and is also more than `mean-over-median` times the median (from the
+    /// serializer methodology).
     absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
     /// Level of the intervals of means that `import` prints (from the serializer methodology).
     import_level "import-level" = 0.95 in 0.5 to 0.999_999;
@@ -132,7 +132,7 @@ thresholds! {
     import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 
-/// Two thresholds of which `low` must not exceed `high`.
+/// Two related thresholds: `low` must not exceed `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThresholdOrder {
     /// Name of the lower threshold.
@@ -165,7 +165,7 @@ const ASCENDING: [ThresholdOrder; 5] = [
 ];
 
 impl Thresholds {
-    /// Returns the thresholds, with each one that has its default replaced by the one of `other`.
+    /// Returns these thresholds, but takes each threshold that has its default value from `other`.
     #[must_use]
     pub fn or(mut self, mut other: Self) -> Self {
         for kind in Self::ALL {

@@ -295,7 +295,7 @@ impl CampaignBenchmark {
         self.resolved = resolved;
         self.visit = self.expected_duration();
         if let Some(ns) = iteration_ns {
-            // One more for the warm-up.
+            // One more iteration for the warm-up.
             let all = Duration::from_nanos(ns as u64) * (iterations + 1);
             self.visit = self.visit.max(all);
             self.paced = true;
@@ -601,7 +601,7 @@ mod tests {
     fn the_process_after_a_short_one_samples_for_longer_and_the_next_one_as_ever() {
         let quiet = (100_000.0, 5.6);
         assert_eq!(lengths(&[quiet]).stretch_after(1), 1);
-        // 17 us instead of 250.
+        // The samples take 17 us instead of 250 us.
         assert_eq!(lengths(&[quiet, (3_000.0, 5.6)]).stretch_after(1), 16);
         assert_eq!(lengths(&[quiet, (12_000.0, 5.6)]).stretch_after(1), 4);
         // The warm-up was slow again, but now the samples are long enough.

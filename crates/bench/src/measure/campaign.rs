@@ -85,8 +85,8 @@ pub struct CampaignSink<'s, E> {
 
 /// Everything that a run or a pair of runs measures.
 ///
-/// In each round it lets the driver of every target run as many processes as it takes to visit each open benchmark once, passes the records to its
-/// sink, and asks the sink whether a benchmark needs more rounds. A campaign of one side is an ordinary run; a campaign of two sides is a
+/// In each round it lets the driver of every target run as many processes as are needed to visit each open benchmark once. It passes the records to
+/// its sink, and asks the sink whether a benchmark needs more rounds. A campaign of one side is an ordinary run; a campaign of two sides is a
 /// side-by-side measurement. The requests to a child differ: one side uses the schedules of `schedule.rs`, and two sides use those of `plan.rs`,
 /// which are short and consist of quads (ABBA).
 pub struct Campaign<'a> {

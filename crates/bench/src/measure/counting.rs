@@ -73,8 +73,8 @@ impl CountRequest {
 }
 
 /// Counts the instructions of some benchmarks of a target. `Valgrind::find` must have found valgrind. The processes write their files to `directory`.
-/// With a `limit`, a benchmark is given up if a process does not answer for that long, if a process has worked on it for that long without finishing,
-/// or if its counts vary and have taken that long.
+/// With a `limit`, a benchmark is given up if a process does not answer in that time or does not finish the benchmark in that time. It is also given
+/// up if its counts vary and have taken that time in total.
 pub fn count_instructions(
     target: &BenchTarget,
     harness: &HarnessKind,
@@ -461,7 +461,7 @@ fn failed_count(error: ChildError, recording: &Recording) -> Result<CountError, 
     }
 }
 
-/// Two samples, one of which has `iterations` more than the other. Both contain the harness's own instructions.
+/// A shorter and a longer sample. The longer one has `iterations` more iterations. Both contain the harness's own instructions.
 ///
 /// A count between two points of a process contains the benchmark's iterations and some code of the harness. That code is the same for few iterations
 /// and for many, so the instructions of an iteration are the slope between two sample lengths.

@@ -1,6 +1,6 @@
 //! The driver of Criterion benches, which measure or only rehearse. The executable goes through its benchmarks in its own order, and waits for our
-//! permission before each. Two sides are alive at the same time, but each waits while the other measures. They alternate benchmark by benchmark, so
-//! that results that are compared were measured right after each other.
+//! permission before each. Two sides are alive at the same time, but each waits while the other measures. They alternate after each benchmark, so
+//! that both sides measure a benchmark right after each other.
 //!
 //! Criterion's settings apply to a whole process, so benchmarks that need different numbers of samples have processes of their own. A short process,
 //! whose samples are discarded, shows how long an iteration takes.

@@ -78,7 +78,7 @@ fn choose_sample_count(
     {
         return pinned;
     }
-    // The longest sample of a ramp of N in a time T takes 2 T / (N + 1), of which a share is measured.
+    // The longest sample of a ramp of N samples in a time T takes 2 T / (N + 1). A share of it is measured.
     let most = iterations.min(2.0 * time_ns * pace.measured / sample_ns);
     let fitting = SAMPLES
         .into_iter()
@@ -253,7 +253,8 @@ mod tests {
         };
         let usual = time_for(1.0);
         assert_eq!(time_for(0.25), usual);
-        // Ten samples of 250 us, of which a fiftieth is measured.
+        // Each of ten samples needs 250 us of measured time, which is a fiftieth of its duration: 125 ms in total, rounded up to 20 ms times a power
+        // of two.
         assert_eq!(time_for(0.02), Duration::from_millis(160));
         assert_eq!(time_for(0.001), time_for(0.000_1), "no longer than that");
     }

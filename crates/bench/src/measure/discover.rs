@@ -180,7 +180,7 @@ impl TargetListing {
     }
 }
 
-/// Creates a target of which only the benchmarks are known.
+/// Creates a target about which only the benchmarks are known.
 fn target_with_benchmarks(
     target: &BenchTarget,
     harness: HarnessKind,
@@ -382,7 +382,7 @@ fn list_criterion(
     })
 }
 
-/// Creates a benchmark of which only the id is known. It is assumed to measure time, as most do.
+/// Creates a benchmark about which only the id is known. It is assumed to measure time, as most benchmarks do.
 fn benchmark_with_id(target: &BenchTarget, id: String) -> Benchmark {
     Benchmark {
         key: BenchmarkKey {

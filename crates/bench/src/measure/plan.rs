@@ -84,7 +84,6 @@ impl Default for RoundSettings {
 impl RoundSettings {
     /// Returns the time of a round's samples, in nanoseconds, if the benchmark has had this number of `rounds`.
     fn time_after(&self, rounds: usize) -> f64 {
-        // The first `ROUNDS_OF_UNCHANGED` rounds decide most benchmarks.
         let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
             self.short_time
         } else {

@@ -1,5 +1,5 @@
-//! The driver of benches that print their results: one process of each side for one benchmark, one after the other. A printed
-//! value is the only sample of its process.
+//! The driver of benches that print their results. Each benchmark gets a process of each side, one after the other. A printed value is the only
+//! sample of its process.
 
 #![expect(
     clippy::disallowed_methods,

@@ -61,7 +61,7 @@ pub(super) fn process_spec(target: &BenchTarget, ordinal: u32, padding: u32) -> 
     }
 }
 
-/// The place of a process in a run.
+/// The number of a process in a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProcessNumber {
     pub(super) round: u32,

@@ -1,7 +1,7 @@
-//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in those of both, then takes the
-//! untimed measurements (allocations of iterations, latencies of single operations).
+//! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in the children of both sides. Then
+//! takes the untimed measurements: allocations of iterations and latencies of single operations.
 //!
-//! Invariant: both sides get the same requests in the same order, independent of what the other one does.
+//! Invariant: both sides get the same requests in the same order, independent of what the other side does.
 
 #![expect(
     clippy::disallowed_methods,
@@ -33,7 +33,7 @@ const CALIBRATION_SHARE: f64 = 5.0;
 /// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. A layout based on it would make samples too
 /// short.
 const HIT_WARM_UP: f64 = 2.0;
-/// The first round was disturbed if the layout assumes iterations this many times as long as the quickest sample.
+/// The first round was disturbed if the layout assumes iterations this many times as long as those of the quickest sample.
 const HIT_ROUND: f64 = 1.5;
 /// Number of rounds within which the layout is corrected after such a disturbance, which may last longer than one round.
 const ROUNDS_LAID_OUT_AGAIN: usize = 10;
@@ -71,7 +71,7 @@ pub(super) struct VisitRequest<'a> {
     pub(super) shared_cache: &'a mut SharedCache,
 }
 
-/// The amount of sampling. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
+/// How a visit samples. A process of a single side takes all samples of a phase in one request, without messages in between. In a round the sides
 /// alternate after each sample, and a lead-in warms the caches that the other side has used.
 pub(super) enum Sampling {
     Process(ResolvedSettings),
@@ -85,7 +85,7 @@ pub(super) struct RoundSampling {
     pub(super) start_time: Duration,
     /// Number of earlier rounds of the benchmark.
     pub(super) had: usize,
-    /// Draws the side that goes first: once for the visit, then once for every two quads, of which the second begins with the other side.
+    /// Draws the side that goes first: once for the visit, then once for every two quads. The second of these quads begins with the other side.
     pub(super) coin: Draws,
 }
 
@@ -486,7 +486,7 @@ pub(super) fn take_untimed(
     iteration_ns: f64,
 ) -> Result<Extras, ChildError> {
     let mut extras = Extras::default();
-    // Latencies come before counting, which runs operations that are not samples.
+    // Measure latencies before counting, because counting runs operations that are not samples.
     if kind == RequestKind::Latency {
         let reservoir = match scope {
             UntimedScope::InFull => RESERVOIR,

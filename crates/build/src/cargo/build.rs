@@ -1,4 +1,4 @@
-//! The build: asks cargo which targets it would bench, then reads the messages of `cargo bench --no-run`.
+//! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages.
 
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Artifact, BuildScript, Message};
@@ -155,7 +155,7 @@ impl BuildOrder<'_> {
         Ok(output)
     }
 
-    /// Lists the targets of this build that have `#[bench]` functions which the compiler refuses; none if it allows unstable features.
+    /// Lists the targets of this build that have `#[bench]` functions which the compiler refuses. Empty if the compiler allows unstable features.
     fn unstable_targets(&self, selection: Option<&TargetSelection>) -> Vec<String> {
         if self.toolchain.allows_unstable_features() {
             return Vec::new();

@@ -295,8 +295,8 @@ impl Workspace {
     }
 }
 
-/// Reports whether the sources of a target contain `#[bench]` functions. Reads only the target's main file, with one exception: for a library, and
-/// for a binary in a package that has no library, it reads all files below the main file's directory, unless that is the directory of `Cargo.toml`.
+/// Reports whether the sources of a target contain `#[bench]` functions. Reads only the target's main file, with one exception. For a library, and
+/// for a binary in a package without a library, it reads all files below the main file's directory, unless that is the directory of `Cargo.toml`.
 pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     let is_alone = is_library(target)
         || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));

@@ -154,7 +154,7 @@ impl CargoOptions {
         self.all_benches || (self.benches.is_empty() && !self.lib && !self.bins)
     }
 
-    /// Reports whether `--lib` or `--bins` selects this target, a library or binary, whose sources may have `#[bench]` functions.
+    /// Reports whether `--lib` or `--bins` selects this target. The sources of such a target may have `#[bench]` functions.
     pub(super) fn selects_units_of(&self, target: &Target) -> bool {
         (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))
     }

@@ -132,7 +132,7 @@ impl BuildOutput {
         directories
     }
 
-    /// Returns the output with new paths: each path for which `moved` returns another one is replaced by it.
+    /// Returns the output with each path replaced by the path that `moved` returns for it. A path stays if `moved` returns `None`.
     pub fn relocate(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
         let unreadable = |error: serde_json::Error| CargoError::Answer {
             program: "cargo bench".to_owned(),

@@ -162,8 +162,8 @@ impl TargetSelection {
         }
     }
 
-    /// Returns the flags that name the targets. A flag applies to all selected packages. If one would also select a target that is not wanted, no
-    /// flag is returned, so that cargo selects by itself.
+    /// Returns the flags that name the targets. A flag applies to all selected packages. If a flag would also select an unwanted target, returns no
+    /// flags, so that cargo selects by itself.
     fn flags_of_targets(&self, selected: &[&Package], options: &CargoOptions) -> Vec<OsString> {
         let mut flags: BTreeSet<Vec<&str>> = BTreeSet::new();
         let mut others: BTreeSet<Vec<&str>> = BTreeSet::new();

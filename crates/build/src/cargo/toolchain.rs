@@ -240,7 +240,7 @@ impl Overrides {
         for entry in entries {
             let path = here.join(entry);
             let (text, root) = match std::fs::read_to_string(&path) {
-                // Cargo resolves relative paths as for DIRECTORY/.cargo/config.toml: from two levels up.
+                // Cargo resolves relative paths from two levels above the file, as for DIRECTORY/.cargo/config.toml.
                 Ok(text) => (text, path.ancestors().nth(2).unwrap_or(here).to_owned()),
                 Err(_) => (entry.clone(), here.to_owned()),
             };

@@ -1,6 +1,6 @@
-//! Keeps the links of executables so that they can be repeated with additional arguments, and runs in place of cargo's linker to record them.
+//! Stands in for cargo's linker to record how executables are linked, and repeats these links with additional arguments.
 //!
-//! Libraries that are named without a path are not kept; so a link is used only after a repetition has given the same executable.
+//! Libraries that are named without a path are not kept. A link is therefore used only if repeating it gives the same executable.
 
 #![expect(
     clippy::disallowed_methods,

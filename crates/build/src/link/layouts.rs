@@ -1,7 +1,7 @@
 //! Links the executables of both sides with one code layout after another.
 //!
-//! A layout is a random map of functions to positions. The order in which functions are linked and an object file of fillers produce it. Invariant: a
-//! function that both sides have gets the same position in its page on both.
+//! A layout is a random map of functions to positions. The order in which the linker gets the functions and an object file of fillers put them there.
+//! Invariant: a function that both sides have gets the same position in its page on both.
 
 use object::write::{Object, Symbol, SymbolSection};
 use object::{
@@ -32,8 +32,8 @@ pub struct Relinkable {
 
 /// The executables of both sides, which can be linked with any number of layouts.
 ///
-/// Any change of the code moves all functions after it. So two builds are linked again with one map for both: every function that both have gets the
-/// same place in a page, and each map has another order.
+/// A change of the code moves all functions after it. So both builds are linked again with the same map: every function that both have gets the same
+/// position in its page. Each map has another order of functions.
 #[derive(Debug, Clone)]
 pub struct CodeLayouts {
     sides: BySide<LinkedSide>,
@@ -115,7 +115,7 @@ impl Relinkable {
         Ok(())
     }
 
-    /// Rewrites the paths in an executable as in the one that was built.
+    /// Rewrites the paths in `executable` as it was done in the executable that was built.
     fn rewrite_paths(&self, executable: &Path) -> Result<(), LinkError> {
         executable::apply_all(&self.leads, executable)
             .map_err(file_error("cannot rewrite paths in", executable))
@@ -186,7 +186,8 @@ pub(super) enum CodePiece {
     Function(String),
 }
 
-/// Draws a map: returns the pieces from which to link each side, such that common functions get the same positions. `ordinal` distinguishes maps.
+/// Draws a map and returns the pieces from which to link each side. Functions that both sides have get the same positions. `ordinal` distinguishes
+/// maps.
 ///
 /// Functions come in a random order. Each has room for the larger of both sides' code and begins at a multiple of 16 bytes after a random gap. A
 /// function that would cross the end of a page begins on the next page, so only a long function crosses one. A filler before each function takes up

@@ -1,6 +1,7 @@
-//! Links bench executables again, with their functions in other places: the address of a function changes its speed by ten percent and more.
+//! Links bench executables again, with their functions at other addresses, because the address of a function can change its speed by ten percent and
+//! more.
 //!
-//! `kept.rs` stands in for cargo's linker to record links, and repeats them; `layouts.rs` draws one map for both sides and links with it;
+//! `kept.rs` stands in for cargo's linker to record links, and repeats them. `layouts.rs` draws one map for both sides and links with it.
 //! `executable.rs` reads functions from executables and rewrites paths in them. Must not decide when to link an executable again. Invariant:
 //! functions are moved only if repeating the original link gave the same bytes.
 

@@ -1,4 +1,4 @@
-//! The folder of a workspace in the cache, the folders kept in it under keys, and the locks of both and of measurements.
+//! The folder of a workspace in the cache, the folders kept in it under keys, and the locks of these folders and of measurements.
 //!
 //! Only the holder of the workspace's lock changes the folder. Invariants: a kept folder in use is never removed; corresponding paths of both sides
 //! have the same length.
@@ -232,7 +232,7 @@ pub(super) struct CachedFolder {
     pub(super) in_use: UseLock,
 }
 
-/// A lock that ends with the process at the latest.
+/// A lock that is released when the process ends, at the latest.
 pub(super) type UseLock = Arc<File>;
 
 impl FolderCache {

@@ -1,8 +1,8 @@
 //! Cargo's configuration and lock files on both sides.
 //!
-//! Cargo looks for its configuration in the current directory and its parents, independent of the package that it builds, and is run in the user's
-//! directory. So both sides are built with the configuration in force there, including untracked files and files in parent directories. Relative
-//! paths in a file of the checkout are the exception: they must lead to the state that is built.
+//! Cargo looks for its configuration in the current directory and its parents, independent of the package that it builds. This program runs cargo in
+//! the user's directory. So both sides are built with the configuration that applies there, including untracked files and files in parent
+//! directories. Relative paths in a file of the checkout are the exception: they must lead to the state that is built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Makes a directory hold given files and no others, and writes only files that differ.
 //!
-//! Writes only inside a directory of the cache and follows no symbolic link on the path, so all code that writes into a tree or into the copy of the
+//! Writes only inside a directory of the cache and follows no symbolic link on the path. So all code that writes into a tree or into the copy of the
 //! sources must use this module. Invariant: cargo, which compares modification times, never mistakes one state of a package for another.
 
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ struct Notes {
 /// Period in which a file may change again without a new time, in seconds.
 const SETTLING_SECONDS: i64 = 2;
 
-/// Distance of a new modification time from the latest known one.
+/// How much later a new modification time is than the latest known one.
 const STEP: Duration = Duration::from_millis(10);
 
 /// The outcome of copying files into a directory.
@@ -86,10 +86,10 @@ impl MirroredFiles {
 
 /// A directory that is made to hold a given set of files.
 ///
-/// Cargo decides by modification times which files have changed. So a file whose content stays the same keeps its time, and a file that is written
-/// gets a later time than that of every earlier build, even if the clock was set back in between. Cargo does not see every change: a macro may read
-/// files without declaring them, and a file that was read through a link is remembered by its real path. So if a file that is not Rust changes, or
-/// any file is removed, the Rust files of the same package get a new time too.
+/// Cargo decides by modification times which files have changed. So a file whose content stays the same keeps its time. A file that is written gets a
+/// later time than every earlier build, even if the clock was set back in between. Cargo does not see every change: a macro may read files without
+/// declaring them, and a file that was read through a link is remembered by its real path. So if a file that is not Rust changes, or any file is
+/// removed, the Rust files of the same package get a new time too.
 pub(super) struct Mirror {
     /// The directory.
     pub(super) root: PathBuf,
@@ -108,7 +108,7 @@ impl Mirror {
         let known: Option<Notes> = fs::read(&self.notes)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // Without notes, an earlier process was stopped halfway, or everything is new.
+        // Without notes, either an earlier process was stopped halfway or everything is new.
         let notes_were_there = known.is_some();
         let known = known.unwrap_or_default().stamps;
         let settled = self.trusted_before();

@@ -1,8 +1,8 @@
 //! `--benches-from worktree`: puts the current bench targets into the tree of an old state.
 //!
-//! The overlay replaces the whole directories that hold bench targets, data files included; the `[[bench]]` entries; the dev-dependencies, with
-//! inherited settings written out and relative paths adjusted. It adds the directories of the repository that these dependencies name and the old
-//! state lacks. Everything else stays as it was, because the old code is to be measured.
+//! The overlay replaces the whole directories that hold bench targets, including their data files. In manifests it replaces the `[[bench]]` entries
+//! and the dev-dependencies, with inherited settings written out and relative paths adjusted. It also adds the directories of the repository that
+//! these dependencies name and the old state lacks. Everything else stays as it was, because the old code is to be measured.
 
 use std::collections::BTreeSet;
 use std::fs;

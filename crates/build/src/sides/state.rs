@@ -1,6 +1,6 @@
 //! The states to build: their files, and the directories in which their executables run.
 //!
-//! The place of the copied sources is chosen such that relative paths out of the repository still lead to the same files. For a checkout at
+//! The path of the copied sources is chosen so that relative paths out of the repository still lead to the same files. For a checkout at
 //! `/home/me/dev/made`, `../sibling` is `/home/me/dev/sibling`. The copy is then placed at `source/made`, and `source/sibling` is a link to the
 //! original directory. The copy has as many imitated parent directories as relative paths lead upwards.
 

@@ -1,5 +1,5 @@
-//! The locked folder of a workspace with its trees and kept builds (`BuildCache`), and everything that the builds of both sides share in addition:
-//! the user's checkout and the places of the sources (`SideBuilder`).
+//! The locked folder of a workspace with its trees and kept builds (`BuildCache`). Also everything else that the builds of both sides share: the
+//! user's checkout and the paths of the sources (`SideBuilder`).
 
 #![expect(
     clippy::disallowed_methods,

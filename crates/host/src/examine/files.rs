@@ -45,7 +45,7 @@ impl SystemFiles for RealFiles {
 
 /// Parses a list such as `0-3,8`; `None` if it is invalid.
 pub(super) fn parse_number_list(list: &str) -> Option<Vec<u32>> {
-    /// Numbers must be below this limit, which keeps an invalid list from exhausting the memory. No machine has so many processors.
+    /// Numbers must be below this limit, which keeps an invalid list from exhausting the memory. No machine has that many processors.
     const MOST: u32 = 1 << 16;
     let mut found = Vec::new();
     for part in list

@@ -5,7 +5,7 @@ use super::files::{SystemFiles, field};
 use perfcheck_analysis::model::SystemEnvironment;
 
 const GROUPS: &str = "/sys/fs/cgroup";
-/// Larger values mean no limit: version 1 writes a huge number.
+/// Values from this size on mean no limit: version 1 writes a huge number.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
 /// Reads the environment; `ci` is whether this is a CI runner.

@@ -1,5 +1,6 @@
-//! Reads the processors (their number, those that this process may use, sharing of cores, whether they are alike), the settings of frequency scaling
-//! (governor, driver, preference, boost, limits), and the timer (its source in the kernel, its step, the duration of a reading).
+//! Reads the state of the processors: their number, which of them this process may use, whether they share cores, and whether they are alike. Also
+//! reads the settings of frequency scaling (governor, driver, preference, boost, limits) and the timer (its source in the kernel, its step, the
+//! duration of a reading).
 
 #![expect(
     clippy::disallowed_methods,

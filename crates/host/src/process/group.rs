@@ -30,12 +30,12 @@ const POLL: Duration = Duration::from_millis(1);
 /// Time for a group to clean up after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// The treatment of processes that a group leaves behind when its leader has ended by itself.
+/// What happens to processes that a group's leader leaves behind when it ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverPolicy {
     /// They are killed, even if they left the group, because nothing may run during the next measurement.
     Kill,
-    /// They are left running: a build may start a server that shall outlive it, such as that of a compiler cache.
+    /// They are left running: a build may start a server that must outlive it, such as that of a compiler cache.
     Leave,
 }
 
@@ -196,7 +196,7 @@ impl ProcessGroup {
         if self.leftovers == LeftoverPolicy::Kill {
             reaper::kill_all_but(&lock_known());
         }
-        // Tell the reaper only now: if this process dies before, the reaper must kill the rest.
+        // Tell the reaper only now: if this process dies earlier, the reaper must kill the rest.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
@@ -283,7 +283,7 @@ impl Supervisor {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
-            // Check before reading: everything that the program wrote before it ended is in the pipes then.
+            // Check for the end before reading. If the program has ended, the pipes then contain everything that it wrote.
             let has_ended = group.leader_has_ended();
             // A server that the program left behind may hold the pipes open.
             if !written.read()? && has_ended {

@@ -15,7 +15,7 @@ use std::{fmt, process};
 /// Exit code after the user asked to stop.
 pub const INTERRUPTED: i32 = 130;
 
-/// Longest delay between the arrival of a signal at another process of the group and at this one, on a busy machine.
+/// The longest time by which a signal reaches this process later than another process of the group, on a busy machine.
 const ON_ITS_WAY: Duration = Duration::from_millis(200);
 
 /// A request to stop that can be waited for. Once made, it stays.
@@ -116,8 +116,8 @@ impl Interrupt {
         )
     }
 
-    /// Reports whether the user has asked to stop, and waits a moment for the signal: if Ctrl-C has ended a program
-    /// that we waited for, the signal arrives here at about the same time.
+    /// Waits a moment for a signal, and reports whether the user has asked to stop. If Ctrl-C has ended a program that we waited for, the signal
+    /// arrives here at about the same time.
     pub fn is_requested_after_delay(&self) -> bool {
         matches!(
             self.closed_when_asked.recv_timeout(ON_ITS_WAY),

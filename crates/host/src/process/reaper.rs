@@ -183,7 +183,7 @@ mod imp {
 
     use super::{Mark, VARIABLE};
 
-    /// Time until the next search. A process that is executing another program shows no environment for a moment.
+    /// Time until the next search. While a process replaces its program (`exec`), it shows no environment for a moment.
     const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
     pub(in super::super) fn become_subreaper() {
@@ -223,7 +223,7 @@ mod imp {
             .collect()
     }
 
-    /// Kills marked processes until two searches in a row find none, but not forever.
+    /// Kills marked processes until two searches in a row find none, with a limit on the number of searches.
     pub(in super::super) fn kill_marked(mark: &Mark) {
         let mut clear_looks = 0;
         for _ in 0..64 {

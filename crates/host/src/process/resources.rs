@@ -9,8 +9,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::thread::{self, Scope};
 
-/// A binding of the thread that created it, and of the main threads of some processes, to one processor, until the value is dropped. Threads and
-/// processes that they start meanwhile keep the binding for good.
+/// Binds the thread that created it, and the main threads of some processes, to one processor until it is dropped. Threads and processes that these
+/// start meanwhile keep the binding for good.
 #[derive(Debug)]
 pub struct ThreadPinning {
     processor: u32,

@@ -103,7 +103,7 @@ mod linux {
     /// `PERF_EVENT_IOC_ENABLE` and `PERF_EVENT_IOC_DISABLE` of `linux/perf_event.h`.
     const ENABLE: Opcode = opcode::none(b'$', 0);
     const DISABLE: Opcode = opcode::none(b'$', 1);
-    /// Number of processors in a set.
+    /// Number of processors that a `CpuSet` can contain.
     const PROCESSORS: usize = CpuSet::MAX_CPU;
 
     /// `struct perf_event_attr` in its first version, which every kernel accepts.

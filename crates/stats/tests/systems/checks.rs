@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use perfcheck_stats::Interval;
 use serde_json::Value;
 
-/// The largest allowed error.
+/// The largest allowed errors.
 const DETERMINISTIC: f64 = 1e-9;
 const P_VALUE: f64 = 1e-6;
 
@@ -91,7 +91,7 @@ impl Checks {
         }
     }
 
-    /// Compares several values of one quantity; `None` as a whole if the reference has `null`.
+    /// Compares several values of one quantity. If the reference is `null`, `found` must be `None`.
     pub fn all(&mut self, quantity: Quantity<'_>, expected: &Value, found: Option<&[f64]>) {
         match (expected, found) {
             (Value::Array(expected), Some(found)) if expected.len() == found.len() => {

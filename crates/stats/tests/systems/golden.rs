@@ -30,7 +30,7 @@ fn largest(values: &[f64]) -> f64 {
         .fold(0.0, |largest, value| f64::max(largest, value.abs()))
 }
 
-/// The width of an interval, to which errors of its bounds are relative if a bound is the sum of two terms.
+/// Returns the width of an interval. If a bound is the sum of two terms, its error is measured relative to this width.
 fn width(interval: &Value) -> f64 {
     interval.as_array().map_or(0.0, |_| {
         let bounds = floats(interval);
@@ -301,7 +301,7 @@ fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     }
 }
 
-/// Checks the `BCa` interval of the mean from all n^n resamples.
+/// Returns the `BCa` interval of the mean from all n^n resamples.
 fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
     let n = x.len();
     let clusters: Vec<&[f64]> = x.chunks(1).collect();

@@ -219,7 +219,7 @@ impl ServerVariables {
 ///
 /// The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password File").
 pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Result<(), String> {
-    // If the address names a host, its port is that of the address or the default, not that of the environment.
+    // If the address names a host but no port, the default port applies, not the port in the environment.
     if config.get_hosts().is_empty() {
         if let Some(host) = &variables.host {
             config.host(host);

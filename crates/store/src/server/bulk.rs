@@ -73,7 +73,7 @@ impl TransferRows {
                     let at = shared.run_benchmarks.intern(&(place, benchmark));
                     match shared.measured_under.get_mut(at) {
                         None => shared.measured_under.push(conditions),
-                        // The last process that measured the benchmark determines the conditions, as in a store that is a file.
+                        // The last process that measured the benchmark determines the conditions, as in a store in a file.
                         Some(under)
                             if matches!(in_process.outcome, ProcessOutcome::Measured(_)) =>
                         {
@@ -88,7 +88,7 @@ impl TransferRows {
     }
 }
 
-/// The row ids that the server assigned, one list for each kind of row. The kinds are in the order of the methods.
+/// The row ids that the server assigned, one list for each kind of row, in the order of the methods below.
 struct AssignedIds([Vec<i64>; 6]);
 
 impl AssignedIds {

@@ -1,4 +1,4 @@
-//! Many runs out of one: in a team's store by statements of the server, in a file by its interface.
+//! Copies a run many times: in a team's store by statements of the server, in a file through the store's interface.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,7 +9,7 @@ use perfcheck_store::{Store, WorkspaceId};
 use crate::Failure;
 use crate::postgres::Server;
 
-/// What to fill the store with.
+/// The amount of data in the store.
 pub(crate) struct Scale {
     pub(crate) runs: usize,
     pub(crate) benchmarks: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Scale {
 const FIVE_YEARS: usize = 5 * 365 * 86_400;
 const SECOND: i64 = 1_000_000_000;
 
-/// Copies the first run so often that it spans five years, every fifth one on another branch, with values that drift.
+/// Copies the first run to dates over five years, every fifth copy on another branch, with values that drift.
 const FILL: &str = "
 SET search_path TO perfcheck;
 SET session_replication_role TO replica;
@@ -50,7 +50,7 @@ INSERT INTO series (run_benchmark, process, position, samples, led, allocations,
 UPDATE benchmarks SET runs = runs + RUNS;
 SELECT setval('runs_id_seq', (SELECT max(id) FROM runs)), setval('run_benchmarks_id_seq', (SELECT max(id) FROM run_benchmarks));";
 
-/// What the server was told to go without while it was filled.
+/// Settings that speed up the server while it is filled.
 const HASTE: [&str; 4] = [
     "fsync TO off",
     "max_wal_size TO '4GB'",
@@ -58,10 +58,10 @@ const HASTE: [&str; 4] = [
     "maintenance_work_mem TO '512MB'",
 ];
 
-/// A store full of copies.
+/// A store filled with copies.
 pub(crate) struct Copied {
     database: String,
-    /// The number of the newest run once the second real run is sent.
+    /// Number of the newest run after the second real run is sent.
     pub(crate) newest: i64,
     samples: usize,
     series: usize,
@@ -69,7 +69,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Copies the run that a store has.
+    /// Copies the only run of a store.
     pub(crate) fn of_first_run(
         server: &Server,
         address: &str,
@@ -105,7 +105,7 @@ impl Copied {
         })
     }
 
-    /// Prints what tables take, and bytes a sample beside those of a file with the same runs.
+    /// Prints the size of tables, and the bytes per sample, compared with those of a file with the same runs.
     pub(crate) fn sizes(&self, server: &Server, measured: &Path) -> Result<(), Failure> {
         let told = server.sql(
             &self.database,
@@ -151,7 +151,7 @@ impl Copied {
     }
 }
 
-/// All of a run, to be written elsewhere.
+/// All data of a run.
 struct Whole {
     run: NewRun,
     processes: Vec<ProcessRecord>,
@@ -159,7 +159,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// The first run of a file.
+    /// Reads the first run of a file.
     fn read(path: &Path) -> Result<(Self, String), Failure> {
         let store = crate::store(&path.display().to_string())?;
         let workspace = store
@@ -185,7 +185,7 @@ impl Whole {
         Ok((whole, workspace.key))
     }
 
-    /// Writes it with another time and seed.
+    /// Writes the run with another time and seed.
     fn write(
         &self,
         store: &mut Store,
@@ -204,7 +204,7 @@ impl Whole {
     }
 }
 
-/// A file with copies of the first run of another, of other times.
+/// Writes a file with copies of another file's first run, at other times.
 pub(crate) fn copy_into_file(
     measured: &Path,
     file: &Path,

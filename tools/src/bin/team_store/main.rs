@@ -1,13 +1,13 @@
-//! How a team's store behaves when it is large: the time of commands, the round trips that they take, and bytes a sample.
+//! Measures a large team's store: the time of commands, their round trips to the server, and the bytes per sample.
 //!
 //! ```text
 //! cargo build --release --features postgres --bin cargo-perfcheck
 //! cargo run --release -p perfcheck-tools --bin team_store -- [RUNS [BENCHMARKS [PROCESSES [SAMPLES [PUSHED]]]]]
 //! ```
 //!
-//! Defaults: 1000 runs of 100 benchmarks with 5 processes of 20 samples, and a run of 1000 benchmarks that is sent. Two real runs are measured and
-//! sent; the older one is copied by the server, five years back. Everything lies on a PostgreSQL in a temporary directory, which is removed at the
-//! end: 100,000 runs need 13 GB. `tools/team_store.sh` does both lines.
+//! Defaults: 1000 runs of 100 benchmarks with 5 processes of 20 samples, and a pushed run of 1000 benchmarks. Two real runs are measured and sent.
+//! The server copies the older one, back to five years ago. All data is on a PostgreSQL server in a temporary directory, which is removed at the end:
+//! 100,000 runs need 13 GB. `tools/team_store.sh` runs both lines.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,7 +29,7 @@ use postgres::Server;
 use proxy::Proxy;
 use subject::Subject;
 
-/// What anything here may fail with.
+/// Any error.
 type Failure = Box<dyn Error>;
 
 const REPEATS: usize = 5;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Failure> {
         "{} runs x {} benchmarks x {} processes x {} samples",
         scale.runs, scale.benchmarks, scale.processes, scale.samples
     );
-    // The copies get numbers between those of the two real runs.
+    // Copies get numbers between those of the two real runs.
     let local = directory.path().join("measured.db");
     subject.measure(&local, &scale)?;
     subject.push(&local, &address)?;
@@ -68,7 +68,7 @@ fn main() -> Result<(), Failure> {
     expiring(&subject, &server, &address)
 }
 
-/// The time of commands that read, and their round trips.
+/// Measures commands that read: their time and round trips.
 fn reading(
     subject: &Subject,
     server: &Server,
@@ -100,7 +100,7 @@ fn reading(
     Ok(())
 }
 
-/// The time of sending a run, and its round trips: to a store that knows all its benchmarks, and the first one, which makes them.
+/// Measures sending a run: the round trips of the first run, whose benchmarks are new to the store, and the time of later runs.
 fn pushing(
     subject: &Subject,
     server: &Server,
@@ -137,7 +137,7 @@ fn pushing(
     Ok(())
 }
 
-/// Runs that one writer sends in a second, and that many send at once, of whom two have the same runs.
+/// Measures how many runs per second one writer sends, and many writers at once. Two of these have the same runs.
 fn writers(
     subject: &Subject,
     measured: &Path,
@@ -155,7 +155,7 @@ fn writers(
             .map(|writer| measured.with_extension(format!("{writers}-{writer}.db")))
             .collect();
         for (writer, file) in files.iter().enumerate() {
-            // The last one has what the one before has.
+            // The last writer has the same runs as the one before it.
             let first = EACH * (1_000 * writers + writer.min(14));
             filling::copy_into_file(measured, file, first..first + EACH)?;
         }
@@ -191,7 +191,7 @@ fn writers(
     Ok(())
 }
 
-/// The time of removing the samples that are older than four years, and what the history shows afterwards.
+/// Measures the time to remove samples older than four years, and shows what the history prints afterwards.
 fn expiring(subject: &Subject, server: &Server, address: &str) -> Result<(), Failure> {
     let database = address.rsplit('/').next().unwrap_or_default();
     let partitions = || {
@@ -228,7 +228,7 @@ fn told(what: &str, mut times: Vec<Duration>, trips: usize) {
     );
 }
 
-/// The store at a path or an address.
+/// Opens the store at a path or an address.
 fn store(place: &str) -> Result<Store, Failure> {
     Ok(Store::open_existing(Path::new(place))?.ok_or("no store")?)
 }

@@ -1,4 +1,4 @@
-//! Between a client and the server's socket: counts round trips.
+//! A proxy between a client and the server's socket, which counts round trips.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -13,15 +13,15 @@ use crate::Failure;
 
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// Passes on what one client and the server say to one another.
+/// Forwards data between one client and the server.
 pub(crate) struct Proxy {
     directory: TempDir,
-    /// How often the client spoke after the server.
+    /// Number of times that the client sent after the server.
     turns: Arc<AtomicUsize>,
 }
 
 impl Proxy {
-    /// One before the server whose socket lies in this directory.
+    /// Creates a proxy for the server whose socket is in this directory.
     pub(crate) fn before(server: &Path) -> Result<Self, Failure> {
         let directory = tempfile::tempdir()?;
         let listener = UnixListener::bind(directory.path().join(SOCKET))?;
@@ -37,7 +37,7 @@ impl Proxy {
         Ok(Self { directory, turns })
     }
 
-    /// The address that leads through it to the same database.
+    /// Returns the address of the same database through the proxy.
     pub(crate) fn address(&self, address: &str) -> String {
         let here: PathBuf = self.directory.path().to_owned();
         let database = address.rsplit('/').next().unwrap_or_default();

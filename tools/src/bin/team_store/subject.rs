@@ -1,4 +1,4 @@
-//! A crate with many benchmarks, measured and sent by the executable beside this one.
+//! A crate with many benchmarks, which is measured and sent by the executable beside this one.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,13 +25,13 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Writes a crate with so many benchmarks.
+    /// Writes a crate with this number of benchmarks.
     pub(crate) fn write(directory: &Path, benchmarks: usize) -> Result<Self, Failure> {
         let target = directory.join("target");
         Self::in_directory(directory.join("crate"), target, benchmarks, "scale")
     }
 
-    /// Another one, built beside it.
+    /// Writes another crate, which shares the target directory.
     pub(crate) fn with_benchmarks(&self, name: &str, benchmarks: usize) -> Result<Self, Failure> {
         let directory = self.directory.with_file_name(name);
         Self::in_directory(directory, self.target.clone(), benchmarks, name)
@@ -91,13 +91,13 @@ impl Subject {
             .current_dir(&self.directory)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("PERFCHECK_CACHE", self.target.join("cache"))
-            // A run of its own, not beside an earlier build.
+            // Measure alone, not side by side with an earlier build.
             .env("PERFCHECK_NO_RERUN", "1")
             .stdin(Stdio::null());
         Ok(command)
     }
 
-    /// Runs the benchmarks once, quickly, into a store.
+    /// Measures the benchmarks once, quickly, and stores the run.
     pub(crate) fn measure(&self, store: &Path, scale: &Scale) -> Result<(), Failure> {
         let (processes, samples) = (scale.processes.to_string(), scale.samples.to_string());
         let mut command = self.perfcheck(&[
@@ -136,7 +136,7 @@ fn run(command: &mut Command) -> Result<(), Failure> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .output()?;
-    // A regression in made-up data is no failure.
+    // A regression in made-up data is not a failure.
     if matches!(done.status.code(), Some(0 | 1)) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What effects of processes do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
+//! Effects of processes on false alarms: processes of the same executable differ, and no verdict may report that as a change.
 
 use super::{simulated, stored, turns};
 use perfcheck_analysis::model::{Test, Verdict};
@@ -6,14 +6,14 @@ use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
-/// Standard deviations between processes, of the logarithm.
+/// Standard deviations of the logarithm between processes.
 const EFFECTS: [f64; 4] = [0.0, 0.005, 0.01, 0.02];
 const PROCESSES: usize = 5;
-/// Samples of a process differ by so much.
+/// Standard deviation between the samples of a process.
 const WITHIN: f64 = 0.01;
 const LOOKS: [u32; 3] = [10, 20, 30];
 
-/// Whether identical code raises an alarm, at 1 %, with effects of this size.
+/// Simulates identical code with process effects of this size. Reports whether there is an alarm at 1 %.
 type Alarm = fn(f64, &mut Numbers) -> bool;
 
 const ROWS: [(&str, Alarm); 5] = [
@@ -36,7 +36,7 @@ const ROWS: [(&str, Alarm); 5] = [
             let (candidate, base) = (pooled(effect, numbers), pooled(effect, numbers));
             let found = MannWhitney::from_groups(&candidate, &base).expect("samples");
             let p = found.p_value(MannWhitneyMethod::Asymptotic).unwrap_or(1.0);
-            // Half of the two-sided p is that of slower.
+            // The one-sided p for slower is half of the two-sided p.
             p / 2.0 <= 0.01 && found.u_first > (candidate.len() * base.len()) as f64 / 2.0
         },
     ),
@@ -74,7 +74,7 @@ fn stored_alarm(test: Test, theta: f64, effect: f64, numbers: &mut Numbers) -> b
     let mut run = || {
         let values: Vec<f64> = (0..PROCESSES)
             .map(|_| {
-                // The location of twenty samples varies even where processes are alike.
+                // The location of twenty samples varies even if processes are equal.
                 let within = WITHIN / 20.0_f64.sqrt() * numbers.normal();
                 100.0 * (effect * numbers.normal() + within).exp()
             })

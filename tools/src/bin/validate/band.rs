@@ -1,9 +1,9 @@
-//! Where a count lies if its chance is what it is said to be.
+//! The range in which a count should be if its probability is as stated.
 
-/// The smallest and the largest count of `trials` that a chance of `p` leaves with 99 %: at most half a per cent lies beyond each.
+/// Returns the smallest and the largest plausible count among `trials` with probability `p`: at most half a percent of counts is beyond each.
 pub fn binomial_band(trials: u64, p: f64) -> (u64, u64) {
     let n = trials as f64;
-    // P(k) from P(k - 1), in logarithms so that the first ones do not vanish.
+    // Compute P(k) from P(k - 1), in logarithms so that the first values do not underflow.
     let mut log_chance = n * (-p).ln_1p();
     let odds = p.ln() - (-p).ln_1p();
     let mut below = 0.0;
@@ -21,7 +21,7 @@ pub fn binomial_band(trials: u64, p: f64) -> (u64, u64) {
     (lower.unwrap_or(0), trials)
 }
 
-/// `95.1`, with `▼` below the band of `p` and `▲` above it.
+/// Formats a rate such as `95.1`, with `▼` if it is below the band of `p` and `▲` if above.
 pub fn marked(hits: u64, trials: u64, p: f64, decimals: usize) -> String {
     let (low, high) = binomial_band(trials, p);
     let mark = match hits {
@@ -32,7 +32,7 @@ pub fn marked(hits: u64, trials: u64, p: f64, decimals: usize) -> String {
     format!("{:.decimals$}{mark}", 100.0 * hits as f64 / trials as f64)
 }
 
-/// The band of `p` in per cent.
+/// Formats the band of `p` in percent.
 pub fn printed(trials: u64, p: f64, decimals: usize) -> String {
     let (low, high) = binomial_band(trials, p);
     let percent = |count: u64| 100.0 * count as f64 / trials as f64;

@@ -1,4 +1,4 @@
-//! How often intervals contain what they are intervals of.
+//! How often intervals contain the true value.
 
 use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
@@ -14,30 +14,30 @@ use perfcheck_tools::numbers::Numbers;
 
 const PROCESSES: [usize; 4] = [3, 5, 10, 20];
 const LEVEL: f64 = 0.95;
-/// Of runs and of rounds in turn, each bound at 1 %.
+/// Level of the intervals that decide on runs and on side-by-side rounds. Each bound is at 1 %.
 const DECIDING_LEVEL: f64 = 0.98;
 const RESAMPLES: usize = 1_000;
-/// Samples of a process, and their standard deviation.
+/// Number of samples of a process, and their standard deviation.
 const SAMPLES: usize = 15;
 const WITHIN: f64 = 2.0;
 
 type Covered = Option<bool>;
 
-/// A row of the table for each shape: what is drawn, and whether the interval holds the truth. `None`: no interval.
+/// A row of the table for each shape. `covers` draws data and reports whether the interval contains the truth; `None` without an interval.
 struct Row {
     name: &'static str,
     level: f64,
     covers: fn(&Case, &mut Numbers) -> Covered,
 }
 
-/// What a row is tried on.
+/// The data for a row.
 struct Case {
     shape: Shape,
     processes: usize,
     truth: Truth,
 }
 
-/// Of a sample of any process.
+/// The true values for a sample of any process.
 #[derive(Debug, Clone, Copy)]
 struct Truth {
     mean: f64,
@@ -47,7 +47,7 @@ struct Truth {
 }
 
 impl Truth {
-    /// Mean and deviation are known; median and MAD are those of a million draws.
+    /// Returns the true values. Mean and deviation are known; median and MAD are computed from a million draws.
     fn of(shape: Shape) -> Self {
         let draws = simulated(1_000_000, "truth", |numbers| {
             shape.draw(numbers) + WITHIN * numbers.normal()
@@ -178,7 +178,7 @@ const ROWS: &[Row] = &[
         "distribution-free, median of process values",
         |case, numbers| {
             let values = case.values(numbers);
-            // All three shapes have their median at 100.
+            // The median of all three shapes is 100.
             holds(MedianInterval::compute(&values, LEVEL)?.interval, 100.0)
         },
     ),
@@ -204,7 +204,7 @@ const ROWS: &[Row] = &[
         )
     }),
     row("paired log ratio", |case, numbers| {
-        // What a pair has in common drops out of it.
+        // Effects that both sides of a pair share cancel out.
         let (mut candidate, mut base) = (case.values(numbers), case.values(numbers));
         for (candidate, base) in candidate.iter_mut().zip(&mut base) {
             let moment = (0.2 * numbers.normal()).exp();
@@ -260,7 +260,7 @@ const ROWS: &[Row] = &[
         covers: |case, numbers| {
             let mut run = || {
                 let drift = (0.03 * numbers.normal()).exp();
-                // A fifth of the noise: processes of a run are closer than that.
+                // Use a fifth of the noise, because processes of a run differ less than that.
                 let values = case.values(numbers);
                 let values: Vec<f64> = values
                     .iter()
@@ -297,12 +297,12 @@ const fn row(name: &'static str, covers: fn(&Case, &mut Numbers) -> Covered) -> 
 }
 
 impl Case {
-    /// A value for each process.
+    /// Draws a value for each process.
     fn values(&self, numbers: &mut Numbers) -> Vec<f64> {
         self.shape.values(self.processes, numbers)
     }
 
-    /// The samples of each process, about its value.
+    /// Draws the samples of each process around its value.
     fn clusters(&self, numbers: &mut Numbers) -> Vec<Vec<f64>> {
         self.values(numbers)
             .into_iter()
@@ -318,7 +318,7 @@ impl Case {
         covers(&slices(&self.clusters(numbers)))
     }
 
-    /// Linear ramps of the processes.
+    /// Draws a linear phase for each process.
     fn ramps(
         &self,
         numbers: &mut Numbers,
@@ -349,7 +349,7 @@ fn bootstrap(statistic: &impl ClusterStatistic, seed: u64) -> Option<Interval> {
     percentile_interval(statistic, LEVEL, resampling(seed))
 }
 
-/// A seed of its own for the resamples of one run.
+/// Draws the seed for the resamples of one run.
 fn seed(numbers: &mut Numbers) -> u64 {
     numbers.0.index(u32::MAX) as u64
 }

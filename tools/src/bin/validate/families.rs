@@ -1,4 +1,5 @@
-//! What many benchmarks do to verdicts of `--metric` and to rules of `--limit`: a gate on identical code may fail no more often than its level says.
+//! Effects of many benchmarks on verdicts of `--metric` and on rules of `--limit`: on identical code, a run may fail no more often than its level
+//! allows.
 
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
@@ -10,26 +11,26 @@ use perfcheck_stats::HdrPrecision;
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
-/// Benchmarks of a run.
+/// Number of benchmarks of a run.
 const FAMILY: usize = 50;
-/// What all their intervals together keep; half of the rest is of slower.
+/// Confidence level of all their intervals together. Half of the remaining probability is for slower.
 const LEVEL: f64 = 0.95;
 const NOMINAL: f64 = 0.025;
-/// How far processes of the same executable lie apart.
+/// Standard deviation between processes of the same executable.
 const SPREAD: f64 = 0.02;
-/// One family in so many is simulated with a change, as each has many benchmarks.
+/// One in this many families is simulated with a change, because each has many benchmarks.
 const POWER_SHARE: u64 = 10;
 
-/// How both sides were measured.
+/// The way in which both sides are measured.
 #[derive(Clone, Copy)]
 enum Setting {
-    /// At different times, with so many processes a run, against so many runs, that drift by so much.
+    /// At different times: number of processes per run, number of reference runs, and the drift between runs.
     Stored {
         processes: usize,
         runs: usize,
         drift: f64,
     },
-    /// In turn, so many rounds.
+    /// Side by side, with this number of rounds.
     InTurn { rounds: usize },
 }
 
@@ -77,7 +78,7 @@ const SETTINGS: [(&str, Setting); 6] = [
     ("in turn, 10 rounds", Setting::InTurn { rounds: 10 }),
 ];
 
-/// How processes of the same executable differ.
+/// The distribution of differences between processes of the same executable.
 #[derive(Clone, Copy)]
 enum Noise {
     Normal,
@@ -96,7 +97,7 @@ impl Noise {
         }
     }
 
-    /// The logarithm of the factor of one process; of Student's t with three degrees of freedom the deviation is sqrt 3 times its scale.
+    /// Draws the logarithm of one process's factor. The standard deviation of Student's t with three degrees of freedom is sqrt 3 times its scale.
     fn draw(self, numbers: &mut Numbers) -> f64 {
         SPREAD
             * match self {
@@ -110,13 +111,14 @@ impl Noise {
     }
 }
 
-/// What is asked: verdicts of `--metric p95`, rules `--limit median:LIMIT`; each by its own interval, and as all of them share the level.
+/// The tested rules: verdicts of `--metric p95`, and `--limit median:LIMIT`. Each is decided by its own interval, and with a level that all
+/// benchmarks share.
 const ASKED: [(&str, usize); 2] = [("`--metric p95`", 0), ("`--limit median:`", 2)];
 
-/// The null at its edge, and with a margin.
+/// Limits at the edge of the null hypothesis, and with a margin.
 const LIMITS: [f64; 2] = [0.0, 0.01];
 
-/// Benchmarks with an alarm: what is asked by each limit.
+/// Number of benchmarks with an alarm, by limit and tested rule.
 type Alarms = [[usize; 4]; 2];
 
 /// Prints the table.
@@ -167,7 +169,7 @@ pub fn print(runs: u64) {
     println!();
 }
 
-/// How often there was any alarm, marked above the band of the nominal rate.
+/// Formats how often there was any alarm, marked if it is above the band of the nominal rate.
 fn rate(alarms: &[Alarms], limit: usize, which: usize) -> String {
     let runs = alarms.len() as u64;
     let hits = alarms
@@ -186,7 +188,7 @@ fn rate(alarms: &[Alarms], limit: usize, which: usize) -> String {
     )
 }
 
-/// The alarms of one run whose benchmarks have all become slower by `factor`.
+/// Returns the alarms of one run whose benchmarks have all become slower by `factor`.
 fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) -> Alarms {
     let mut comparisons = match setting {
         Setting::Stored {
@@ -267,7 +269,7 @@ fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
         .all(|(candidate, _)| candidate.processes.len() < 8);
     let rules = TestPolicy {
         decision: DecisionSettings {
-            // Of fewer than eight processes nothing is drawn that is looked at.
+            // With fewer than eight processes, no result used here depends on resamples.
             resamples: if few { 20 } else { 1_000 },
             ..DecisionSettings::default()
         },

@@ -1,4 +1,5 @@
-//! Courses of histories: how often a level is said to change that does not, how often a step is found, and how often the newest run lies outside its band.
+//! Trends of histories: how often an unchanged level is reported as changed, how often a step is found, and how often the newest run is outside its
+//! band.
 
 use perfcheck_analysis::compare::{Position, Trend, TrendPoint, TrendRules};
 
@@ -6,12 +7,12 @@ use super::simulated;
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
-/// How runs stray about their level.
+/// The distribution of runs around their level.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
-    /// Normal, of this SD.
+    /// Normal with this standard deviation.
     Normal(f64),
-    /// Normal with 1 %, and one run in ten slower by an exponential time of 10 %: a shared host.
+    /// Normal with 1 %; one run in ten is also slower by an exponential time with a mean of 10 %, as on a shared host.
     OneSided,
 }
 
@@ -45,7 +46,7 @@ const RULES: TrendRules = TrendRules {
     seed: 0,
 };
 
-/// The course of `before` runs and of `after` more that are slower by `step`.
+/// Returns the trend of `before` runs, followed by `after` runs that are slower by `step`.
 fn course(numbers: &mut Numbers, noise: Noise, before: usize, after: usize, step: f64) -> Trend {
     let points: Vec<TrendPoint> = (0..before + after)
         .map(|run| TrendPoint {

@@ -1,8 +1,8 @@
-//! Whether intervals cover as often as they say, p-values are as rare as they say, and process effects raise no false alarms: seeded simulations, as the
+//! Simulates, with fixed seeds, whether intervals and p-values keep their stated levels, and whether process effects raise false alarms. Prints the
 //! Markdown of tools/simulated.md.
 //!
-//! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|samples|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
-//! `RAYON_NUM_THREADS` changes the time and not a digit.
+//! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|samples|p-values|alarms|families|histories|all] [RUNS]]` (default: all, 4000
+//! runs per cell) takes some minutes on one thread. `RAYON_NUM_THREADS` changes the time but no digit.
 
 #![allow(clippy::print_stdout)]
 
@@ -21,7 +21,7 @@ use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use rayon::prelude::*;
 
-/// The base seed of everything; run i of a stream draws from block i.
+/// The base seed of all simulations. Run i of a stream draws from block i.
 const SEED: u64 = 20_251_121;
 
 fn main() {
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// The results of `runs` simulations of the stream `name`, in order.
+/// Returns the results of `runs` simulations of the stream `name`, in order.
 fn simulated<T: Send>(runs: u64, name: &str, one: impl Fn(&mut Numbers) -> T + Sync) -> Vec<T> {
     (0..runs)
         .into_par_iter()

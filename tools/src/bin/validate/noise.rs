@@ -1,23 +1,23 @@
-//! The distributions that processes are drawn from, with their true values.
+//! The distributions from which processes are drawn, with their true values.
 
 use perfcheck_tools::numbers::Numbers;
 
-/// How the value of a process is distributed.
+/// The distribution of a process's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Normal, mean 100, standard deviation 5.
     Normal,
     /// Log-normal: 100 times the exponential of a normal value of standard deviation 0.3.
     LogNormal,
-    /// 100 and 3 times Student's t with three degrees of freedom: no fourth moment.
+    /// 100 plus 3 times Student's t with three degrees of freedom, which has no fourth moment.
     HeavyTailed,
 }
 
-/// All of them.
+/// All shapes.
 pub const SHAPES: [Shape; 3] = [Shape::Normal, Shape::LogNormal, Shape::HeavyTailed];
 
 impl Shape {
-    /// In words.
+    /// Returns the name of the shape.
     pub fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -26,7 +26,7 @@ impl Shape {
         }
     }
 
-    /// One value.
+    /// Draws one value.
     pub fn draw(self, numbers: &mut Numbers) -> f64 {
         match self {
             Self::Normal => 100.0 + 5.0 * numbers.normal(),
@@ -38,12 +38,12 @@ impl Shape {
         }
     }
 
-    /// `count` of them.
+    /// Draws `count` values.
     pub fn values(self, count: usize, numbers: &mut Numbers) -> Vec<f64> {
         (0..count).map(|_| self.draw(numbers)).collect()
     }
 
-    /// The true mean.
+    /// Returns the true mean.
     pub fn mean(self) -> f64 {
         match self {
             Self::LogNormal => 100.0 * (0.3_f64.powi(2) / 2.0).exp(),
@@ -51,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// The true standard deviation.
+    /// Returns the true standard deviation.
     pub fn sd(self) -> f64 {
         match self {
             Self::Normal => 5.0,

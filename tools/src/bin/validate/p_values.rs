@@ -1,4 +1,4 @@
-//! How often p is at most a, where there is nothing to find.
+//! How often p is at most a on data without a difference.
 
 use super::band::{marked, printed};
 use super::noise::Shape;
@@ -15,7 +15,7 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.05, 0.1, 0.5];
 struct Row {
     name: &'static str,
     p: fn(&mut Numbers) -> Option<f64>,
-    /// Whether it draws resamples, which takes long: tried a fifth as often.
+    /// Whether the test draws resamples. This takes long, so the test runs a fifth as often.
     resamples: bool,
 }
 
@@ -57,7 +57,7 @@ pub fn print(runs: u64) {
         let p = simulated(runs, row.name, row.p);
         let cells = LEVELS.map(|level| {
             let made = p.iter().flatten().count() as u64;
-            // A p that is a multiple of 1/n may miss a by the last bit.
+            // A p that is a multiple of 1/n may differ from a in the last bit.
             let hits = p.iter().flatten().filter(|p| **p <= level + 1e-12).count();
             marked(hits as u64, made, level, 2)
         });
@@ -109,7 +109,7 @@ const ROWS: &[Row] = &[
     exact("signed rank, above, 10", |n| signed_rank(10, n)),
     exact("signed rank, above, 40", |n| signed_rank(40, n)),
     exact("Fisher exact, 10 and 10", |n| {
-        // Five of twenty are marked: how many of them fall on the first ten?
+        // Five of twenty values are marked. Count how many of these are among the first ten.
         let mut left = 5;
         let mut first = 0;
         for place in 0..20 {

@@ -1,4 +1,4 @@
-//! How often intervals over the samples of one process contain what they are intervals of, and what that hangs on.
+//! How often intervals over the samples of one process contain the true value, depending on how the samples are related.
 
 use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
@@ -13,14 +13,14 @@ const SAMPLES: [usize; 3] = [10, 50, 200];
 const LEVEL: f64 = 0.95;
 const RESAMPLES: usize = 1_000;
 
-/// What the samples of a process have to do with each other.
+/// The relation between the samples of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Circumstance {
-    /// Nothing.
+    /// Samples are independent.
     Independent,
-    /// Every other one is the one before it: an autocorrelation of 0.5.
+    /// Every second sample repeats the one before it: an autocorrelation of 0.5.
     Sticky,
-    /// The process is slower or faster as a whole, by as much as samples vary.
+    /// The whole process is slower or faster, by as much as samples vary.
     ProcessEffect,
 }
 
@@ -50,7 +50,7 @@ impl Circumstance {
     }
 }
 
-/// An interval and what it is of, from a million draws where it is not known.
+/// An interval and its true value, which is computed from a million draws if it is not known.
 struct Row {
     name: &'static str,
     interval: fn(&[f64], u64) -> Option<Interval>,

@@ -1,4 +1,4 @@
-//! Stored runs made up, and how they are decided.
+//! Made-up stored runs, and decisions on them.
 
 use perfcheck_analysis::compare::{
     Comparison, HostClass, Question, Reference, TestPolicy, compare,
@@ -7,10 +7,10 @@ use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos,
 use perfcheck_stats::{HdrCounter, HdrPrecision};
 use perfcheck_tools::series::measurement;
 
-/// Enough for a location; the noise within a process is not the subject.
+/// Enough samples for a location. The noise within a process does not matter here.
 const SAMPLES: usize = 20;
 
-/// A run whose processes take `values` nanoseconds per iteration.
+/// Returns a run whose processes take `values` nanoseconds per iteration.
 pub fn run(values: &[f64]) -> Measurement {
     let processes = values.iter().map(|value| {
         let sample = Sample {
@@ -22,7 +22,7 @@ pub fn run(values: &[f64]) -> Measurement {
     measurement("simulated", processes.collect())
 }
 
-/// The same with operations that all last as long as an iteration of their process, in hundreds of nanoseconds.
+/// Returns a run with single operations, each of which lasts as long as an iteration of its process, in hundreds of nanoseconds.
 pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (process, value) in run.processes.iter_mut().zip(values) {
@@ -37,7 +37,7 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
     run
 }
 
-/// `new` against the mean of `base`, at the default level, for the drift of a shared host.
+/// Compares `candidate` with the mean of `base`, at the default level, with the drift of a shared host.
 pub fn decided(
     candidate: &Measurement,
     base: &[Measurement],
@@ -56,7 +56,7 @@ pub fn decided(
     };
     let rules = TestPolicy {
         decision: DecisionSettings {
-            // Runs are decided without resampling.
+            // Decisions on runs need no resampling, so keep this small.
             resamples: match test {
                 Test::BootstrapT => 20,
                 _ => 2_000,

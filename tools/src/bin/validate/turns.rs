@@ -1,4 +1,4 @@
-//! Rounds of two builds in turn made up, and how they are decided.
+//! Made-up side-by-side rounds of two builds, and decisions on them.
 
 use super::stored;
 use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge};
@@ -6,10 +6,10 @@ use perfcheck_analysis::model::{Metric, Nanos, Round, Sample};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict;
 
-/// Samples of a side in a round.
+/// Number of samples per side in a round.
 const SAMPLES: usize = 20;
 
-/// `count` rounds of two processes that each last as `process` says, with exponential noise of half a per cent on every sample.
+/// Returns `count` rounds of two processes, whose times `process` draws. Every sample has exponential noise of half a percent.
 pub fn rounds(
     count: usize,
     numbers: &mut Numbers,
@@ -38,12 +38,12 @@ pub fn rounds(
         .collect()
 }
 
-/// The verdict on `rounds` after the given looks, at the default level.
+/// Returns the verdict on `rounds` with the given looks, at the default level.
 pub fn judged(rounds: &[Round], looks: &[u32], theta: f64) -> Comparison {
     paired_verdict::judged(rounds, looks, theta, &PairedMethod::default(), super::SEED)
 }
 
-/// The comparison of two sides whose processes, one a round, last these times, with what is noted beside them.
+/// Compares two sides with these times of processes, one per round. The result includes the comparison of latencies.
 pub fn compared(candidate: &[f64], base: &[f64]) -> Comparison {
     let sample = |value: &f64| {
         let sample = Sample {

@@ -1,7 +1,7 @@
-//! The decision about a family of questions by one of the published tests.
+//! Decides a family of questions by one of the published tests.
 //!
-//! Several runs of one benchmark can be compared at once. The Kruskal-Wallis test of all of them comes first. The comparisons of the single runs, by
-//! the Mann-Whitney test, count only if it is significant.
+//! Several runs of one benchmark can be compared at once. First, the Kruskal-Wallis test compares all of them. Only if it is significant do the
+//! Mann-Whitney comparisons of the single runs count.
 
 use serde::Serialize;
 
@@ -21,9 +21,9 @@ use crate::model::{
 };
 use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
-/// The test of one question, before the decision about the family.
+/// A question with the result of its test, before the family is decided.
 pub(super) struct TestedBenchmark {
-    /// The finding, or the verdict of a question that cannot be tested.
+    /// The result of the test, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
     description: ChangeDescription,
     extent: Extent,
@@ -190,8 +190,8 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
         return Verdict::Inconclusive;
     }
     let significant = significance == Significance::Significant;
-    // With a threshold of 0, significance alone decides a rank test, in the direction of the ranks. The interval may be of another statistic, so it
-    // is ignored.
+    // With a threshold of 0, significance alone decides a rank test, in the direction of the ranks. The interval is ignored, because it may belong to
+    // another statistic.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -271,8 +271,8 @@ pub struct AcrossRuns {
     pub comparisons: Vec<Comparison>,
 }
 
-/// Compares the candidates of `questions`, all of one benchmark and with one reference. `None` unless the reference and at least two candidates have
-/// as many observations as a rank test needs.
+/// Compares the candidates of `questions`, which all have the same benchmark and the same reference. `None` unless the reference and at least two
+/// candidates have as many observations as a rank test needs.
 pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
@@ -389,7 +389,7 @@ mod tests {
         })
     }
 
-    /// Returns the note at a threshold of 2 %.
+    /// Returns the note of `explain_no_change` at a threshold of 2 %.
     fn usual_remark(
         found: &TestFinding,
         significance: Significance,

@@ -1,7 +1,7 @@
-//! The size of a difference, independent of its p: Cliff's delta, Hedges' g, and the shift with its interval. Also the requested summary: a center of
-//! each side after an outlier policy, with the numbers of samples that the policy left out.
+//! Effect sizes, which show how large a difference is, whatever its p-value: Cliff's delta, Hedges' g, and the shift with its interval. Also computes
+//! the summary that the user requested: the center of each side after an outlier policy, and how many samples the policy left out.
 //!
-//! Describes and decides nothing.
+//! No verdict depends on these numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct Effects {
     pub paired_change: Option<Estimate>,
 }
 
-/// With more pairs than this, the ranks of the shift's interval come from the normal distribution.
+/// With more pairs than this, the ranks of the shift's interval are approximated by the normal distribution.
 const MOST_EXACT_PAIRS: usize = 10_000;
 
 /// Computes the effect sizes of one question; `None` if a side has no observations.
@@ -87,8 +87,8 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
     })
 }
 
-/// Computes the shift with its interval. A coarse clock causes ties, which would round the plain median difference and its bounds to a step of the
-/// clock. So with ties, values between them are computed from the mid-distribution.
+/// Computes the shift with its interval. A coarse clock causes ties. Then the plain median difference and its bounds would be whole steps of the
+/// clock, so values between the steps are computed from the mid-distribution.
 fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     let shift = HodgesLehmann::from_groups(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
@@ -96,7 +96,7 @@ fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimat
     } else {
         HodgesLehmannRanks::Normal
     };
-    // Ties do not change how many observations an interval needs, so there is no interval with ties if there is no plain one.
+    // How many observations an interval needs does not depend on ties. So if the plain interval is missing, there is none with ties either.
     let interval = shift.interval(level, ranks);
     let (estimate, interval) = if MannWhitney::from_groups(candidate, base)?.is_without_ties() {
         (shift.estimate()?, interval)
@@ -165,7 +165,7 @@ pub(in crate::compare) fn compute_centers(
     })
 }
 
-/// Computes the center of one side. Slope and subselection use whole processes: no policy applies to them.
+/// Computes the center of one side. Slope and subselection use whole processes, so no outlier policy applies to them.
 fn compute_side_center(
     runs: &[&Measurement],
     seed: u64,
@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn the_change_of_pairs_has_students_bounds_as_fractions() {
         let found = paired_change(&[110.0, 121.0], &[100.0, 100.0], 0.95).unwrap();
-        // The logarithms are one and two times ln 1.1: a mean of 1.5 with an error of .5. Student's t with one degree of freedom is the Cauchy
-        // distribution.
+        // The logarithms are one and two times ln 1.1: their mean is 1.5 times ln 1.1, with an error of 0.5 times ln 1.1. Student's t with one degree
+        // of freedom is the Cauchy distribution.
         let (step, t) = (1.1_f64.ln(), (0.475 * std::f64::consts::PI).tan());
         let fraction = |steps: f64| (steps * step).exp() - 1.0;
         for (found, expected) in [

@@ -1,5 +1,5 @@
-//! The methods of published systems for two stored runs: their tests as replacements of the project's procedure, and their effect sizes and summaries
-//! in addition to it.
+//! The methods of published benchmark systems for two stored runs. Their tests replace the project's own procedure; their effect sizes and summaries
+//! are shown in addition to it.
 //!
 //! Observations come from all samples, and an outlier policy affects only the summary, unless `Observations::Filtered` is chosen. A change counts if
 //! its test shows it *and* its interval is entirely beyond the noise threshold. Formulas and sources: docs/internals/src/statistics/other-tests.md.

@@ -1,5 +1,5 @@
-//! The tests of two sides: each gives a statistic, its p if it has one, and the relative change with its interval. The observations of a test are
-//! either one value per process, or all samples.
+//! The tests that compare two sides. Each gives a statistic, a p-value if the test has one, and the relative change with its interval. The
+//! observations of a test are either one value per process, or all samples.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,11 +54,11 @@ pub struct PublishedDecision {
 /// How the result of a test decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TestDecision {
-    /// By this p-value, which is still to be adjusted for the family.
+    /// By this p-value, before it is adjusted for the family.
     ByP(Option<f64>),
-    /// By a rule without p. True means that it found a difference.
+    /// By a rule that has no p-value. True means that the rule found a difference.
     Difference(bool),
-    /// By bounds of a ratio, independent of the noise threshold.
+    /// By fixed bounds of a ratio; the noise threshold does not matter.
     Bounds(RatioVerdict),
     /// Nothing was tested.
     NotTested,
@@ -161,7 +161,7 @@ impl<'a> PublishedTest<'a> {
                 self.test_mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
             }
             Test::Kruskal => self.test_kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
-            // Unreachable: `compare` does not pass these tests here.
+            // Unreachable: `compare` decides these two tests elsewhere.
             Test::BootstrapT | Test::TScore => {}
         }
         found
@@ -176,7 +176,7 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Sets the change of the centers, without bounds: it is shown although nothing was tested.
+    /// Sets the change of the centers, without bounds. It is shown although nothing was tested.
     fn set_untested_change(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let centre = match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => median,
@@ -190,7 +190,7 @@ impl<'a> PublishedTest<'a> {
         found.centre = base;
     }
 
-    /// Tests by the pooled t-score. The interval is that of the relative change of the means, over resampled observations of each side.
+    /// Tests by the pooled t-score. The interval of the relative change of the means comes from resampled observations of each side.
     fn test_pooled_t(
         &self,
         candidate: &[f64],
@@ -215,7 +215,7 @@ impl<'a> PublishedTest<'a> {
         found.decided = TestDecision::ByP(Some(test.p));
     }
 
-    /// Computes the relative change of the means, with its interval over resampled observations of each side.
+    /// Computes the relative change of the means. Its interval comes from resampled observations of each side.
     fn set_change_of_means(
         &self,
         candidate: &[f64],
@@ -332,7 +332,7 @@ impl<'a> PublishedTest<'a> {
     }
 
     /// Sets the change of an exact rank test: the Hodges-Lehmann shift relative to the median of the reference. An exact p exists only without ties,
-    /// so there are none here.
+    /// so the plain shift and its interval can be used.
     fn set_exact_shift(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(shift) = HodgesLehmann::from_groups(candidate, base) else {
             return;
@@ -483,7 +483,8 @@ fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut T
     };
 }
 
-/// Returns the significance of the finding: by the adjusted p and, for a rank test, the effect size, or by the test's own rule if it has no p.
+/// Returns the significance of the finding. It follows from the adjusted p and, for a rank test, from the effect size. A test without p has its own
+/// rule.
 pub(super) fn judge_significance(
     found: &TestFinding,
     adjusted: Option<f64>,
@@ -535,7 +536,7 @@ impl SideSamples {
     pub fn from_runs(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.processes);
         let ramps = series().map(|process| &process.series.linear);
-        // Amounts have no clock.
+        // Amounts are not timed, so no clock limits their resolution.
         let timed = runs.iter().filter(|run| run.benchmark.metric.is_timed());
         let timed = timed.flat_map(|run| &run.processes);
         let resolution = timed.filter_map(|process| {
@@ -575,7 +576,7 @@ impl SideSamples {
         self.processes.concat()
     }
 
-    /// Returns the observations of a test. Processes without the requested center give none.
+    /// Returns the observations of a test. Processes that do not have the requested center are left out.
     pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.observations {
             Observations::Samples | Observations::Filtered => self.pooled(),
@@ -632,7 +633,7 @@ pub(super) fn center_of_samples(
     match center {
         Statistic::Mean => mean(samples),
         Statistic::Median => quantile(analysis.quantile_in_force(), 0.5),
-        // By default the floor is a sample that was measured; the settings may choose another definition.
+        // By default the floor is one of the measured samples; the settings may choose another definition.
         Statistic::Floor => quantile(analysis.quantile.unwrap_or(Quantile::InvertedCdf), FLOOR),
         Statistic::BestMean(percent) => Better::Lower.best_mean(samples, percent.into()),
         _ => None,

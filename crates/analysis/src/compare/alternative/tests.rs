@@ -1,4 +1,4 @@
-//! The published tests on measurements with known samples.
+//! Runs the published tests on measurements with known samples.
 
 use super::{AcrossRuns, compare_across_runs, estimate_metric};
 use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, with_ramp};
@@ -34,7 +34,7 @@ fn by(test: Test) -> Analysis {
     test.into()
 }
 
-/// Creates one process for each value, in which all samples take about that long.
+/// Creates one process for each value. All samples of a process take about that value.
 fn processes(values: &[f64]) -> Measurement {
     let all = values.iter().zip(0..);
     measurement(
@@ -219,7 +219,7 @@ fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             .p_value
             .unwrap()
     };
-    // Five values that are all above five others: the numbers of the checklist.
+    // Five values are all above five others: p is 2 / 252 exactly, and larger by the normal distribution.
     assert!((p(MannWhitneyMethod::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
     assert_eq!(p(MannWhitneyMethod::Automatic), p(MannWhitneyMethod::Exact));
     assert!((p(MannWhitneyMethod::Asymptotic) - 0.009_023_438_818_080_326).abs() < 1e-12);
@@ -238,7 +238,7 @@ fn n33_four_processes_are_not_tested_and_the_reason_is_said() {
     for test in [Test::MannWhitney, Test::Kruskal] {
         let found = compared(&BASE[..4], &SLOWER[..4], by(test));
         assert_eq!(found.verdict, Verdict::Inconclusive);
-        // The change of both values is shown, without bounds.
+        // The change of the medians is still shown, without bounds.
         let seen = found.change.unwrap();
         assert!(
             seen.estimate > 0.0 && seen.lower == f64::NEG_INFINITY,
@@ -301,19 +301,19 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     };
     let open = across(&[&alike, &slower]).unwrap();
     assert!(open.gate.open && open.gate.p_value < LEVEL);
-    // All ten values in order: 2 / C(10, 5); Holm doubles the smaller of the two p-values.
+    // The p of ten values in perfect order is 2 / C(10, 5) = 2 / 252. Holm's procedure doubles the smaller of the two p-values.
     assert_eq!(open.comparisons[1].verdict, Verdict::Regressed);
     assert!((ps(&open)[1] - 4.0 / 252.0).abs() < 1e-12 && ps(&open)[0] > 0.9);
     let closed = across(&[&alike, &alike]).unwrap();
     assert!(!closed.gate.open);
     assert_eq!(ps(&closed), [1.0, 1.0]);
-    // A run with too few observations is left out, and the rest is not a group of several runs.
+    // A run with too few observations is left out. The other run alone is not a group.
     assert_eq!(across(&[&slower, &processes(&BASE[..4])]), None);
 }
 
 #[test]
 fn n_x11_what_is_significant_and_negligible_is_no_change() {
-    // Many samples that hardly differ: p is small, and so is the effect.
+    // With many samples that hardly differ, p is small, but so is the effect.
     let many = |shift: f64| {
         let times: Vec<f64> = (0..2000)
             .map(|i| 100.0 + f64::from(i) * 0.01 + shift)
@@ -378,7 +378,7 @@ fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
     let found = compared(&BASE, &SLOWER, interval);
     assert!(found.published_decision().unwrap().statistic.unwrap() > 1.0);
     assert_eq!(found.verdict, Verdict::Regressed);
-    // 1.5 % apart with deviations of 0.8: their intervals overlap.
+    // The sides are 1.5 % apart, with standard deviations of 0.8: their intervals overlap.
     let near: Vec<f64> = BASE.iter().map(|x| x + 1.5).collect();
     let found = compared(&BASE, &near, interval);
     let tested = found.published_decision().unwrap();
@@ -386,7 +386,8 @@ fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
     assert_eq!(tested.significance, Significance::NotSignificant);
     let change = found.change.unwrap();
     assert!(change.lower < 0.0 && 0.0 < change.upper);
-    // Intervals of deviations, as in mmtests' script, would always overlap.
+    // With ten times as many processes, the intervals no longer overlap. Intervals made of standard deviations, as in mmtests' script, would still
+    // overlap.
     let many = |values: &[f64]| values.repeat(10);
     let found = compared(&many(&BASE), &many(&near), interval);
     assert_eq!(
@@ -421,7 +422,7 @@ fn several_benchmarks_share_the_level_as_the_correction_says() {
     };
     let alone = p(Correction::Unadjusted);
     assert!((p(Correction::Holm) - 4.0 * alone).abs() < 1e-12);
-    // All four have the same p, so the last step of the procedure does not change it.
+    // All four benchmarks have the same p, so the last step of the procedure does not change it.
     assert!((p(Correction::BenjaminiHochberg) - alone).abs() < 1e-12);
 }
 
@@ -555,7 +556,8 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
 
 #[test]
 fn a_constant_change_is_one_beyond_a_step_of_the_clock() {
-    // Samples of 100,000 ns and 101,000 ns; samples of 0 ns do not show the step of the clock.
+    // The samples take 1,000,000 and 1,050,000 ns, so clock steps of 40,000 ns show the difference and steps of 60,000 ns do not. Samples of 0 ns
+    // give no change.
     let constant = |ns: f64, quantum: u64| {
         let mut run = processes(&[ns; 5]);
         for process in &mut run.processes {
@@ -601,7 +603,7 @@ fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
             .unwrap();
         assert_eq!(effects.cliffs_delta, Some(1.0));
         assert_eq!(effects.label, Some(EffectSize::Large));
-        // (10 / sd) (1 - 3 / 31) with sd = sqrt(0.625)
+        // Hedges' g is (10 / sd) (1 - 3 / 31), with sd = sqrt(0.625).
         let g = 10.0 / 0.625_f64.sqrt() * (1.0 - 3.0 / 31.0);
         assert!((effects.hedges_g.unwrap() - g).abs() < 1e-9);
         let shift = effects.shift_ns.unwrap();
@@ -663,7 +665,7 @@ fn the_change_of_too_few_observations_is_that_of_medians_for_ranks_and_of_means_
         change.estimate
     };
     let is_close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
-    // Medians of 101.5 and 113, means of 104 and 120.
+    // The medians are 101.5 and 113, the means are 104 and 120.
     let (base, candidate) = ([100.0, 101.0, 102.0, 113.0], [110.0, 112.0, 114.0, 144.0]);
     for test in [Test::MannWhitney, Test::Kruskal] {
         let found = estimate(&base, &candidate, test);
@@ -696,8 +698,8 @@ fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_ra
     };
     let change = compared(&BASE, &SLOWER).change.unwrap();
     assert!((change.estimate - 10.0 / 101.0).abs() < 1e-12, "{change:?}");
-    // The harmonic mean of the rates is 1 / 101 on both sides. Its error is that of the mean time, sqrt(0.625 / 5), times its square, and
-    // t(8, .975) = 2.306004135204166.
+    // The harmonic mean of the rates is 1 / 101 on both sides. Its error is the error of the mean time, sqrt(0.625 / 5), times the square of this
+    // rate. t(8, .975) = 2.306004135204166.
     let same = compared(&BASE, &BASE);
     let margin = 2.306_004_135_204_166 * (2.0_f64 * 0.625 / 5.0).sqrt() / 101.0;
     let change = same.change.unwrap();
@@ -705,7 +707,7 @@ fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_ra
     assert!((change.lower - (1.0 / (1.0 + margin) - 1.0)).abs() < 1e-9);
     assert!((change.upper - (1.0 / (1.0 - margin) - 1.0)).abs() < 1e-9);
     assert!((same.compared.unwrap().base - 101.0).abs() < 1e-9);
-    // A standard error of .7 times the rate, and t(2, .975) = 4.3.
+    // The standard error is .7 times the rate, and t(2, .975) = 4.3. So the rate may be 0, and the time has no upper bound.
     let apart = compared(&[100.0, 300.0], &[100.0, 300.0]).change.unwrap();
     assert_eq!(apart.upper, f64::INFINITY);
     assert!(
@@ -716,7 +718,7 @@ fn the_change_of_a_rate_is_that_of_its_time_and_without_an_upper_bound_if_the_ra
 
 #[test]
 fn constants_just_a_step_of_the_clock_apart_do_not_differ() {
-    // Samples of one iteration and 8 ns, by a clock with steps of 1 ns: each step is an eighth.
+    // Each sample is one iteration of 8 ns, and the clock has steps of 1 ns: a step is an eighth of the sample.
     let constant = |ns: f64| measurement((0..5).map(|k| flat_process(k, 1, &[ns; 3])).collect());
     for test in [Test::Welch, Test::Interval] {
         let significance = |ns| {
@@ -750,7 +752,7 @@ fn a_metric_of_a_run_is_the_mean_of_its_processes_with_students_interval() {
     }
     let estimate = |subject| estimate_metric(&run, subject, 0.95).unwrap();
     let found = estimate(Statistic::Allocations);
-    // Two values have a standard error of half their distance, and t(1, .975) = 12.706204736174694.
+    // The standard error of two values is half their distance, and t(1, .975) = 12.706204736174694.
     assert_eq!(found.estimate, 13.0);
     assert!((found.lower - (13.0 - 12.706_204_736_174_694)).abs() < 1e-9);
     assert!((found.upper - (13.0 + 12.706_204_736_174_694)).abs() < 1e-9);
@@ -859,7 +861,7 @@ fn slopes_of_linear_phases_are_compared_if_they_are_the_center() {
     };
     let rules = rules(analysis, Thresholds::default());
     let found = compare_one(&with_slopes(&BASE), &with_slopes(&SLOWER), &rules);
-    // Means of 101 and 111 ns per iteration.
+    // The slopes have means of 101 and 111 ns per iteration.
     let change = found.change.expect("slopes").estimate;
     assert!((change - 10.0 / 101.0).abs() < 1e-9, "{change}");
     assert_eq!(found.verdict, Verdict::Regressed);
@@ -891,7 +893,7 @@ fn without_samples_nothing_is_tested_and_the_reason_is_said() {
         compared(&full, &processes(&[])),
         (Verdict::Failed, lacks(Side::Candidate))
     );
-    // Two processes that succeeded and one that failed.
+    // Two processes succeeded, and one failed.
     let side = Side::Candidate;
     let mut short = processes(&BASE[..2]);
     short.failures.push(Failure {

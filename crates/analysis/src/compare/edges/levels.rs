@@ -1,21 +1,22 @@
-//! The search for the places where levels begin in a component, and the removal of those that do not count.
+//! Finds the places at which levels begin in a component, and removes those that do not count.
 //!
-//! The search minimizes the weighted sum of squared residuals, here called the weighted squares. It adds a place while the best candidate lowers them
-//! by more than chance does anywhere in the history. After each addition, places move to where they lower them most. All places of a level are tried
-//! in one sweep over its edges (the score test of one more parameter: Rao 1948).
+//! The search minimizes the weighted sum of squared residuals, here called the weighted squares. At each step, a new level begins at the place that
+//! lowers them most, if it does so by more than chance would anywhere in the history. Otherwise it begins where a comparison called a change that no
+//! level shows yet. Then this place and the beginnings of the neighboring levels move to where they lower the weighted squares most. All places of a
+//! level are tried in one sweep over its edges (the score test of one more parameter: Rao 1948).
 
 use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::normal;
 
-/// The probability that a level is found to begin somewhere in a history without changes. Trends and disagreements of machines are tested at the same
-/// level, as are change points.
+/// The probability that the search finds the beginning of a level in a history without changes. The tests of trends, of disagreements between
+/// machines and of change points use the same probability.
 pub(super) const LEVEL_P: f64 = 0.001;
-/// Largest number of levels of a component. More would mean that the stated errors are far too small.
+/// Largest number of levels of a component. The search would find more only if the stated errors were far too small.
 const MOST_LEVELS: usize = 100;
-/// A search takes at most this many steps. It ends long before, unless rounding errors move a place back and forth.
+/// A search takes at most this many steps. It usually ends much earlier, but rounding errors could move a place back and forth forever.
 const MOST_STEPS: usize = 200;
-/// Relative increase of the gain that is needed to move a place.
+/// A place moves only if its gain increases by at least this fraction.
 const BETTER: f64 = 1e-6;
 
 /// The levels of a component, with the fit of their values.
@@ -42,7 +43,7 @@ pub(super) struct Candidate {
     pub place: usize,
     /// Decrease of the weighted squares.
     pub gain: f64,
-    /// Distance of the new level from the rest of the old one.
+    /// Difference between the new level and the rest of the old one, a logarithm.
     pub step: f64,
 }
 
@@ -132,7 +133,7 @@ impl<'c> Search<'c> {
         found
     }
 
-    /// Adds the candidates within one level to `found`. One node after another moves to the new level, from the last to the second, and each updates
+    /// Adds the candidates within one level to `found`. The nodes move to the new level one by one, from the last to the second. Each move updates
     /// the sums.
     fn sweep_level(
         &self,
@@ -250,7 +251,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Reports whether a comparison called a change that only the step at `place` explains.
+    /// Reports whether a comparison called a change that only the step at `place` can explain.
     fn is_called(&self, groups: &NodeGroups, place: usize) -> bool {
         let (below, above) = (groups.of_node[place] - 1, groups.of_node[place]);
         let mut called = self.component.called.iter();
@@ -288,7 +289,7 @@ impl<'c> Search<'c> {
         })
     }
 
-    /// Returns the decrease of the weighted squares if a level has an even trend, and the size of that trend.
+    /// Returns how much an even trend within a level lowers the weighted squares, and the size of the trend.
     fn score_trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
         let (mut score, mut information) = (0.0, 0.0);
         let mut shared = vec![0.0; fit.values.len()];
@@ -349,14 +350,14 @@ mod tests {
 
     #[test]
     fn places_share_the_level_of_a_change_by_chance() {
-        // Two-sided: .1 % for one place, and .001 % for each of a hundred; p is erfc(z / sqrt 2).
+        // The level is two-sided: .1 % for one place, and .001 % for each of a hundred. Here p is erfc(z / sqrt 2).
         for (places, z) in [(1, 3.290_526_731_491_9), (100, 4.417_173_413_468_8)] {
             let found = squares_by_chance(places);
             assert!((found.sqrt() - z).abs() < 1e-9, "{found}");
         }
     }
 
-    /// Creates a component of five places from its edges, each given by two places and the step between them.
+    /// Creates a component of five places. Each edge is given by two places and the step between them.
     fn component(edges: &[(usize, usize, f64)]) -> Component {
         let edges: Vec<Edge> = (edges.iter())
             .map(|(from, to, log_ratio)| Edge {
@@ -417,8 +418,8 @@ mod tests {
 
     #[test]
     fn a_step_beyond_the_noise_threshold_stays_only_if_it_is_beyond_chance() {
-        // The weighted square of the step is 4 with an error of .01, and 16 with half that error. Chance gives up to z^2 = 3.48^2 = 12.1 at one of
-        // four places.
+        // The weighted square of the step is 4 with an error of .01, and 16 with half that error. By chance, it is at most z^2 = 3.48^2 = 12.1 at one
+        // of four places.
         let stays = |standard_error: f64| {
             let mut component = component(&[(0, 1, 0.02), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.0)]);
             component.edges[0].weight = standard_error.powi(-2);
@@ -470,7 +471,7 @@ mod tests {
         let (groups, fit) = search.fit(&[false; 5]).unwrap();
         let (gain, trend) = search.score_trend(&groups, &fit, 0).unwrap();
         assert!((gain - 29.16).abs() < 1e-9 && (trend - 0.108).abs() < 1e-9);
-        // A trend that lowers the squares by just what chance gives, to the last digit.
+        // Find a trend that lowers the squares by exactly as much as chance does.
         let chance = squares_by_chance(1);
         let (component, scale) = (270..300)
             .find_map(|step| {
@@ -498,7 +499,7 @@ mod tests {
 
     #[test]
     fn the_trend_of_a_level_is_told_from_the_step_after_it() {
-        // Places 0 to 2 are one level with two steps of 2 %: a trend of 4 %. The step to the next level takes up what the trend adds to it, so the
+        // Places 0 to 2 are one level with two steps of 2 %: a trend of 4 %. The step to the next level absorbs what the trend adds to it, so the
         // squares fall by those of both edges: 2 (2 % / 1 %)^2.
         let component = component(&[(0, 1, 0.02), (1, 2, 0.02), (2, 3, 0.1), (3, 4, 0.0)]);
         let search = Search::new(&component, &RULES);
@@ -537,7 +538,7 @@ mod tests {
         search.tolerance = 0.01;
         let best = |begins: [bool; 5], steps: &[(usize, f64)]| {
             let groups = NodeGroups::from_level_starts(&begins, 5);
-            // The first of them has the largest gain.
+            // The first candidate has the largest gain.
             let candidates = steps.iter().zip((0..9).rev());
             let candidates: Vec<Candidate> = candidates
                 .map(|((place, step), gain)| Candidate {

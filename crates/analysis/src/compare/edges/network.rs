@@ -1,5 +1,5 @@
-//! The network of side-by-side measurements. It is split into connected components, reduced to the nodes that matter, and solved by weighted least
-//! squares over groups of nodes.
+//! The network of side-by-side measurements. It is split into connected components and reduced to the nodes that matter. Then it is solved by
+//! weighted least squares over groups of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,9 @@ pub struct Edge {
 
 /// All side-by-side measurements of a benchmark.
 ///
-/// Nodes without a place in the history (such as a tag that runs were measured against, or commits of other branches) have values of their own. Those
-/// with few neighbors are eliminated first: edges between their neighbors, with the same sum of squares, replace the edges to them.
+/// Some nodes have no place in the history, such as a tag that runs were measured against, or commits of other branches. These nodes have values of
+/// their own. If such a node has few neighbors, it is eliminated first: edges between its neighbors, with the same sum of squares, replace the edges
+/// to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
     /// Number of nodes that are places of the history; they come first, oldest first.
@@ -34,7 +35,7 @@ pub struct Network<'a> {
     pub edges: &'a [Edge],
 }
 
-/// The merged edges between two nodes: `b` minus `a` is `difference`, with the weight 1 / variance.
+/// The merged edges between two nodes: the value of `b` minus that of `a` is `difference`, with the weight 1 / variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Weighted {
     pub a: usize,
@@ -43,7 +44,7 @@ pub(super) struct Weighted {
     pub weight: f64,
 }
 
-/// A connected component: its places, its other nodes that were not eliminated, and the edges between all of these. Nodes have new numbers here:
+/// A connected component: its places, the other nodes that were not eliminated, and the edges between all of these. The nodes are numbered anew:
 /// first the places in order, then the other nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Component {
@@ -55,7 +56,7 @@ pub(super) struct Component {
     pub called: Vec<CalledChange>,
     /// Weighted sum of the squared differences between parallel edges, which no values of the nodes can reduce.
     pub squares: f64,
-    /// Number of independent observations: each measured edge gives one, each eliminated node uses one up.
+    /// Number of independent observations: each measured edge adds one, and each eliminated node takes one away.
     pub observations: usize,
 }
 
@@ -238,7 +239,7 @@ impl Reduced {
         }
     }
 
-    /// Returns the component of a part; `None` without an edge or a place.
+    /// Assembles the component of a part; `None` if the part has no edge or no place.
     fn component(&self, part: &ComponentPart<'_>, all_places: usize) -> Option<Component> {
         let count = part.nodes.partition_point(|node| *node < all_places);
         if part.edges.is_empty() || count == 0 {
@@ -280,7 +281,7 @@ impl Reduced {
     }
 }
 
-/// The assignment of nodes to groups that have one value.
+/// The assignment of nodes to groups. All nodes of a group have the same value, or lie on the same trend.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NodeGroups {
     /// The group of each node of the component. Places come in order, from group 0 on; each of the other nodes has a group of its own.
@@ -294,9 +295,9 @@ pub(super) struct NodeGroups {
 
 /// The values of the groups, followed by the trends, with their covariance.
 ///
-/// All nodes of a group have one value, or an even trend. The values x minimize the sum of `w (y - (x_b - x_a))^2` over all edges, each from a to b
-/// with difference y and weight w. The first group has the value 0 (the adjustment of a leveling network: Gauss 1823; for ratios of several
-/// treatments Lu and Ades 2004). The covariance of the values is the inverse of the normal matrix, the weighted Laplacian of the groups.
+/// All nodes of a group have the same value, or lie on an even trend. The values x minimize the sum of `w (y - (x_b - x_a))^2` over all edges, each
+/// from a to b with difference y and weight w. The first group has the value 0 (the adjustment of a leveling network: Gauss 1823; for ratios of
+/// several treatments Lu and Ades 2004). The covariance of the values is the inverse of the normal matrix, the weighted Laplacian of the groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
     /// Logarithms relative to the first group, which is 0.
@@ -366,7 +367,7 @@ impl NodeGroups {
         sums
     }
 
-    /// Returns the factor by which an edge would depend on a trend of a group that has none yet.
+    /// Returns the factor with which the difference of an edge would depend on a trend of `group`, which has no trend yet.
     pub fn trend_factor(&self, group: usize, edge: &Weighted) -> f64 {
         let of = |node: usize| {
             let is_in = self.of_node[node] == group;
@@ -435,7 +436,7 @@ impl Fit {
     }
 }
 
-/// Inverts a symmetric matrix without its first row and column, which are zero in the result, by Cholesky's decomposition. `None` if there is no
+/// Inverts a symmetric matrix by Cholesky's decomposition, without its first row and column. These are zero in the result. `None` if there is no
 /// inverse.
 fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let count = matrix.len();
@@ -488,7 +489,7 @@ fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::invert_without_first;
 
-    /// Inverts a matrix that has these four numbers in the part that counts; its first row and column do not count.
+    /// Inverts a matrix with these four numbers after its first row and column, which are ignored.
     fn inverted([a, b, c, d]: [f64; 4]) -> Option<Vec<Vec<f64>>> {
         invert_without_first(vec![vec![9.0; 3], vec![9.0, a, b], vec![9.0, c, d]])
     }

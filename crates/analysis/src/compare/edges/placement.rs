@@ -18,7 +18,7 @@ use perfcheck_stats::{chi_squared, normal};
 #[derive(Debug, Clone)]
 pub struct LevelEstimate {
     parts: Vec<SolvedComponent>,
-    /// The part of each place, and its number within the part.
+    /// For each place, the number of its part, and the number of the place within that part.
     of_place: Vec<Option<(usize, usize)>>,
     confidence_level: f64,
     /// The disagreement of classes of machines, if any. In that case only the edges of one class are used.
@@ -62,7 +62,8 @@ impl LevelEstimate {
         }
     }
 
-    /// Returns the part (a set of connected places) that a place is in, numbered in the order of their first places; `None` without an edge.
+    /// Returns the number of the part (a set of connected places) that a place is in. Parts are numbered in the order of their first places. `None`
+    /// if the place has no edge.
     pub fn part(&self, place: usize) -> Option<usize> {
         Some(self.of_place.get(place).copied()??.0)
     }
@@ -72,7 +73,7 @@ impl LevelEstimate {
         Some(self.parts.get(part)?.component.places[0])
     }
 
-    /// Returns the logarithm of the value of a place relative to the first place of its part; 0 within the first level.
+    /// Returns the logarithm of the value of a place relative to the first place of its part; 0 within the first level if that has no trend.
     pub fn value(&self, place: usize) -> Option<f64> {
         let (part, number) = self.of_place.get(place).copied()??;
         let levels = &self.parts[part].levels;
@@ -249,7 +250,7 @@ pub(super) fn find_disagreement(
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|one| of(&one.levels)).sum::<usize>();
-    // Use observations as well as ranks: each class has its own values of eliminated nodes, and only the observations account for these.
+    // Subtract ranks from observations: each class has its own values of eliminated nodes, and only the observations account for these.
     let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
     let left_together = all.observations.saturating_sub(all.rank);
     let df = left_together.checked_sub(left).filter(|df| *df > 0)?;

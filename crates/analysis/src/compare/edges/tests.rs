@@ -1,4 +1,4 @@
-//! Networks solved by hand and by brute force, and simulated histories.
+//! Tests with networks that are solved by hand or by brute force, and with simulated histories.
 
 use super::levels::{LEVEL_P, Search};
 use super::network::{Component, NodeGroups, Weighted};
@@ -48,7 +48,7 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// Generates uniform numbers around 0, and nearly normal ones.
+/// Generates random numbers: uniform between 0 and 1, nearly normal, and indexes.
 struct RandomNumbers(Draws);
 
 impl RandomNumbers {
@@ -86,7 +86,7 @@ fn a_triangle_is_solved_as_by_hand() {
     close(placement.value(0).unwrap(), 0.0);
     close(placement.value(1).unwrap(), 0.11);
     close(placement.value(2).unwrap(), 0.22);
-    // Two paths, with variances of 1 and 2: 2 / 3.
+    // Two paths lead there, with variances of 1 and 2. Together they have a variance of 2 / 3.
     let half = 1.959_963_984_540_054 * 0.02 * (2.0_f64 / 3.0).sqrt();
     let change = placement.change(0, 2).unwrap();
     close(change.lower.ln_1p(), 0.22 - half);
@@ -101,7 +101,7 @@ fn several_edges_of_a_step_are_their_weighted_mean() {
     let edges = [edge(0, 1, 0.10, 0.01), edge(0, 1, 0.125, 0.02)];
     let placement = placed(2, &edges);
     close(placement.value(1).unwrap(), 0.105);
-    // Their squares are 0.8 * 1.5625 = 1.25 with one degree of freedom: the errors are larger than claimed.
+    // The weighted squares are 0.8 * 1.5625 = 1.25 with one degree of freedom: the errors are larger than claimed.
     let half = 1.959_963_984_540_054 * (1.25_f64 / 12_500.0).sqrt();
     close(placement.change(0, 1).unwrap().upper.ln_1p(), 0.105 + half);
 }
@@ -123,7 +123,7 @@ fn many_small_changes_add_up_to_nothing() {
 
 #[test]
 fn a_creeping_change_beyond_its_own_error_is_a_trend() {
-    // Three per mille per commit, each within its error; three measurements are against the first commit.
+    // Each commit adds three per mille, which is within its error. Three more measurements are against the first commit.
     let mut edges: Vec<Edge> = (0..60).map(|at| edge(at, at + 1, 0.003, 0.003)).collect();
     edges.extend([20, 40, 60].map(|at| edge(0, at, 0.003 * at as f64, 0.2)));
     let placement = placed(61, &edges);
@@ -132,7 +132,7 @@ fn a_creeping_change_beyond_its_own_error_is_a_trend() {
     assert_eq!((trends[0].first, trends[0].last), (0, 60));
     let change = trends[0].change;
     close(change.estimate.ln_1p(), 0.18);
-    // Sixty errors of 0.3 % are 2.3 % in all.
+    // Sixty independent errors of 0.3 % add up to sqrt(60) times 0.3 %, which is 2.3 %.
     assert!(
         change.lower.ln_1p() > 0.13 && change.lower.ln_1p() < 0.14,
         "{change:?}"
@@ -154,7 +154,7 @@ fn a_called_change_begins_a_level_that_chance_could_explain_and_one_below_the_th
 
 #[test]
 fn a_level_that_is_measured_again_and_again_against_one_reference_is_one() {
-    // The step came with place 3, and its run was disturbed; the step is not accepted yet.
+    // The step came with place 3, whose run was disturbed. It is not accepted yet, so later runs are still compared with place 2.
     let edges = [
         edge(0, 1, 0.001, 0.003),
         edge(1, 2, -0.002, 0.003),
@@ -194,7 +194,7 @@ fn what_no_edge_connects_has_no_change_and_circles_end() {
     assert!(placed(3, &[]).part(0).is_none());
 }
 
-/// Creates random edges of a network with places and other nodes.
+/// Creates `count` random edges of a network that has `places` places and `others` other nodes.
 fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
     let mut chance = RandomNumbers::new(seed);
     (0..count)
@@ -217,7 +217,7 @@ fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
         .collect()
 }
 
-/// Computes least squares over groups of all nodes by Gaussian elimination: the values relative to group 0, and the residual squares.
+/// Computes least squares over groups of all nodes by Gaussian elimination. Returns the values relative to group 0, and the residual squares.
 fn brute(edges: &[Edge], group: &dyn Fn(usize) -> usize, groups: usize) -> (Vec<f64>, f64) {
     let mut rows = vec![vec![0.0; groups + 1]; groups];
     for edge in edges {
@@ -297,7 +297,7 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
 
 #[test]
 fn a_node_without_a_place_is_eliminated_if_it_has_few_neighbors() {
-    // Every tag is measured at so many places.
+    // The tag (node 10) is measured against this many places.
     let stays = |neighbors: usize| {
         let mut edges: Vec<Edge> = (0..9).map(|at| edge(at, at + 1, 0.0, 0.01)).collect();
         edges.extend((0..neighbors).map(|at| edge(10, at, 0.2, 0.01)));
@@ -340,7 +340,7 @@ fn edges_between_states_of_the_same_code_are_no_observations() {
     assert_eq!(observations(&[measured, same_code]), 1);
     assert_eq!(observations(&[measured, edge(1, 2, 0.0, 2e-5)]), 2);
     assert_eq!(observations(&[same_code]), 0);
-    // A state without a place, which two edges connect to places, uses one of them up.
+    // A state without a place is measured against two places. Its own value uses up one of these observations.
     let outside = [edge(3, 0, 0.1, 0.01), edge(3, 1, 0.1, 0.01), measured];
     assert_eq!(observations(&outside), 2);
 }
@@ -375,7 +375,7 @@ fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
     };
     assert_eq!((grows(0, 0, 1), grows(0, 0, 2)), (0.5, 1.0));
     assert_eq!((grows(1, 3, 4), grows(1, 2, 4)), (1.0, 1.0));
-    // Backward, into another level, and to a node without a place.
+    // An edge backward, an edge into another level, and an edge to a node without a place.
     assert_eq!(
         (grows(0, 2, 1), grows(0, 1, 3), grows(0, 2, 5)),
         (-0.5, -0.5, -1.0)
@@ -384,7 +384,7 @@ fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
 
 #[test]
 fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
-    // In the last cases there are more than twice as many nodes as places: nodes with many neighbors stay.
+    // In the last case, there are more than twice as many nodes as places, because nodes with many neighbors stay.
     for (seed, others, count) in [
         (1, 12, 120),
         (2, 12, 120),
@@ -404,7 +404,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
         let search = Search::new(component, &RULES);
         let candidates = search.candidates(&groups, &fit, 0..30);
         assert_eq!(candidates.len(), 30 - 4);
-        // Candidates of the level between places 10 and 22 alone, as needed to move a place between its neighbors.
+        // Moving a place between its neighbors needs only the candidates of one level: here the level from place 10 to place 22.
         let of_level = search.candidates(&groups, &fit, 10..22);
         let places = of_level.iter().map(|one| one.place);
         assert!(places.eq((11..22).rev()), "{of_level:?}");
@@ -425,7 +425,7 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
 
 #[test]
 fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
-    // Two places, 10 % apart, measured against eight tags, equally on both processors.
+    // Two places are 10 % apart. Both are measured against eight tags, on both processors, which agree.
     let disagreements = (0..200).filter(|seed| {
         let mut chance = RandomNumbers::new(*seed);
         let mut edges = vec![Edge {
@@ -492,8 +492,8 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
 
 #[test]
 fn the_step_that_classes_disagree_about_most_is_told_as_each_of_them_measured_it() {
-    // Cochran's Q of two classes with equal errors is their squared distance over twice the variance: 200 at place 1; 12.5 at place 2, with the
-    // smallest errors and the largest steps; 50 at place 3, with the largest distance.
+    // Cochran's Q of two classes with equal errors is their squared distance over twice the variance. It is 200 at place 1. At place 2, with the
+    // smallest errors and the largest steps, it is 12.5. At place 3, with the largest distance, it is 50.
     let steps = [
         (0, [0.10, 0.02], 0.004),
         (1, [0.50, 0.49], 0.002),
@@ -565,8 +565,8 @@ struct Simulated {
     error: f64,
 }
 
-/// Simulates 128 commits. Each is measured on two machines, 1 and 2 in the first half and 3 and 4 in the second, which have separate stores: against
-/// the last accepted run, and every 16th commit against the first one.
+/// Simulates 128 commits. Two machines with separate stores measure each of them: machines 1 and 2 in the first half of the history, 3 and 4 in the
+/// second. A machine measures each commit against its last accepted run, and every 16th commit also against the first one.
 fn simulated(seed: u64, steps: &[(usize, f64)]) -> Simulated {
     let mut chance = RandomNumbers::new(seed);
     let truth = |commit: usize| -> f64 {
@@ -651,7 +651,8 @@ fn twenty_histories_without_a_step_have_none() {
 
 #[test]
 fn a_class_has_no_share_in_a_disagreement_about_a_step_before_its_first_place() {
-    // Class 0 measured the whole history, class 1 only its end. They disagree about the step at place 3, and at place 1 there is a larger one.
+    // Class 0 measured the whole history, class 1 only its end. They disagree about the step at place 3. The step at place 1 is larger, but only
+    // class 0 measured it.
     let of = |class, at: usize, step| Edge {
         class,
         ..edge(at, at + 1, step, 0.002)

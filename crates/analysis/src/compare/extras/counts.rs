@@ -44,7 +44,7 @@ pub struct CountChange {
 pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
-    /// Compares with the newest of the runs in `base` that counted. Older runs are of no use: counts do not drift, and the code may have changed
+    /// Compares with the newest run in `base` that counted allocations. Older runs are not used: counts do not drift, and the code may have changed
     /// since. `None` if a side counted nothing.
     pub(super) fn compare(
         base: &[&Measurement],
@@ -167,7 +167,7 @@ impl CountChange {
     }
 }
 
-/// Returns the counts of the processes that counted.
+/// Returns the allocation counts of each process that has any.
 pub(super) fn allocation_counts(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
         .processes
@@ -200,7 +200,7 @@ fn is_constant_count(processes: &[&[Allocations]], pick: fn(&Allocations) -> u64
     values.all(|value| Some(value) == first)
 }
 
-/// Reports whether every process of the candidate is within the threshold of every process of the base.
+/// Reports whether the number of every candidate process is within the threshold of the number of every base process.
 fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
     let ends = |values: &[f64]| {
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -249,7 +249,7 @@ impl InstructionSummary {
 }
 
 impl InstructionComparison {
-    /// Compares with the newest of the runs in `base` that counted instructions. `None` if a side counted none.
+    /// Compares with the newest run in `base` that counted instructions. `None` if a side counted none.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -281,9 +281,9 @@ impl InstructionComparison {
     }
 }
 
-/// Returns the p of Welch's test, or 1 with a single process. Counts vary with random draws of each process, such as the seeds of hash maps, and
-/// behave like sums of many such draws. A side that does not vary has no error. A rank test of so few processes could never show changes of several
-/// benchmarks at once.
+/// Returns the p of Welch's test, or 1 with a single process. Counts behave like sums of many random draws, such as the seeds of hash maps, so this
+/// test suits them. A side that does not vary has no error. With so few processes, the p of a rank test would be too large for several benchmarks
+/// that share the level.
 fn welch_p(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::test(candidate, base, WelchDf::Fractional);
     tested.map_or(1.0, |found| found.p)
@@ -300,7 +300,7 @@ fn differing_functions(base: &Measurement, candidate: &Measurement) -> Vec<Funct
     keep_most_different(costs.collect())
 }
 
-/// Computes the instructions of an iteration by function, over all processes.
+/// Computes the instructions of an iteration by function, as means over all processes that counted.
 fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
     let counts = &measurement.counts.instructions;
@@ -324,7 +324,7 @@ fn is_constant(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The number of standard errors that a difference must exceed. By the normal distribution, chance exceeds it 27 times in 10,000.
+/// A difference must exceed this many standard errors. By the normal distribution, chance exceeds them 27 times in 10,000.
 const BEYOND_CHANCE: f64 = 3.0;
 
 /// How the time of an iteration differs by function.
@@ -339,8 +339,8 @@ pub struct SampledTime {
 }
 
 impl SampledTime {
-    /// Compares with the newest of the runs in `base` that was sampled; `ns` holds the nanoseconds of an iteration. `None` if a side was not sampled,
-    /// or does not measure time.
+    /// Compares with the newest run in `base` that was sampled. `ns` holds the nanoseconds of an iteration. `None` if a side was not sampled, or if
+    /// the benchmark does not measure time.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -368,8 +368,8 @@ impl SampledTime {
     }
 }
 
-/// Returns the number of samples of each function on both sides. A side keeps only its largest functions, so a function that it lacks may have run.
-/// Such a function gets as many samples as the smallest function that the side keeps, but no more than the other side has.
+/// Returns the number of samples of each function on both sides. A side keeps only its largest functions, so a function may have run although it is
+/// not listed. Such a function gets as many samples as the smallest function that the side keeps, but no more than the other side has.
 ///
 /// A function's share of the samples is its share of the measured time.
 fn function_counts<'m>(
@@ -528,13 +528,13 @@ mod tests {
         let base = [40_000, 40_010, 40_020, 40_030, 40_040];
         let more = base.map(|count| count + 4_000);
         let found = change(&base, &more).expect("both counted");
-        // Means of 10,005 and 11,005; variances of 15.625 each, so t = 1000 / sqrt(2 x 15.625 / 5) = 400 with eight degrees of freedom.
+        // The means are 10,005 and 11,005, and each variance is 15.625. So t = 1000 / sqrt(2 x 15.625 / 5) = 400 with eight degrees of freedom.
         assert!(found.p_value.is_some_and(|p| p < 1e-15), "{found:?}");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
         // Only one side varies, by a hundredth of the difference.
         let found = change(&[40_000; 2], &more).expect("both counted");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
-        // t = 1000 / sqrt(2 x 3,125,000 / 2) = 0.5657 with two degrees of freedom, of which P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)) = 0.31430.
+        // Here t = 1000 / sqrt(2 x 3,125,000 / 2) = 0.5657 with two degrees of freedom. P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)) = 0.31430.
         let wide = change(&[37_500, 47_500], &[41_500, 51_500]).expect("both counted");
         let p = wide.p_value.expect("a test");
         assert!((p - 0.62861).abs() < 1e-4, "{p}");
@@ -576,7 +576,7 @@ mod tests {
         let named: Vec<(&str, f64, f64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.cost.base, one.cost.candidate))
             .collect();
-        // Four iterations each. `copy` gains 9, less than a tenth of 100.
+        // Each count is of four iterations. `copy` gains 9, which is less than a tenth of 100, so it is not named.
         assert_eq!(named, [("grow", 100.0, 0.0), ("scan", 500.0, 600.0)]);
     }
 
@@ -618,18 +618,18 @@ mod tests {
         );
         let found = compared(&base, &candidate).expect("both were sampled");
         assert_eq!((found.samples.base, found.samples.candidate), (5000, 6000));
-        // `scan` rises from 50 to 72 ns; `hash` has 40 ns on both sides; `copy` falls from 9.8 to 7.7, less than a tenth of 22.
+        // `scan` rises from 50 to 72 ns, and `hash` has 40 ns on both sides. `copy` falls from 9.8 to 7.7, which is less than a tenth of 22.
         let named: Vec<(&str, f64)> = (found.functions.iter())
             .map(|one| (&*one.name, one.difference()))
             .collect();
         assert_eq!(named, [("scan", 22.0)]);
-        // The square root of 100^2 p1 (1 - p1) / 5002 + 120^2 p2 (1 - p2) / 6002, where p1 = 2501 / 5002 and p2 = 3601 / 6002.
+        // The expected error is the square root of 100^2 p1 (1 - p1) / 5002 + 120^2 p2 (1 - p2) / 6002, where p1 = 2501 / 5002 and p2 = 3601 / 6002.
         let error = found.functions[0].standard_error.expect("an error");
         assert!((error - 1.037_12).abs() < 1e-4, "{error}");
 
         let alike = compared(&base, &base).expect("both were sampled");
         let by_time = alike.functions.iter().map(|one| &*one.name);
-        // Equal shares of a longer time: the functions with the largest shares gain most.
+        // The shares are equal but the time is longer, so the functions with the largest shares gain most.
         assert_eq!(by_time.collect::<Vec<_>>(), ["scan", "hash"]);
     }
 
@@ -639,12 +639,12 @@ mod tests {
             base: 100.0,
             candidate: 100.0,
         };
-        // A share of one half has an error of 0.707 %, so three errors of a difference are 3 %: 150 samples.
+        // A share of one half has an error of 0.707 %, so a difference must exceed 3 %: three errors of a difference, or 150 samples.
         let of = |scan: u64| sampled_run(5000, &[("scan", scan), ("hash", 5000 - scan)]);
         let found = |scan| SampledTime::compare(&[&of(2500)], &of(scan), ns).expect("sampled");
         assert_eq!(found(2640).functions, []);
         assert_eq!(found(2660).functions.len(), 2);
-        // A function that was seen three times on one side and never on the other.
+        // A function that was seen three times on one side and never on the other is not named.
         let base = sampled_run(5000, &[("scan", 5000)]);
         let candidate = sampled_run(5000, &[("scan", 4997), ("new", 3)]);
         let rare = SampledTime::compare(&[&base], &candidate, ns).expect("sampled");
@@ -690,7 +690,7 @@ mod tests {
             let new = found.functions.into_iter().find(|one| one.name == "new");
             new.map(|one| (one.cost.base, one.cost.candidate))
         };
-        // 100 of 5,000 samples of 100 ns.
+        // The function has 100 of 5,000 samples, so it takes 2 of 100 ns.
         assert_eq!(costs(&base, &candidate), Some((0.0, 2.0)));
         assert_eq!(costs(&candidate, &base), Some((2.0, 0.0)));
     }
@@ -707,7 +707,7 @@ mod tests {
             let [listed, other] = [listed, other].map(|run| run.counts.time.expect("samples"));
             let of_base = function_counts(&listed, &other)["other"];
             let of_candidate = function_counts(&other, &listed)["other"];
-            // Exchanged sides have exchanged counts.
+            // If the sides are exchanged, so are the counts.
             assert_eq!(of_base.base, of_candidate.candidate);
             assert_eq!(of_base.candidate, of_candidate.base);
             (of_base.base, of_base.candidate)
@@ -724,7 +724,7 @@ mod tests {
             let found = InstructionSummary::from_measurement(&run(counts))?;
             Some((found.per_iteration, found.exact, found.processes))
         };
-        // Four iterations each.
+        // Each count is of four iterations.
         assert_eq!(summary(&[400, 800]), Some((150.0, false, 2)));
         assert_eq!(summary(&[400; 3]), Some((100.0, true, 3)));
         assert_eq!(summary(&[400]), Some((100.0, false, 1)));

@@ -1,8 +1,8 @@
-//! Adds the extras to a comparison of times (allocations, instructions, sampled time and latencies), and decides verdicts about other metrics than
+//! Adds the extras (allocations, instructions, sampled time and latencies) to a comparison of times, and decides verdicts about other metrics than
 //! the time.
 //!
 //! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni's correction, tests of counts by
-//! Holm's procedure. Counts that do not vary are certain and take no share.
+//! Holm's procedure. Counts that do not vary need no test, so they take no share of the level.
 
 use crate::compare::extras::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::{LevelShare, SharedLevel};
@@ -119,7 +119,7 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Adds the extras of two builds that were measured side by side by this plan.
+    /// Adds the extras of two builds that were measured side by side according to `plan`.
     #[must_use]
     pub fn with_paired_extras(
         self,

@@ -36,7 +36,8 @@ pub struct PercentileChange {
     pub clock_step: f64,
     /// Relative error by which the percentile of a side may be too low, because its histogram rounds down.
     pub rounding: f64,
-    /// The verdict from the interval: beyond the noise threshold, and beyond differences that the histogram and the clock cannot distinguish.
+    /// The verdict, which follows from the interval. A change is called if the whole interval lies beyond the noise threshold, and beyond what the
+    /// histogram and the clock can resolve.
     pub verdict: Verdict,
 }
 
@@ -119,7 +120,7 @@ impl LatencyComparison {
 }
 
 impl PercentileChange {
-    /// Turns an interval of the change into a verdict. The histogram and the clock cannot distinguish values that are closer than their steps.
+    /// Turns an interval of the change into a verdict. A change is not called if it is smaller than a step of the histogram or of the clock.
     pub(super) fn judge(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
         let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
@@ -219,7 +220,7 @@ impl ProcessPercentiles {
             level,
             resampling,
             smoothness: Smoothness::Smooth,
-            // Resample already from this number of processes on, as BenchForge does.
+            // From this number of processes on, use the bootstrap, as BenchForge does. The default threshold is higher.
             thresholds: &Thresholds {
                 bootstrap_min_processes: FEWEST_FOR_BOOTSTRAP as f64,
                 ..Thresholds::default()

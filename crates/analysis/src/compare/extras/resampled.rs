@@ -1,8 +1,8 @@
 //! Statistics over the processes of a run as `BenchForge` defines them: mean, deviation, and a percentile bootstrap interval with its rule for the
 //! indices of the bounds.
 //!
-//! Operations of different processes are never pooled: the numbers of the processes are resampled. Describes and decides nothing. Few processes have
-//! few distinct resamples, so these intervals cover too rarely.
+//! Operations of different processes are never pooled: the numbers of the processes are resampled. No verdict depends on them. Few processes have few
+//! distinct resamples, so these intervals contain the true value too rarely.
 
 use crate::compare::LatencyComparison;
 use serde::Serialize;
@@ -91,7 +91,7 @@ impl ObservedTimes {
 }
 
 impl ProcessStatistics {
-    /// Number of resamples; those with the indices 250 and 9749 bound a 95 % interval.
+    /// Number of resamples. The sorted resamples with the indices 250 and 9749 bound a 95 % interval.
     const RESAMPLES: usize = 10_000;
 
     /// Computes the statistics of `measurement`, with intervals at `confidence_level`; `None` if nothing was measured. The same seed gives the same

@@ -1,5 +1,5 @@
-//! The rules for comparing extras, and the level of a verdict about another metric than the time. The rules follow from those for comparing times.
-//! The level is that of one interval, or that of all tests of counts together.
+//! The rules for comparing extras, which follow from the rules for comparing times. Also the level of a verdict about another metric than the time:
+//! the level of one interval, or of all tests of counts together.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl SharedLevel {
         }
     }
 
-    /// Returns the level of this interval, or of all tests.
+    /// Returns the level of this interval, or of all tests of counts together.
     pub fn effective_level(&self) -> f64 {
         match self.share {
             LevelShare::Interval { interval_level, .. } => interval_level,
@@ -73,9 +73,9 @@ pub(super) enum ProcessPairing {
 pub(super) struct ExtrasPolicy {
     /// Relative change that counts as noise, a fraction.
     pub(super) noise_threshold: f64,
-    /// Two-sided level of the tests of counts, for each number separately.
+    /// Two-sided level of each test of a count.
     pub(super) significance_level: f64,
-    /// Level of the intervals, for each percentile separately.
+    /// Level of the interval of each percentile.
     pub(super) confidence_level: f64,
     pub(super) resamples: u32,
     /// Seed of all random numbers.

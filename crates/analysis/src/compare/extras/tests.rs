@@ -33,7 +33,7 @@ fn processes(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>
     measurement((0..).zip(extras).map(process).collect())
 }
 
-/// Creates processes whose iterations allocate so often, 64 bytes each time.
+/// Creates processes whose iterations make these numbers of allocations, 64 bytes each.
 pub(super) fn counted(counts: &[&[u64]]) -> Measurement {
     let allocations = |count: &u64| Allocations {
         count: *count,
@@ -61,7 +61,7 @@ fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
     }
 }
 
-/// Creates one process for each scale, with a thousand operations of 10 to 20 us times that scale.
+/// Creates one process for each scale. It has a thousand operations of 10 to 20 us times the scale.
 pub(super) fn timed(scales: &[f64]) -> Measurement {
     processes(scales.iter().map(|scale| {
         let values = (0..1_000).map(|i| ((10_000.0 + 10.0 * f64::from(i)) * scale) as u64);
@@ -122,10 +122,10 @@ fn where_it_varies_processes_are_ranked_and_the_change_must_exceed_the_threshold
     assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
     assert!((found.p_value.unwrap() - 2.0 / 252.0).abs() < 1e-12);
     assert_eq!(allocated(&more, &base).verdict, Verdict::Improved);
-    // Complete separation of four processes per side has p = 2 / 70.
+    // Five and four processes that are completely separated have p = 2 / C(9, 4) = 2 / 126, which is above the level of 1 %.
     let few = counted(&[&[110], &[111], &[112], &[110, 113]]);
     assert_eq!(allocated(&base, &few).verdict, Verdict::Inconclusive);
-    // Separated, but all within 2 %.
+    // The sides are separated, but all counts lie within 2 %.
     let close = counted(&[&[102, 103], &[103], &[103], &[103], &[103]]);
     let tight = counted(&[&[101, 102], &[102], &[102], &[102], &[102]]);
     let found = allocated(&tight, &close);
@@ -201,7 +201,7 @@ fn b14_fewer_than_eight_processes_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
     let candidate = timed(&[1.1, 1.12, 1.09]);
     let found = slower(&base, &candidate, ProcessPairing::Independent);
-    // t(.975, about 3 degrees of freedom) is above 3, so the interval is wider than resamples of three can give.
+    // t(.975, about 3 degrees of freedom) is above 3, so this interval is wider than one from resamples of three processes can be.
     assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
     assert!(
         found.change.lower > 0.02 && found.verdict == Verdict::Regressed,
@@ -211,7 +211,7 @@ fn b14_fewer_than_eight_processes_have_a_t_interval() {
 
 #[test]
 fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
-    // Longest operations of 90, 100 and 110 ns, and of 180, 200 and 220: means 100 and 200, variances of the means 100 / 3 and 400 / 3.
+    // The longest operations take 90, 100 and 110 ns, and 180, 200 and 220 ns. The means are 100 and 200, their variances 100 / 3 and 400 / 3.
     let side = |values: [u64; 3]| {
         processes(
             values
@@ -222,7 +222,7 @@ fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
     let (base, candidate) = (side([90, 100, 110]), side([180, 200, 220]));
     let found = slower(&base, &candidate, ProcessPairing::Independent).change;
     assert!((found.estimate - 1.0).abs() < 1e-12, "{found:?}");
-    // The interval is that of a change, not of a ratio.
+    // The interval is of the change, not of the ratio.
     assert!((0.3..1.0).contains(&found.lower), "{found:?}");
     assert!((1.0..3.0).contains(&found.upper), "{found:?}");
 }
@@ -297,7 +297,7 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
                 .unwrap();
         found.percentile(0.5).unwrap().verdict
     };
-    // The value is in the next bucket of the histogram.
+    // The slower value lies in the next bucket of the histogram.
     let next = 1_000_000 + 512;
     assert_ne!(
         HdrPrecision::default().index_of(1_000_000),
@@ -418,7 +418,7 @@ fn b10_windows_of_processes_are_laid_beside_each_other_and_show_drift() {
         (4, 2)
     );
     let drift = found.course.drift.unwrap();
-    // 120 over 100, and 240 over 200.
+    // The medians rise from 100 to 120 and from 200 to 240, both by 20 %.
     assert!((drift.estimate - 0.2).abs() < 1e-12, "{drift:?}");
     for bound in [drift.lower, drift.upper] {
         assert!((bound - 0.2).abs() < 1e-9, "{drift:?}");
@@ -504,7 +504,7 @@ fn a_change_of_just_the_threshold_is_none_however_sure_it_is() {
         let found = CountChange::from_process_means(&[8.0; 5], &[9.0; 5], false, sure, &rules);
         found.expect("counts").verdict
     };
-    // An eighth more.
+    // Nine instead of eight is a change of an eighth.
     assert_eq!(changed(0.125), Verdict::Unchanged);
     assert_eq!(changed(0.124), Verdict::Regressed);
 }
@@ -601,7 +601,7 @@ fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
             .expect("operations")
             .rounding()
     };
-    // Counters of three digits are up to 1/1024 of their value wide, those of two up to 1/128.
+    // A bucket of a histogram with three digits is up to 1/1024 of its value wide, one with two digits up to 1/128.
     assert_eq!(rounding(3, 3), 1.0 / 1024.0);
     assert_eq!(rounding(2, 3), 1.0 / 128.0);
     assert_eq!(rounding(3, 2), 1.0 / 128.0);
@@ -615,7 +615,7 @@ fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_non
         let found = ProcessStatistics::from_measurement(run, 0.95, 7).expect("samples");
         found.per_second.map(|rate| rate.mean)
     };
-    // Ten million and five million.
+    // The rates are ten million and five million per second.
     assert_eq!(rate(&run), Some(7.5e6));
     run.benchmark.metric = Metric::Amount {
         unit: "pages".to_owned(),
@@ -664,7 +664,7 @@ fn about(comparisons: &[&Comparison], subject: Statistic) -> Vec<Comparison> {
     found
 }
 
-/// Ten rounds; the logarithms of their ratios have a mean of ln `factor` and a standard error of 0.95 %.
+/// Compares ten rounds. The logarithms of their ratios have a mean of ln `factor` and a standard error of 0.95 %.
 fn ten_rounds(factor: f64) -> Comparison {
     let ratios = [
         -0.03, 0.03, -0.04, 0.04, -0.01, 0.01, -0.03, 0.03, -0.02, 0.02,
@@ -717,7 +717,7 @@ fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     let more = counted(&[&[110], &[111], &[112], &[110], &[110, 111]]);
     let varying = in_turn(&base, &more, 0.02);
     let exact = in_turn(&counted(&[&[12][..]; 5]), &counted(&[&[13][..]; 5]), 0.02);
-    // p is 2 / 252.
+    // The p of `varying` is 2 / 252.
     let mut all = vec![&exact; 30];
     all.push(&varying);
     let found = about(&all, Statistic::Allocations);
@@ -767,7 +767,7 @@ fn percentiles_of_stored_runs_allow_for_the_drift_between_runs() {
     let verdict = |base: &[&Measurement], host| stored(base, &candidate, host).verdict;
     assert_eq!(verdict(&[&base], HostClass::Dedicated), Verdict::Regressed);
     assert_eq!(verdict(&[&base], HostClass::Shared), Verdict::Inconclusive);
-    // With runs that were seen to be alike.
+    // Twenty reference runs that are alike show that this host drifts less than assumed.
     assert_eq!(verdict(&[&base; 20], HostClass::Shared), Verdict::Regressed);
     let apart = [0.9, 1.1, 0.95, 1.05, 1.0].map(|drift| timed(&scales.map(|s| s * drift)));
     let apart: Vec<&Measurement> = apart.iter().collect();
@@ -818,12 +818,13 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
                 .any(|one| is_slower(&about(&[one], Statistic::P95)[0])),
         );
     }
-    // 2.5 % of 200 are 5; the 99.9 % quantile of such counts is 13. Each benchmark alone: 1 - .975^20 = 40 %.
+    // At a level of 2.5 %, five of 200 families have a false alarm on average, and the 99.9 % quantile is 13. If each benchmark had the whole level,
+    // it would be 40 % of the families: 1 - .975^20.
     assert!(shared <= 13, "{shared}");
     assert!(each >= 50, "{each}");
 }
 
-/// Joins runs to one run with a process of each.
+/// Joins runs of one process each to one run.
 fn joined(runs: Vec<Measurement>) -> Measurement {
     let mut runs = runs.into_iter();
     let mut first = runs.next().expect("a run");
@@ -853,7 +854,7 @@ fn percentiles_of_processes_are_by_nearest_rank_of_operations_or_of_samples() {
         let found = ProcessStatistics::from_measurement(&run, 0.95, 7).expect("samples");
         let percentiles = found.percentiles.iter();
         let means: Vec<(f64, f64)> = percentiles.map(|one| (one.quantile, one.ns.mean)).collect();
-        // The tenth, the 19th and the last of twenty values, each with 40.
+        // The tenth, the 19th and the last of twenty values, each averaged with the 40 ns of the other process.
         let (half, most, all) = (70.0, 115.0, 120.0);
         let expected = [
             (0.5, half),

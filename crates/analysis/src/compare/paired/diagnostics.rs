@@ -13,7 +13,7 @@ use perfcheck_stats::{Description, derived_seed, mean, median, sample_variance};
 /// The fewest rounds from which diagnostics are computed.
 const FEWEST_ROUNDS: usize = 10;
 
-/// The change drifts if it differs between the two halves of the rounds by more than this many standard errors of the difference.
+/// The change counts as drifting if it differs between the two halves of the rounds by more than this many standard errors of the difference.
 const DRIFT: f64 = 3.5;
 
 /// An effect of the position in a pair counts if it exceeds this many of its standard errors.
@@ -22,10 +22,10 @@ const POSITION: f64 = 4.0;
 /// A gap between rounds (a difference of logarithms) must exceed this to separate two modes.
 const MODE_GAP: f64 = 0.03;
 
-/// An iteration longer than this is long: a round of 20 ms has at most ten samples per side.
+/// An iteration longer than this counts as long: a round of 20 ms then has at most ten samples per side.
 const LONG_ITERATION_NS: f64 = 1e6;
 
-/// The fewest rounds from which the reason for their differences is determined.
+/// The fewest rounds that show why rounds differ.
 const FEWEST_TELLING_ROUNDS: usize = 5;
 
 /// A mode has at least this share of the rounds.
@@ -96,8 +96,8 @@ pub(super) fn add_notes(
     }
 }
 
-/// Returns a note if the change in the first half of the rounds differs from that in the second. There is none if both halves are beyond the
-/// threshold in the direction of the verdict: each half alone confirms it, so measuring again is unnecessary.
+/// Returns a note if the change in the first half of the rounds differs from that in the second half. There is no note if both halves are beyond the
+/// threshold in the direction of the verdict. Then each half alone confirms the verdict, and measuring again is unnecessary.
 fn note_drift(
     usable: &UsableRounds,
     speed: &SpeedTest,
@@ -108,7 +108,8 @@ fn note_drift(
     // Use the rank test: half of the rounds may hold no quiet moment of a side, which would distort its floor.
     let [first, second] = halves.map(|half| RankTest::test(&half, 0.0));
     let (first, second) = (first?.difference(), second?.difference());
-    // The standard error of each half is sqrt 2 times that of the whole, and that of their difference is twice that of the whole.
+    // The standard error of each half is sqrt 2 times the standard error of all rounds. So the difference between the halves has twice the standard
+    // error of all rounds.
     let apart = (second - first).abs();
     let agree = match verdict {
         Verdict::Regressed => first.min(second) > threshold,
@@ -134,8 +135,8 @@ fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     })
 }
 
-/// Returns the effect of positions in a round, a logarithm: the median over its quads. The speed difference of the sides cancels, because each quad
-/// holds it with both signs.
+/// Returns the effect of positions in a round, a logarithm: the median over its quads. Within each quad, the speed difference of the sides occurs
+/// with both signs, so it cancels.
 fn position_in_round(round: &Round) -> Option<f64> {
     let quads = round
         .base
@@ -164,9 +165,9 @@ fn note_long_iterations(rounds: &[Round]) -> Option<Note> {
     (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
 }
 
-/// Returns a note that processes, or else neighboring samples, make the rounds differ, if they do so by more than the threshold. The median of n
-/// differences has about pi / (2 n) times the variance of a difference; the rest of the variance of the rounds is due to the processes. Rounds with a
-/// single difference are left out.
+/// Returns a note on why rounds differ, if they differ by more than the threshold: because of the processes, or because of neighboring samples. The
+/// median of n differences has about pi / (2 n) times the variance of a difference. The rest of the variance of the rounds is due to the processes.
+/// Rounds with a single difference are left out.
 fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();
@@ -189,7 +190,7 @@ fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let by_processes = of_rounds * of_rounds - by_samples;
     let is_more = |by: f64| by > threshold;
     if by_processes > by_samples {
-        // Per side: each round is the difference of two processes.
+        // Divide by two for one side: each round is the difference of two processes.
         let by = (by_processes / 2.0).sqrt();
         is_more(by * std::f64::consts::SQRT_2).then_some(Note::ProcessesDiffer { by })
     } else {
@@ -250,7 +251,8 @@ mod tests {
     use super::*;
     use crate::model::Nanos;
 
-    /// Creates a round in which a sample takes the root of 2^`power` times as long as the second of its pair as it does as the first.
+    /// Creates a round of one quad with a position effect of sqrt(2^`power`): a sample takes that many times as long in the second position of its
+    /// pair as in the first.
     fn round(power: i32, led: bool) -> Round {
         let sample = |power: i32| Sample {
             iterations: 1 << (-power).max(0),
@@ -291,8 +293,8 @@ mod tests {
 
     #[test]
     fn an_effect_of_positions_of_four_standard_errors_is_not_named() {
-        // The deviations from 2 have squares of 60 in all, and a mean of 0. So the variance of 16 rounds is 4, and the error of their mean a quarter
-        // of 2, for any factor: the mean has four errors. Find a factor for which rounding does not change this.
+        // The deviations from 2 have a mean of 0, and their squares add up to 60. So the variance of 16 rounds is 60 / 15 = 4, and their mean of 2
+        // has a standard error of 2 / 4: the mean is four errors, for any factor. Find a factor for which rounding does not change this.
         let deviations = [4, -4, 2, 2, 2, -2, -2, -2, 1, 1, -1, -1, 0, 0, 0, 0];
         let with = |deviations: [i32; 16], factor: i32| {
             deviations.map(|deviation| round(factor * (2 + deviation), deviation > 0))
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(iteration_of(&[(1, 1_000_000)]), None);
         assert_eq!(iteration_of(&[(1, 1_000_001)]), Some(1_000_001.0));
         assert_eq!(iteration_of(&[(2, 1_500_000)]), None);
-        // The median of three, without those that did not run.
+        // The median of the three samples that have iterations.
         let ran = [(1, 1_000_000), (1, 2_000_000), (1, 7_000_000)];
         assert_eq!(iteration_of(&ran), Some(2_000_000.0));
         let mut with_others = ran.to_vec();

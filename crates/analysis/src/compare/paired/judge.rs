@@ -22,7 +22,7 @@ use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Correction, Side, Verdict};
 
-/// Reports whether `series` can stop after its rounds: at an interim look if the look settles it, at the last look in any case.
+/// Reports whether `series` can stop after its rounds. At an interim look, it can if the look settles it; at the last look, it always can.
 pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
@@ -47,7 +47,7 @@ pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
     judge_with_method(all_series, plan, &PairedMethod::default())
 }
 
-/// Like [`judge`], with another method, for simulations.
+/// Like [`judge`], but with a method that simulations choose.
 pub fn judge_with_method(
     all_series: &[PairedSeries<'_>],
     plan: &Plan,
@@ -88,8 +88,8 @@ pub fn judge_with_method(
         .collect()
 }
 
-/// Tests all benchmarks as one family. `p` gives the p of slower and of faster, before it is divided by the share of the look. Benchmarks that were
-/// planned but not judged, or that cannot be tested, stay in the family with p = 1.
+/// Tests all benchmarks as one family. `p` returns the p of "slower" and of "faster", before they are divided by the share of the look. Benchmarks
+/// that were planned but not judged, or that cannot be tested, stay in the family with p = 1.
 fn test_family(
     looks: &[Look],
     plan: &Plan,
@@ -149,7 +149,7 @@ impl BenchmarkJudge<'_> {
         comparison
     }
 
-    /// Creates the comparison as it is before any test.
+    /// Creates a comparison without the results of any test.
     fn untested(&self) -> Comparison {
         let threshold = match self.look.noise {
             Some(noise) => noise.change,
@@ -171,7 +171,7 @@ impl BenchmarkJudge<'_> {
         }
     }
 
-    /// Returns how many code layouts were measured until the look.
+    /// Returns how many code layouts were measured up to the look.
     fn layouts(&self) -> usize {
         let rounds = self.series.rounds.iter().take(self.look.rounds);
         let layouts: BTreeSet<u32> = rounds.filter_map(|round| round.layout).collect();
@@ -186,7 +186,7 @@ impl BenchmarkJudge<'_> {
             faster: self.speed_test.step_level.faster * look.share,
         };
         let (lower, upper) = (speed.lower(levels.slower), speed.upper(levels.faster));
-        // Holm's level may exceed the level at which the two tests were found to agree, and then the bounds may cross.
+        // Holm's level may exceed the level at which the two tests were found to agree. At that larger level, the bounds may cross.
         let (lower, upper) = (lower.min(upper), upper.max(lower));
         let difference = speed.difference.clamp(lower, upper);
         let change = Estimate::from_logarithms(difference, lower, upper);
@@ -292,7 +292,8 @@ impl BenchmarkJudge<'_> {
         Verdict::Unchanged
     }
 
-    /// Returns the side that takes a slow path; `None` if a plain change of speed explains the finding, because it makes neighbors differ, too.
+    /// Returns the side that takes a slow path. `None` if a plain change of speed explains the finding: it also makes samples slower than their
+    /// neighbors.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()

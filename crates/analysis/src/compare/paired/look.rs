@@ -1,4 +1,4 @@
-//! One look at a benchmark: both tests after a number of rounds, and whether they settle it.
+//! One look at a benchmark: the results of both tests after a number of rounds, and whether these settle the benchmark.
 
 use super::plan::{HostNoise, PairedMethod, Plan};
 use super::series::{PairedSeries, UsableRounds, find_refusal};
@@ -12,7 +12,7 @@ use perfcheck_stats::derived_seed;
 /// A benchmark is given up only after this share of the rounds: a later round may still reach the floor (the time of the fastest samples).
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
 
-/// If controls have raised the noise threshold by more than this factor, nothing is called unchanged.
+/// If controls have raised the noise threshold by more than this factor, the benchmark is not called unchanged.
 const MOST_RAISED: f64 = 3.0;
 
 /// The .95 quantile of the normal distribution.
@@ -36,7 +36,7 @@ pub(super) struct Look {
     pub share: f64,
     /// Whether this is the last look.
     pub is_last: bool,
-    /// The reason why nothing can be tested; `None` if the tests are possible.
+    /// The reason why the rounds cannot be tested; `None` if they can.
     pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
@@ -45,7 +45,7 @@ pub(super) struct Look {
     pub threshold: f64,
     /// The noise that controls have shown, if it raised the threshold.
     pub noise: Option<HostNoise>,
-    /// Whether the threshold was raised so far that nothing is called unchanged.
+    /// Whether the threshold was raised so far that the benchmark is not called unchanged.
     pub is_too_noisy: bool,
     /// The note about the side whose fastest processes disagree most; `None` if the fastest processes of both sides agree.
     pub disturbed: Option<Note>,
@@ -86,7 +86,7 @@ impl Look {
         }
     }
 
-    /// Returns the first look that settles the benchmark, or the last one that its rounds allow.
+    /// Returns the first look that settles the benchmark. If none does, returns a look after all rounds.
     pub(super) fn find_deciding(
         series: &PairedSeries<'_>,
         plan: &Plan,
@@ -131,7 +131,7 @@ impl Look {
         })
     }
 
-    /// Reports whether the benchmark is settled, at the level that each benchmark of the family has by itself (Bonferroni).
+    /// Reports whether the benchmark is settled. It is tested at its equal share of the level of the family (Bonferroni).
     pub(super) fn status(&self, plan: &Plan) -> LookStatus {
         let Some(speed) = &self.speed else {
             return LookStatus::Open;
@@ -151,7 +151,7 @@ impl Look {
         if bounds == Verdict::Improved || is_quiet && self.slow_path.p_faster <= slow {
             return LookStatus::Settled(Verdict::Improved);
         }
-        // If the host is too noisy to call anything unchanged, more rounds could still show a change.
+        // On a host that is too noisy for `unchanged`, more rounds could still show a change.
         if bounds == Verdict::Unchanged && !self.is_too_noisy {
             return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
                 LookStatus::Settled(Verdict::Unchanged)
@@ -187,8 +187,9 @@ impl Look {
         })
     }
 
-    /// Reports whether more rounds are unlikely to show a change or its absence: each has a chance below 5 %. This assumes that the standard error
-    /// falls with the square root of the number of rounds, and that further rounds resemble the present ones.
+    /// Reports whether more rounds are unlikely to settle the benchmark: the chance to show a change is below 5 %, and so is the chance to show its
+    /// absence. This assumes that the standard error falls with the square root of the number of rounds, and that further rounds resemble the present
+    /// ones.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
@@ -197,8 +198,8 @@ impl Look {
         // The last look has a larger share of the level, so this margin is conservative.
         let level = plan.floor_level() * self.share / plan.family_size(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
-        // How far the final estimate may lie from the present one, at 95 %. They share rounds, so their difference has only 1 - `done` times the
-        // present variance.
+        // How far the final estimate may lie from the present one, with a probability of 95 %. Both share rounds, so the variance of their difference
+        // is only 1 - `done` times the present variance.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
         let no_change = size + reach < self.callable() + margin;
@@ -222,5 +223,5 @@ impl Look {
     }
 }
 
-/// More rounds than this are no useful advice.
+/// A larger number of rounds is no useful advice.
 const MOST_ROUNDS_NAMED: f64 = 1000.0;

@@ -1,4 +1,4 @@
-//! The numbers of rounds after which a benchmark is tested (its looks), and the share of the level that each look may spend.
+//! The numbers of rounds after which a benchmark is tested (its looks), and the share of the significance level that each look may spend.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ pub struct Plan {
     pub resamples: u32,
     /// Base seed of all random numbers.
     pub seed: u64,
-    /// Seeds of benchmarks that another job measured with another base seed, by the text of their key.
+    /// Seeds of benchmarks that another job measured with another base seed, by the text of the benchmark's key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seeds: BTreeMap<String, u64>,
-    /// Noise that earlier controls showed for benchmarks of this run, by the text of their key.
+    /// Noise that earlier controls showed for benchmarks of this run, by the text of the benchmark's key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noise: BTreeMap<String, HostNoise>,
 }
@@ -39,7 +39,7 @@ pub struct Plan {
 /// How much a benchmark differed from itself on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HostNoise {
-    /// Number of measurements of the same executable on both sides.
+    /// Number of controls: measurements with the same executable on both sides.
     pub controls: usize,
     /// 95th percentile of the absolute changes, a fraction.
     pub change: f64,
@@ -78,13 +78,15 @@ pub struct PairedMethod {
     pub inflation: f64,
     /// Largest number of degrees of freedom of the null distribution.
     pub most_df: f64,
-    /// The claims of the floor test that need more rounds with the lower floor than an accident of processes explains.
+    /// The claims of the floor test that are guarded against accidents: more rounds must have the lower floor than a few accidentally fast processes
+    /// explain.
     pub guard: FloorGuard,
     /// Exponent of the function that spends the level over the looks.
     pub spending: f64,
 }
 
-/// The claims of the floor test that need more rounds with the lower floor than an accident of processes explains.
+/// The claims of the floor test that are guarded against accidents: more rounds must have the lower floor than a few accidentally fast processes
+/// explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloorGuard {
     /// No claim: the floor test uses only Student's t.
@@ -117,10 +119,11 @@ impl Plan {
     /// Fewer rounds decide nothing. The tails of the floor test were simulated from this number on.
     pub const FEWEST_ROUNDS: u32 = 5;
 
-    /// With fewer rounds, a benchmark is called unchanged only if the measurement ends, because a slow path would not show.
+    /// With fewer rounds, a slow path would not show. So a benchmark is then called unchanged only if the measurement ends.
     pub const ROUNDS_OF_UNCHANGED: usize = 30;
 
-    /// Number of quads that are compared together: ABBA and BAAB. In both together each side comes first, and follows itself, equally often.
+    /// Number of quads that are compared together: one ABBA and one BAAB. In the two together, each side comes first equally often, and follows
+    /// itself equally often.
     pub const QUADS_TOGETHER: u64 = 2;
 
     /// Returns the looks of a measurement of at most `rounds` rounds.
@@ -168,8 +171,8 @@ impl Plan {
 
     /// Returns the share of the level that is spent up to the look after `rounds`, the i-th of K: (i / K)^spending.
     ///
-    /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as a level of
-    /// its own, so all looks together keep the level for any dependence between them (Bonferroni).
+    /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. The level of a look is the increase since the look before. So
+    /// all looks together keep the level for any dependence between them (Bonferroni).
     pub(super) fn spent_share(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);

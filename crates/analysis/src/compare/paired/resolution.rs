@@ -1,4 +1,5 @@
-//! Estimates from rounds of an executable against itself which changes can be found on this host, and after how many rounds.
+//! Estimates which changes can be found on this host, and after how many rounds. The estimate uses rounds in which an executable is compared with
+//! itself.
 //!
 //! The estimate is the power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
 
@@ -11,7 +12,7 @@ use perfcheck_stats::{normal, student_t};
 /// Plans to try, by their largest number of rounds; the first is the default.
 const PLANS: [u32; 5] = [Plan::USUAL_ROUNDS, 300, 450, 600, 1000];
 
-/// Standard errors to add to an estimated deviation, so that the true one exceeds the sum in only one of ten cases.
+/// Number of standard errors to add to an estimated deviation. The true deviation exceeds the sum in only one of ten cases.
 const CAUTION: f64 = 1.2816;
 
 /// The precision of comparisons on a host.
@@ -44,14 +45,14 @@ pub struct PowerTarget {
 /// The number of rounds after which a change is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundsNeeded {
-    /// Rounds after which it is found.
+    /// Number of rounds after which the change is found.
     pub rounds: u32,
-    /// The largest number of rounds of the plan. The level is spent over its looks.
+    /// The largest number of rounds of the plan, whose looks share the level.
     pub at_most: u32,
 }
 
 impl HostResolution {
-    /// Estimates the precision from rounds of one executable against itself; `None` if they cannot be tested or are too few. The interval is
+    /// Estimates the precision from rounds of one executable against itself. `None` if the rounds cannot be tested or are too few. The interval is
     /// two-sided at `confidence_level`.
     pub fn estimate(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
         let usable = UsableRounds::select(series, series.rounds.len());
@@ -65,7 +66,8 @@ impl HostResolution {
         let ranks = RankTest::test(&usable, 0.0)?;
         let rounds = usable.rounds.len();
         let root = (rounds as f64).sqrt();
-        // An estimated deviation has a relative error of 1 / sqrt(2k). Enlarge it, so that the promise holds if the true one is larger.
+        // A deviation estimated from k rounds has a relative error of 1 / sqrt(2k). Enlarge the estimate, so that the promise also holds if the true
+        // deviation is larger.
         let cautious = root * (1.0 + CAUTION / (2.0 * rounds as f64).sqrt());
         Some(Self {
             rounds,
@@ -104,7 +106,7 @@ impl HostResolution {
         change.is_finite().then_some(change)
     }
 
-    /// Returns how far beyond the threshold a change must be to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
+    /// Returns how far beyond the threshold a change must be to be found at a look. This is n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
     fn detectable_excess(&self, rounds: u32, level: f64, power: f64) -> f64 {
         let method = PairedMethod::default();
         let (of_floor, of_ranks) = (
@@ -172,7 +174,7 @@ mod tests {
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
         let reach = host.detectable_excess(100, 0.01, 0.9);
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
-        // The p of five rounds whose signs all agree is 1 in 32.
+        // If the signs of five rounds all agree, p is 1 / 32, which is above the level.
         assert!(host.detectable_excess(5, 0.01, 0.9) > 1e6);
     }
 
@@ -211,8 +213,8 @@ mod tests {
             noise_threshold: 0.01,
         };
         let found = HostResolution::estimate(&series, 0.95, 5).unwrap();
-        // The error of 32 rounds is that of one over their square root, and the relative error of a deviation is 1 / sqrt(2 * 32); 1.2816 of
-        // these are exceeded in one case of ten.
+        // The error of 32 rounds is the deviation of one round divided by sqrt(32). The relative error of this deviation is 1 / sqrt(2 * 32) = 1 / 8,
+        // and the true deviation is more than 1.2816 errors larger in one case of ten.
         let of_round =
             |standard_error: f64| standard_error * 32.0_f64.sqrt() * (1.0 + 1.2816 / 8.0);
         let usable = UsableRounds::select(&series, 32);
@@ -227,7 +229,7 @@ mod tests {
         }
         let floor = FloorTest::test(&usable, 0.0, &PairedMethod::default(), 5).unwrap();
         assert!((found.floor / of_round(floor.standard_error) - 1.0).abs() < 1e-12);
-        // One standard error on each side of the estimate, at the level beyond one deviation of a normal distribution.
+        // The interval at this level reaches one standard error to each side of the estimate.
         let differences: Vec<f64> = (0..32).map(|k| (1.0 + f64::from(k) / 100.0).ln()).collect();
         let ranks = SignedRank::new(&differences).unwrap();
         let level = 0.158_655_253_931_457_05;

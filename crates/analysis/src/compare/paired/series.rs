@@ -1,4 +1,4 @@
-//! The measured rounds of one benchmark, the part of them that can be compared, and reasons why a side-by-side comparison is impossible.
+//! The measured rounds of one benchmark, the rounds among them that can be compared, and reasons why a side-by-side comparison is impossible.
 
 use crate::compare::note::{Note, note_widest_gap};
 use crate::compare::process_values::{
@@ -50,18 +50,19 @@ impl PairedSamples {
     }
 }
 
-/// The rounds of a series whose samples count.
+/// The rounds of a series that can be compared.
 #[derive(Debug, Clone)]
 pub(super) struct UsableRounds {
     pub rounds: Vec<PairedSamples>,
     /// Rounds left out because the samples of a side are too short.
     pub left_out: usize,
-    /// A side whose samples were too short in a round left out.
+    /// A side with samples that were too short in one of the rounds left out.
     pub too_short: Option<Side>,
 }
 
 impl UsableRounds {
-    /// Returns a note about the side whose fastest processes disagree most, by the fastest sample of each; `None` if they agree.
+    /// Returns a note about the side whose fastest processes disagree most, judged by the fastest sample of each process. `None` if the fastest
+    /// processes agree.
     pub(super) fn disturbed_side_note(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
         let of_processes = |side| -> Vec<f64> {
@@ -76,7 +77,7 @@ impl UsableRounds {
         })
     }
 
-    /// Selects the usable ones of the first `count` rounds. A round is used or left out as a whole. It is used if the samples of both sides are long
+    /// Selects the usable rounds among the first `count`. A round is used or left out as a whole. It is used if the samples of both sides are long
     /// enough at the typical time of all processes of their side.
     pub(super) fn select(series: &PairedSeries<'_>, count: usize) -> Self {
         let rounds = &series.rounds[..count.min(series.rounds.len())];
@@ -116,12 +117,12 @@ impl UsableRounds {
         usable
     }
 
-    /// Returns the number of samples of a side.
+    /// Returns the number of samples of a side, which is the same for both sides.
     pub(super) fn samples(&self) -> usize {
         self.rounds.iter().map(|round| round.base.len()).sum()
     }
 
-    /// Splits the rounds after the first `count`.
+    /// Splits the rounds into the first `count` and the rest.
     pub(super) fn halves(&self, count: usize) -> [Self; 2] {
         let (first, second) = self.rounds.split_at(count.min(self.rounds.len()));
         [first, second].map(|rounds| Self {

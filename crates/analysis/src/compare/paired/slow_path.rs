@@ -1,19 +1,19 @@
 //! The slow-path test: are samples of one side slower than their neighbors more often than the other way round?
 //!
-//! The fastest samples do not show a cost that falls on some samples only. Two neighboring samples of a quad meet the same state of the host, so if
-//! one is much slower, beyond the threshold, that is evidence against its side. The unit of the exact sign-flip test is the round.
+//! The fastest samples do not show a cost that falls on some samples only. Two neighboring samples of a quad meet the same state of the host. So if
+//! one is slower than the other by far more than the threshold, that is evidence against its side. The unit of the exact sign-flip test is the round.
 
 use super::series::UsableRounds;
 use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail};
 
-/// Excesses (fractions) from which a sample counts as slower than its neighbor. Each is tested at half of the level. There are two because noise
-/// hides the smaller one on a busy host.
+/// A sample counts as slower than its neighbor if it exceeds it by one of these fractions. Each is tested at half of the level. There are two because
+/// noise hides the smaller one on a busy host.
 const EXCESSES: [f64; 2] = [0.2, 0.1];
 
-/// The value of a balance of 1 on the integer grid of the exact test.
+/// The exact test needs integers: a balance of 1 becomes this number.
 const GRID: f64 = 60.0;
 
-/// An unadjusted p of at most this is a suspicion: the benchmark is measured further.
+/// A slow path is suspected if the unadjusted p is at most this. Then the benchmark is measured further.
 pub(super) const SUSPICION: f64 = 0.05;
 
 /// The result of the comparison of neighboring samples.
@@ -38,7 +38,8 @@ impl SlowPathTest {
     }
 }
 
-/// Returns twice the smaller p of the two excesses (Bonferroni).
+/// Tests whether the candidate has a slow path, or the base if the sides are `exchanged`. Returns twice the smaller p of the two excesses
+/// (Bonferroni).
 fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
     let p = EXCESSES.map(|excess| p_at_excess(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)

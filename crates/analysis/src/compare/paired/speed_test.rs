@@ -1,8 +1,8 @@
 //! The speed test: the floor test and the rank test, each at its share of the level.
 //!
-//! They have different weaknesses: a moment of higher CPU frequency on only one side misleads the floor test, bursts that cover whole rounds mislead
-//! the rank test. A finding of one test at its share of the level counts. If the tests contradict each other at that level, only a finding of both
-//! counts.
+//! The two tests have different weaknesses. A moment of higher CPU frequency on only one side misleads the floor test; bursts that cover whole rounds
+//! mislead the rank test. A finding of one test at its share of the level counts. But if the tests contradict each other at that level, only a
+//! finding of both counts.
 
 use super::plan::{FloorGuard, PairedMethod, Plan};
 use super::series::{PairedSamples, UsableRounds};
@@ -19,16 +19,16 @@ pub(super) struct SpeedTest {
     floor_share: f64,
     floor: FloorTest,
     ranks: RankTest,
-    /// Whether the intervals of the two tests at the level of the look are disjoint.
+    /// Whether the intervals of the two tests are disjoint at the level of the look.
     contradiction: bool,
     /// The estimate of the test with the narrower interval, a logarithm.
     pub difference: f64,
-    /// Standard error of that test: half its interval at a level of 15.9 % on each side.
+    /// Standard error of that test. For the rank test it is half the width of the interval at a level of 15.9 % on each side.
     pub standard_error: f64,
     threshold: f64,
 }
 
-/// The one-sided level beyond one standard deviation of the normal distribution.
+/// The probability that a normal value lies more than one standard deviation above the mean.
 pub(super) const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 
 impl SpeedTest {
@@ -66,7 +66,7 @@ impl SpeedTest {
             standard_error,
             threshold,
         };
-        // The bounds combine both tests, so the estimate of one may lie outside of them.
+        // The bounds combine both tests, so the estimate of one test may lie outside of them.
         let (lower, upper) = (test.lower(level), test.upper(level));
         if lower <= upper {
             test.difference = difference.clamp(lower, upper);
@@ -99,8 +99,8 @@ impl SpeedTest {
         (level * self.floor_share, level * (1.0 - self.floor_share))
     }
 
-    /// Reports whether the two intervals are disjoint, at `level` or at the level of the look. Both are checked because the intervals are narrower at
-    /// a larger level. So the two bounds of one level never cross.
+    /// Reports whether the two intervals are disjoint at `level`, or at the level of the look. Both levels are checked, because intervals are
+    /// narrower at a larger level. So the lower and upper bound of one level never cross.
     pub(super) fn contradicts(&self, level: f64) -> bool {
         let (floor, ranks) = self.levels(level);
         self.contradiction
@@ -153,7 +153,7 @@ impl SpeedTest {
     }
 }
 
-/// Resamples for a standard error; they leave it uncertain by 2 %.
+/// Number of resamples for a standard error, which leaves it uncertain by 2 %.
 const RESAMPLES: usize = 1_000;
 
 /// The smallest standard error: executables can differ by this much for reasons other than the work they do.
@@ -188,7 +188,7 @@ pub(super) struct FloorTest {
     fisher: FisherExact,
 }
 
-/// Chooses the statistic for `samples` pooled samples per side: location, quantile, least rank.
+/// Chooses the statistic for `samples` pooled samples per side. Returns its location, its quantile and its least rank.
 fn choose_location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     match samples {
         0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
@@ -310,11 +310,11 @@ impl FloorTest {
         student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns p of the guard against an accident of processes. `shift` is first subtracted from the `slow` side. At each value of the `fast` side,
+    /// Returns p of the guard against an accident of processes. First, `shift` is subtracted from the `slow` side. At each value of the `fast` side,
     /// Fisher's exact test asks whether more rounds of the `fast` side than of the `slow` side lie at or below it. The smallest p is returned.
     ///
-    /// A process can have a memory layout that makes it faster for its whole life. If few processes have it, they may all be on one side, and
-    /// resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
+    /// A process can have a memory layout that makes it faster for its whole life. If few processes have this layout, they may all be on one side,
+    /// and resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
     fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
         if self.guard == FloorGuard::Nowhere {
             return 0.0;
@@ -326,8 +326,8 @@ impl FloorTest {
             .fold(1.0, f64::min)
     }
 
-    /// Returns the lower bound `by_t` of Student's t, lowered as far as the guard requires. For an upper bound, the caller exchanges the sides and
-    /// negates both the bound that it passes and the result.
+    /// Returns the lower bound `by_t` of Student's t, lowered as far as the guard requires. To get an upper bound, the caller exchanges the sides and
+    /// negates both `by_t` and the result.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
         let from = match self.guard {
             FloorGuard::Changes => self.threshold,
@@ -369,7 +369,8 @@ impl FloorTest {
     }
 }
 
-/// Returns half the smallest step between samples if the lowest tenth of them falls on few values, which shows a coarse clock; otherwise 0.
+/// Returns half the smallest step between samples if the clock is coarse, otherwise 0. The clock is coarse if the lowest tenth of the samples falls
+/// on few values.
 fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     let ascending: Vec<f64> = samples.ascending().collect();
     let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);
@@ -382,7 +383,7 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     step.unwrap_or(0.0) / 2.0
 }
 
-/// Number of samples that one side has in the quads that are compared together.
+/// Number of samples that one side has in two quads that are compared together.
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
 /// The rank test, prepared from the differences of all rounds.
@@ -393,7 +394,7 @@ const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 #[derive(Debug, Clone)]
 pub(super) struct RankTest {
     differences: SignedRank,
-    /// The smallest difference that can be distinguished. Bounds are wider by this much.
+    /// The smallest difference that can be distinguished. Bounds are moved outward by this much.
     resolution: f64,
 }
 
@@ -409,7 +410,7 @@ pub(super) fn differences_of_round(round: &PairedSamples) -> Vec<f64> {
 }
 
 impl RankTest {
-    /// Runs the rank test; `None` without rounds. Bounds become wider by `resolution`.
+    /// Runs the rank test; `None` without rounds. `resolution` moves each bound outward.
     pub(super) fn test(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
         let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn tests_contradict_each_other_at_the_level_that_they_do_so_and_at_that_of_the_look() {
-        // The base reaches 0 in one sample of thirty and takes .15 more in the others; the candidate always takes .05.
+        // The base takes 0 in one sample of thirty and 0.15 in the others; the candidate always takes 0.05 (logarithms).
         let round = |k: u32| {
             let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
             let base = (0..30).map(|i| jitter(i) + if i == 7 { 0.0 } else { 0.15 });
@@ -466,7 +467,7 @@ mod tests {
             let method = PairedMethod::default();
             SpeedTest::test(&usable, 0.01, level, &method, 7).expect("rounds enough")
         };
-        // At a level of 1e-12 both tests have no bounds.
+        // At a level of 1e-12, neither test has bounds.
         let (large, small) = (0.01, 1e-12);
         let test = look_at(large);
         assert!(test.contradicts(large) && test.contradicts(small));
@@ -483,7 +484,7 @@ mod tests {
         let fine: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(step(&fine), 0.0);
         assert_eq!(step(&[1.0; 40]), 0.0);
-        // Two samples are a tenth of twenty, and a clock is coarse if fewer than half of the steps from these on lead to another value.
+        // A tenth of twenty samples are two. So the clock is coarse if fewer than half of the two lowest steps lead to another value.
         let first_step_at = |at: usize| -> Vec<f64> {
             let times = (0..20).map(|i| if i < at { 0.0 } else { 0.5 });
             times.collect()
@@ -494,7 +495,7 @@ mod tests {
 
     #[test]
     fn tests_whose_intervals_touch_do_not_contradict_each_other() {
-        // Six of twenty base processes are faster by 5 %, by accident with a probability of 1 %. A guard of changes alone lets the bound of the floor
+        // Six of twenty base processes are 5 % faster, which has a probability of 1 % by accident. `FloorGuard::Changes` lets the bound of the floor
         // test reach the threshold and no further.
         let round = |k: u32| {
             let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
@@ -522,13 +523,13 @@ mod tests {
             };
             SpeedTest::test(&usable, threshold, 0.01, &method, 7).expect("rounds enough")
         };
-        // Both tests have half of the level. The bound of the ranks does not depend on the threshold.
+        // Each test has half of the level. The bound of the rank test does not depend on the threshold.
         let reached = test(&slower, 0.01).ranks.upper(0.005);
         let (slower, faster) = (test(&slower, reached), test(&faster, reached));
         assert_eq!(slower.floor.lower(0.005), reached);
         assert_eq!(faster.floor.upper(0.005), -reached);
         assert_eq!(faster.ranks.lower(0.005), -reached);
-        // At a level of 1e-12 both tests have no bounds, so that only the contradiction at the level of the look counts.
+        // At a level of 1e-12, neither test has bounds, so only a contradiction at the level of the look counts.
         for level in [0.01, 1e-12] {
             assert!(!slower.contradicts(level) && !faster.contradicts(level));
         }

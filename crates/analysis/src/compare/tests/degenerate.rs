@@ -1,4 +1,4 @@
-//! Input that is missing, constant, too short or cut down.
+//! Tests of input that is missing, constant, too short or cut down.
 
 use super::*;
 use crate::compare::fixtures::with_ramp;
@@ -104,7 +104,7 @@ fn what_takes_nothing_any_more_is_faster_where_no_clock_may_have_missed_it() {
     );
     assert_eq!(found.p_value, Some(0.0));
     assert_eq!(found.compared.unwrap().candidate, 0.0);
-    // A change from zero has no ratio, and a clock that reads zero was too coarse.
+    // A change from zero has no ratio. If a clock reads zero, it was too coarse.
     for (candidate, base) in [(&base, &nothing), (&nothing, &nothing)] {
         let found = dedicated(candidate, base);
         assert_eq!((found.verdict, found.change), (Verdict::Inconclusive, None));
@@ -142,7 +142,7 @@ fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_calle
         };
         screened(&constant(102.1, of_candidate), &constant(100.0, of_base)).verdict
     };
-    // 2.1 % are 2.08 % of the logarithm, the threshold is 1.98 %, and a step of 1.9 us is .19 % of a sample of a millisecond.
+    // As logarithms, the change of 2.1 % is 2.08 % and the threshold is 1.98 %. A clock step of 1.9 us is .19 % of a sample of a millisecond.
     assert_eq!(verdict(1, 1), Verdict::Regressed);
     assert_eq!(verdict(1_900, 1), Verdict::Inconclusive);
     assert_eq!(verdict(1, 1_900), Verdict::Inconclusive);
@@ -150,7 +150,7 @@ fn constants_beyond_the_threshold_by_less_than_a_step_of_the_clock_are_not_calle
 
 #[test]
 fn a_few_long_samples_among_short_ones_do_not_stand_for_the_process() {
-    // 50 us normally, 200 us when disturbed: only the disturbed samples would pass the length test.
+    // Samples take 50 us normally and 200 us when disturbed, so only the disturbed samples would be long enough.
     let mut times = vec![50.0; 40];
     times.extend([200.0; 10]);
     let disturbed = measurement((0..5).map(|k| flat_process(k, 1_000, &times)).collect());
@@ -164,7 +164,7 @@ fn ramp_process(process: u32, step: u64, ns: f64) -> ProcessSeries {
 
 #[test]
 fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_samples() {
-    // The warm-up took 70 ns per iteration instead of 5.55 ns. This gives ramps of 100 ns to 20 us, which only the slow process makes long.
+    // The warm-up took 70 ns per iteration instead of 5.55 ns. So the samples of the ramps take only 100 ns to 20 us, except in the slow process.
     let mut before: Vec<ProcessSeries> = (0..5).map(|k| ramp_process(k, 18, 5.55)).collect();
     before[3] = ramp_process(3, 18, 1_935.0);
     let before = measurement(before);
@@ -194,7 +194,7 @@ fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took
         processes[1] = ramp_process(1, 9, ns);
         measurement(processes)
     };
-    // Samples that are short, and samples that a disturbance made long enough.
+    // The samples of 6 and 12 ns per iteration are too short. A disturbance made the samples of 12,000 ns long enough.
     for ns in [6.0, 12.0, 12_000.0] {
         let found = dedicated(&with(ns), &base);
         assert_eq!(found.change.map(|change| change.estimate), Some(0.0));
@@ -281,7 +281,7 @@ fn one_or_two_processes_by_choice_are_allowed_and_noted() {
     for processes in [1, 2] {
         let mut few = run(200.0);
         few.processes.truncate(processes);
-        // A single process of 40 samples is too little for the low quantile.
+        // With 40 samples per process, one or two processes have too few samples for the low quantile.
         let comparison = dedicated(&few, &base);
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert!(!has(&comparison, |note| matches!(

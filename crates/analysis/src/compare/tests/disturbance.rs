@@ -1,4 +1,4 @@
-//! Effects of the host, on constructed measurements.
+//! Tests of what is said about the host, with constructed measurements.
 
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_process, floors, measurement};
@@ -98,8 +98,8 @@ fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not
     assert_eq!(move_of(&base, &unknown), None);
 }
 
-/// Returns how far the host is said to have moved if the control workload took 100,000 ns before the base and `pass` before a suspect that is slower
-/// by `change`.
+/// Returns the change of the control workload if it is reported as a change of the host. The workload took 100,000 ns before the base and `pass`
+/// before the candidate, which is a suspect that changed by `change`.
 fn moved_beside_a_suspect(pass: u64, change: f64) -> Option<f64> {
     let (base, candidate) = (run(100.0, 100_000), run(104.0, pass));
     let reference = Reference {
@@ -148,7 +148,7 @@ fn n_x16_a_host_that_moved_is_named_whatever_test_decides() {
     for test in Test::ALL {
         let notes = compared_by(*test, &base, &candidate).notes;
         let moved = |note: &Note| matches!(note, Note::Host(HostNote::HostMoved { .. }));
-        // BenchForge ignores a ratio below 1.05.
+        // The ratio test, like BenchForge, ignores a ratio below 1.05.
         assert_eq!(notes.iter().any(moved), *test != Test::P95Ratio, "{test}");
     }
 }
@@ -187,7 +187,7 @@ fn n_x15_jitter_has_a_word() {
     );
 }
 
-/// Creates processes whose samples take 100 ns, and in the second half so many percent more.
+/// Creates a process for each of `percents`. Its samples take 100 ns, and that many percent more in the second half.
 fn steps(percents: &[f64]) -> Measurement {
     let process = |(ordinal, percent): (u32, &f64)| {
         let times: Vec<f64> = (0..60)
@@ -240,7 +240,7 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
         }
         result
     };
-    // A sample takes 1 ms of a second: 100 switches hit at most a tenth of the samples.
+    // A sample takes 1 ms, and a process a second. So 100 switches hit at most a tenth of the samples.
     let share = |switches| interrupted_share(&with(switches)).expect("known");
     assert!((share(100) - 0.1).abs() < 0.001, "{}", share(100));
     assert_eq!(share(3), 0.0, "15 in all are an accident");
@@ -270,7 +270,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         let summary = summarize(&result, 0.95, 1000, 1).expect("samples");
         Disturbance::from_measurement(&result, &summary)
     };
-    // All processes are alike, so the interval is a point.
+    // All processes are alike, so the interval is a single point.
     let known = of(41);
     assert!((known.clock_step_ns.unwrap() - 0.0041).abs() < 1e-12);
     assert!(known.narrower_than_clock);
@@ -284,7 +284,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
         Disturbance::from_measurement(&result, &summary).narrower_than_clock
     };
-    // The clock step is two nanoseconds.
+    // The clock step is two nanoseconds per iteration.
     assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));
     let unknown = of(0);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The fastest process gives the value of a run, also if other processes are slow. Each test would fail with the mean in its place.
+//! The fastest process gives the value of a run, even if other processes are slow. Each test would fail if the mean gave it.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn a_floor_of_one_process_alone_decides_nothing_and_is_noted() {
 fn processes_that_are_slower_while_the_fastest_are_not_make_a_suspect_that_says_so() {
     let even = |step: u32| 100.0 + 0.1 * f64::from(step % 4);
     let base = processes(&(0..16).map(even).collect::<Vec<_>>());
-    // Five of sixteen processes escape: a resample without any of them is rare.
+    // Five of sixteen processes are not slow, so a resample without any of them is rare.
     let some = |step: u32| even(step) + if step < 5 { 0.0 } else { 15.0 };
     let candidate = processes(&(0..16).map(some).collect::<Vec<_>>());
     let comparison = dedicated(&candidate, &base);
@@ -124,7 +124,7 @@ fn an_undisturbed_run_after_disturbed_ones_is_not_faster() {
     let by_runs = decide(RUN_LEVEL, 100.0);
     assert_eq!(by_runs.verdict, Verdict::Unchanged);
     assert!(!has(&by_runs, |note| *note == Note::FasterByTScoreOnly));
-    // A run whose floor is faster as well is improved.
+    // If the floor of a run is faster, too, the run is improved.
     assert_eq!(decide(SCREEN, 90.0).verdict, Verdict::Improved);
 }
 
@@ -148,7 +148,7 @@ fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen
         noise_threshold: 0.03,
     };
     let comparison = compare(&[question], &rules(RUN_LEVEL, HostClass::Dedicated)).remove(0);
-    // sqrt(4 x .01^2 / 13): the prior alone
+    // The floors do not drift, so only the prior counts: sqrt(4 x .01^2 / 13).
     assert!((comparison.run_grounds().unwrap().run_sd - 0.005_547).abs() < 1e-5);
     assert_eq!(comparison.verdict, Verdict::Unchanged, "{comparison:?}");
 }

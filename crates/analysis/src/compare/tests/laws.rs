@@ -42,7 +42,7 @@ proptest! {
         let scaled = |x: &[f64]| floors(&x.iter().map(|y| y * f64::from(scale)).collect::<Vec<_>>(), 40);
         let here = dedicated(&floors(&candidate, 40), &floors(&base, 40)).change.unwrap();
         let there = dedicated(&scaled(&candidate), &scaled(&base)).change.unwrap();
-        // Times are whole nanoseconds, a millionth of a sample.
+        // Sample times are rounded to whole nanoseconds, which are about a millionth of a sample.
         prop_assert!((here.estimate - there.estimate).abs() < 1e-5);
         prop_assert!((here.lower - there.lower).abs() < 1e-4);
         let back = dedicated(&floors(&base, 40), &floors(&candidate, 40)).change.unwrap();
@@ -65,10 +65,10 @@ proptest! {
 
 const RUNS_IN_REFERENCE: usize = 20;
 
-/// Simulated runs per rate.
+/// Number of simulated runs for each rate of alarms.
 const SIMULATED: u64 = 200;
 
-/// The .999 quantile of Binomial(200, .01): at a level of 1 %, more false alarms than this are not chance.
+/// The .999 quantile of Binomial(200, .01). At a level of 1 %, more false alarms than this are not due to chance.
 const MOST_ALARMS: usize = 8;
 
 /// Standard normal numbers (Box and Muller 1958).
@@ -104,7 +104,7 @@ fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> M
     floors(&times, 20)
 }
 
-/// Counts the simulated runs in which a new run is `regressed`.
+/// Counts the simulations in which the new run is `regressed`.
 fn regressed(decider: Test, drift: f64, noise: Noise, factor: f64) -> usize {
     let alarm = |seed: &u64| {
         let stream = Stream {

@@ -1,4 +1,4 @@
-//! Verdicts of whole comparisons: the decision procedure.
+//! Tests of the decision procedure on whole comparisons.
 
 mod degenerate;
 mod floor;
@@ -40,7 +40,7 @@ fn screened(candidate: &Measurement, base: &Measurement) -> Comparison {
     pair(candidate, base, SCREEN, HostClass::Dedicated)
 }
 
-/// Creates five processes around `floor`, a per mille apart.
+/// Creates five processes with floors that are a per mille apart, from `floor` - 0.2 % to `floor` + 0.2 %.
 fn run(floor: f64) -> Measurement {
     floors(
         &[0.0, 1.0, -1.0, 2.0, -2.0].map(|step| floor * (1.0 + step * 1e-3)),
@@ -79,7 +79,7 @@ fn the_same_again_is_inconclusive_against_one_run_as_the_drift_is_not_known() {
     let (base, again) = (run(100.0), run(100.05));
     let comparison = dedicated(&again, &base);
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
-    // t(4, .99) x .01 x sqrt 2 beyond ln 1.02
+    // The margin beyond ln 1.02 is t(4, .99) x .01 x sqrt 2.
     assert!(
         (comparison.smallest_callable.unwrap() - 0.0755).abs() < 5e-4,
         "{:?}",
@@ -174,7 +174,7 @@ fn a_family_needs_stronger_evidence_than_a_single_question() {
     let hit = &comparisons[17];
     assert_ne!(hit.verdict, Verdict::Regressed, "{hit:?}");
     assert!(hit.change.unwrap().lower < 0.02 && hit.p_value.unwrap() > 0.01);
-    // Two thousand resamples cannot reach .01 / 31 in either direction.
+    // With two thousand resamples, no p is as small as .01 / 31 in either direction.
     assert!(has(hit, |note| matches!(
         note,
         Note::TooFewResamples { needed: 3_100 }
@@ -183,7 +183,7 @@ fn a_family_needs_stronger_evidence_than_a_single_question() {
 
 #[test]
 fn samples_are_cut_to_the_common_count_in_the_order_taken() {
-    // The floor of the long run would fall with its later samples, which the short run does not have.
+    // The later samples of the long run would lower its floor. The short run does not have them.
     let short = floors(&[100.0; 5], 30);
     let mut long = short.clone();
     for process in &mut long.processes {
@@ -192,7 +192,7 @@ fn samples_are_cut_to_the_common_count_in_the_order_taken() {
     }
     let comparison = screened(&long, &short);
     assert_eq!(comparison.change.unwrap().estimate, 0.0);
-    // The description uses all samples of both runs: half of those of the long run take 80 ns.
+    // The description uses all samples of both runs. Half of the long run's samples take 80 ns.
     let samples = short
         .processes
         .iter()
@@ -345,7 +345,7 @@ fn resamples_are_too_few_if_the_smallest_p_is_above_the_level_unless_there_is_no
             _ => None,
         })
     };
-    // The smallest p is 1 / 63 or 1 / 64.
+    // With 62 or 63 resamples, the smallest p is 1 / 63 or 1 / 64.
     let level = 1.0 / 64.0;
     assert_eq!(needed(62, level), Some(64));
     assert_eq!(needed(63, level), None);

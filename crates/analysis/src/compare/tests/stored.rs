@@ -29,7 +29,7 @@ fn survives(comparison: &Comparison) {
     assert_eq!(written(&again), bytes);
 }
 
-/// Creates six processes around a floor, with allocations that vary and operations that were timed.
+/// Creates six processes with floors around `floor`, allocations that vary, and operations that were timed.
 fn with_all(floor: f64) -> Measurement {
     let mut found = floors(
         &[0.0, 1.0, -1.0, 2.0, -2.0, 3.0].map(|step| floor * (1.0 + step * 1e-3)),
@@ -166,7 +166,7 @@ fn sides_measured_in_turn_survive_settled_open_and_refused() {
     }
 }
 
-/// Returns notes with every kind of data, about the host and others.
+/// Returns notes that together hold every kind of data, about the host and about other facts.
 fn notes(x: f64, count: usize) -> Vec<Note> {
     let side = Side::Base;
     vec![

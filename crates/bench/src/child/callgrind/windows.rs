@@ -234,7 +234,7 @@ fn is_divan_sync(readable: &str) -> bool {
         && readable.ends_with("::sync_impl")
 }
 
-/// Returns the function whose entry (`when` is "before") or exit ("after") caused the part to be written; `None` if something else did.
+/// Returns the function whose entry (`when` is "before") or exit ("after") caused the part to be written; `None` if the cause was another one.
 fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')

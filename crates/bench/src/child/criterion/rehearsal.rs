@@ -249,7 +249,7 @@ const LEFT_OUT: [&[u8]; 2] = [
 /// not to match.
 pub(in crate::child) struct OutputFilter<R> {
     pipe: R,
-    /// The matched part of the line in `of`. Once all of `of` is matched, the rest of the line is dropped.
+    /// The beginning of `of` that the current line has matched so far. Once all of `of` is matched, the rest of the line is dropped.
     matched: &'static [u8],
     of: &'static [u8],
     at_line_start: bool,
@@ -389,7 +389,7 @@ mod tests {
         assert!(matches!(after("sleep 60"), Ok(Some(true))));
         assert!(matches!(after("exit 0"), Ok(Some(true))));
         assert!(matches!(after("kill -TRAP $$"), Ok(Some(false))));
-        // The bench ran nothing: another name, or another kind of bench.
+        // The process succeeded without running the benchmark: the name is unknown, or the executable is another kind of bench.
         assert!(matches!(of("echo done"), Ok(Some(false))));
         assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
     }

@@ -2,8 +2,8 @@
 
 use perfcheck_analysis::model::{Nanos, Sample};
 
-/// Smallest duration of the sample that represents a printed time. The true duration is unknown, but longer; a very
-/// short one would be mistaken for the sample of a coarse clock.
+/// Smallest duration of the sample that represents a printed time. The true duration is unknown, but longer. A shorter sample could look as if a
+/// coarse clock had measured it.
 const TIMED_NS: u64 = 1_000_000;
 
 /// A printed time per iteration.

@@ -59,7 +59,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     assert_eq!(comparison.verdict, Verdict::Regressed);
     let change = comparison.change.unwrap();
     assert!((change.estimate - 0.1).abs() < 1e-9);
-    // By ranks, minus the resolution of 0.02 %.
+    // The rank test gives the bound: the difference minus the resolution of 0.02 %.
     let expected = 1.1_f64.ln() - 2e-4;
     assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
     let (key, rounds) = (key("b"), constant(110.0));
@@ -87,7 +87,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
 
 #[test]
 fn a_clock_whose_steps_are_as_wide_as_the_threshold_shows_no_change_of_one_step() {
-    // Steps of 1 %: all samples take one of two values.
+    // The clock has steps of 1 %, so all samples take one of two values.
     let coarse = |slow: f64| {
         let mut noise = Noise::new(7);
         rounds_of(20, |_, side, _| {
@@ -145,7 +145,8 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 
 #[test]
 fn rounds_of_a_disturbed_warm_up_are_left_out_and_the_others_find_the_slowdown() {
-    // Samples were planned for half a millisecond, but the warm-up was 50 times too slow in half of the rounds of each side.
+    // Samples were planned for a millisecond. In a quarter of the rounds of each side, the warm-up was 50 times too slow, so samples got too few
+    // iterations. In half of these rounds, the samples are as slow as the warm-up.
     let sampled = |round: usize, ns: u64, short: bool, slow: bool| {
         let iterations = if short { 2_000 } else { 100_000 };
         let ns = if slow { 50 * ns } else { ns + round as u64 % 2 };
@@ -173,7 +174,7 @@ fn rounds_of_a_disturbed_warm_up_are_left_out_and_the_others_find_the_slowdown()
         note,
         Note::RoundsLeftOut { .. }
     )));
-    // Short rounds alone are not tested, even if some of them were slow enough to seem long.
+    // If all rounds are short, nothing is tested, even if some rounds were slow enough to seem long.
     let short: Vec<Round> = (0..40)
         .map(|round| Round {
             layout: None,
@@ -301,8 +302,8 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
     }
 }
 
-/// Creates rounds whose samples are slower by `effect` as the second of their pair. The order differs from quad to quad; `is_told` tells whether it
-/// is known.
+/// Creates rounds in which a sample is slower by `effect` if it is the second of its pair. The order differs from quad to quad. `is_told` sets
+/// whether the rounds record it.
 fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
     let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
     let mut rounds = rounds_of(30, |round, side, i| {
@@ -374,7 +375,7 @@ fn a_pair_of_which_one_sample_has_no_time_is_left_out() {
 #[test]
 fn a_side_whose_fastest_samples_are_slower_and_whose_others_are_faster_is_neither() {
     let mut noise = Noise::new(8);
-    // One side reaches 100 ns in one sample of thirty and takes 115 in the others, the other side always takes 105. Both assignments are tested.
+    // One side takes 100 ns in one sample of thirty and 115 ns in the others; the other side always takes 105 ns. Both assignments are tested.
     let mut two_speeds = |of: Side| {
         rounds_of(20, |_, side, i| {
             let ns = match (side == of, i % SAMPLES) {
@@ -403,10 +404,10 @@ fn the_quickest_of_two_quads_stand_for_them() {
     assert!(differences_of_round(&PairedSamples::default()).is_empty());
 }
 
-/// A cost of the position in ABBA does not look like a change if BAAB follows.
+/// If only quads of the kind ABBA were compared, a cost of the position would look like a change. The quads of the kind BAAB prevent this.
 #[test]
 fn a_cost_of_the_place_in_a_quad_is_no_change() {
-    // The first sample of a quad is 3 % slow, as if the other side had cooled the caches; the sides lead alternately.
+    // The first sample of a quad is 3 % slower, as if the other side had evicted its data from the caches. The sides lead alternately.
     let rounds = rounds_of(30, |_, side, i| {
         let (quad, first) = (i / 2, i % 2 == 0);
         let leads = (side == Side::Base) == (quad % 2 == 0);
@@ -418,7 +419,7 @@ fn a_cost_of_the_place_in_a_quad_is_no_change() {
     assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
 }
 
-/// Returns the numbers of the notes about differing processes and samples.
+/// Returns the numbers in the notes about differing processes and about differing samples.
 fn what_differs(comparison: &Comparison) -> (Option<f64>, Option<f64>) {
     let find = |wanted: fn(&Note) -> Option<f64>| comparison.notes.iter().find_map(wanted);
     let of_processes = find(|note| match note {
@@ -473,13 +474,14 @@ fn samples_that_differ_are_named_with_their_standard_deviation() {
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     let (of_processes, of_samples) = what_differs(&comparison);
-    // The fastest of four samples on each side: 0.7 times as wide as one sample, and a difference of two.
+    // Each difference is between the fastest of four samples on both sides. Such a minimum varies 0.7 times as much as one sample, and a difference
+    // of two minimums as much as one sample.
     let by = of_samples.unwrap();
     assert!((0.07..0.13).contains(&by), "{by}");
     assert_eq!(of_processes, None);
 }
 
-/// Iterations take some milliseconds.
+/// With iterations of some milliseconds, a round has only a few samples.
 #[test]
 fn few_samples_a_round_are_not_taken_for_processes() {
     let mut noise = Noise::new(5);
@@ -563,7 +565,7 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     assert_eq!(again.verdict, Verdict::Unchanged, "{threshold}: {again:?}");
     let less = judge_one(&rounds, threshold / 2.0, &plan);
     assert_eq!(less.verdict, Verdict::Inconclusive);
-    // If the estimate is beyond the threshold, a larger threshold would hide a change that may be real.
+    // If the estimate is beyond the threshold, no larger threshold is named: it would hide a change that may be real.
     let beyond = judge_one(&quiet(24, 1.0101), 0.01, &plan);
     assert_eq!(beyond.verdict, Verdict::Inconclusive);
     assert_eq!(beyond.sufficient_threshold(), None);
@@ -574,13 +576,13 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     };
     look.slow_path.p = look.slow_path.suspicion;
     assert_eq!(suspected.sufficient_threshold(), None);
-    // An interval within the threshold needs no other threshold.
+    // If the threshold already contains the interval, no other threshold is needed.
     let within = judge_one(&quiet(24, 1.0), 0.01, &plan);
     assert_eq!(within.sufficient_threshold(), None);
 }
 
-/// Creates rounds whose host let one process of each side run undisturbed; the others take 1.3 times as long. The new side takes `factor` times as
-/// long.
+/// Creates rounds in which the host let one process of each side run undisturbed. The other processes take 1.3 times as long, and the new side takes
+/// `factor` times as long.
 fn rounds_with_a_lone_floor(factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(7);
     rounds_of(30, |round, side, _| {

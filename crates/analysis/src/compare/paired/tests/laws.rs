@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Creates processes and samples that are above a floor, and processes that differ in both directions.
+/// Creates rounds with two kinds of noise: processes and samples are slower than a floor, and processes also differ in both directions.
 fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
     let mut noise = Noise::new(seed);
     let mut process = 0.0;
@@ -28,7 +28,7 @@ fn exchanged(rounds: &[Round]) -> Vec<Round> {
     rounds.iter().map(exchange).collect()
 }
 
-/// Makes samples `times` as long.
+/// Multiplies the time of each sample by `times`.
 fn longer(samples: &[Sample], times: f64) -> Vec<Sample> {
     let scale = |sample: &Sample| Sample {
         elapsed: Nanos((sample.elapsed.as_f64() * times).round() as u64),
@@ -140,7 +140,7 @@ proptest! {
     fn a_slower_candidate_is_never_less_regressed(
         seed in any::<u64>(), count in 5_usize..30, factor in 1.0f64..1.05, spread in 0.0f64..0.01, more in 1.001f64..1.1,
     ) {
-        // Use long samples, so that rounding to whole nanoseconds adds no noise.
+        // Use long samples, so that rounding to whole nanoseconds adds hardly any noise.
         let rounds = scaled(&noisy(seed, count, factor, spread), 1e4, 1e4);
         let (here, slower) = (judged(&rounds), judged(&scaled(&rounds, 1.0, more)));
         prop_assert!(slower.change.unwrap().lower >= here.change.unwrap().lower - 1e-6);
@@ -194,7 +194,7 @@ fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
 
 #[test]
 fn the_described_change_is_of_all_samples_of_both_sides_also_of_those_without_a_neighbour() {
-    // A quarter each of 40 samples of the candidate takes 101, 102, 103 and 202 ns: mean 127, median 102.5. Mean and median of the base are 100.
+    // The candidate has ten samples each of 101, 102, 103 and 202 ns: a mean of 127 and a median of 102.5. Mean and median of the base are 100.
     let mut rounds = rounds_of(20, |_, side, i| match side {
         Side::Base => 100.0 + (i % 3) as f64 - 1.0,
         Side::Candidate => 102.0 + (i % 3) as f64 - 1.0,
@@ -213,10 +213,10 @@ fn the_described_change_is_of_all_samples_of_both_sides_also_of_those_without_a_
     );
 }
 
-/// Simulated runs per rate.
+/// Number of simulated runs for each rate of alarms.
 const SIMULATED: u64 = 80;
 
-/// The .999 quantile of Binomial(80, .02), one percent in either direction: more alarms are not chance.
+/// The .999 quantile of Binomial(80, .02), with one percent in either direction. More alarms than this are not due to chance.
 const MOST_ALARMS: usize = 7;
 
 #[derive(Debug, Clone, Copy)]

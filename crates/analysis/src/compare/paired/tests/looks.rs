@@ -1,5 +1,5 @@
-//! Tests of when a benchmark stops, and at which level: alone, with several benchmarks in one run, and with a noise threshold that changes between
-//! controls on this host raise.
+//! Tests of when a benchmark stops, and at which level: alone, with several benchmarks in one run, and with a noise threshold that controls have
+//! raised.
 
 use super::super::look::Look;
 use super::*;
@@ -36,7 +36,7 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
 
 #[test]
 fn code_layouts_are_counted_up_to_the_look_that_decides() {
-    // Two rounds have the same layout, and in the first three the code was not laid out anew.
+    // Two successive rounds share a layout. The first three rounds have none, because their executables ran as built.
     let with_layouts = |factor| {
         let mut rounds = quiet(30, factor);
         for (at, round) in rounds.iter_mut().enumerate().skip(3) {
@@ -61,7 +61,7 @@ fn unchanged_waits_for_the_slow_path_test() {
         standing_at(&rounds, &plan),
         LookStatus::Settled(Verdict::Unchanged)
     );
-    // While the speed is uncertain, the search is not only for slow paths.
+    // While the speed is uncertain, more rounds are needed for more than the slow-path test.
     let in_doubt = quiet(30, 1.01);
     assert_eq!(standing_at(&in_doubt[..20], &plan), LookStatus::Open);
     let short = judged(&rounds[..10]);
@@ -84,7 +84,7 @@ fn the_last_look_ends_it_whatever_is_known() {
 
 #[test]
 fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() {
-    // The processes of both sides have the same fifteen speeds, 8 % apart, in orders that differ by exchanges of neighbors.
+    // The processes of both sides have the same fifteen speeds, 8 % apart. The orders differ only by exchanges of neighbors.
     let rounds = rounds_of(60, |round, side, i| {
         let place = if side == Side::Candidate {
             round ^ 1
@@ -94,13 +94,13 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
         100.0 * (1.0 + 0.08 * (place % 15) as f64 + 1e-5 * i as f64)
     });
     let plan = plan(&[10, 20, 30, 45, 60]);
-    // Less than .45 of the rounds, then half of them.
+    // First less than .45 of the rounds are done, then half of them.
     assert_eq!(standing_at(&rounds[..20], &plan), LookStatus::Open);
     assert_eq!(
         standing_at(&rounds[..30], &plan),
         LookStatus::Settled(Verdict::Inconclusive)
     );
-    // Just .45 of them.
+    // Here exactly .45 of the rounds are done.
     let plan = self::plan(&[10, 20, 27, 60]);
     assert_eq!(
         standing_at(&rounds[..27], &plan),
@@ -108,7 +108,7 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
     );
 }
 
-/// Returns the verdicts at the first of two looks, after 20 of 60 rounds, of a benchmark alone and in a family of a hundred.
+/// Returns the status at the first of two looks, after 20 of 60 rounds: of the benchmark alone, and in a family of a hundred.
 fn alone_and_among_a_hundred(rounds: &[Round]) -> [LookStatus; 2] {
     [1, 100].map(|planned| {
         let plan = Plan {
@@ -121,8 +121,8 @@ fn alone_and_among_a_hundred(rounds: &[Round]) -> [LookStatus; 2] {
 
 #[test]
 fn at_a_look_a_benchmark_has_its_share_of_the_level_of_the_speed() {
-    // The look may spend a quarter of .8 %, and the floor test half of that: 1 in 1,000 alone, 1 in 100,000 among a hundred. Eleven processes of
-    // twenty are faster than all of the other side: by Fisher's test the probability is 1 in 14,000.
+    // The look may spend a quarter of .8 %, and the floor test half of that: 1 in 1,000 alone, and 1 in 100,000 among a hundred. Eleven processes of
+    // twenty are faster than all of the other side, which has a probability of 1 in 14,000 by Fisher's test.
     for (slow_side, verdict) in [
         (Side::Candidate, Verdict::Regressed),
         (Side::Base, Verdict::Improved),
@@ -141,8 +141,8 @@ fn at_a_look_a_benchmark_has_its_share_of_the_level_of_the_speed() {
 
 #[test]
 fn at_a_look_a_benchmark_has_its_share_of_the_level_of_slow_paths() {
-    // The look may spend a quarter of .2 %: 1 in 2,000 alone, 1 in 200,000 among a hundred. One slow sample in each of fourteen rounds has a
-    // probability of 2 / 2^14, 1 in 8,192.
+    // The look may spend a quarter of .2 %: 1 in 2,000 alone, and 1 in 200,000 among a hundred. One slow sample in each of fourteen rounds has a
+    // probability of 2 / 2^14, which is 1 in 8,192.
     for (slow_side, verdict) in [
         (Side::Candidate, Verdict::Regressed),
         (Side::Base, Verdict::Improved),
@@ -214,8 +214,9 @@ fn a_benchmark_is_given_up_if_the_last_look_is_unlikely_to_show_a_change_or_its_
         };
         let look = Look::interim(&series, &plan, &PairedMethod::default()).expect("a look");
         let speed = look.speed.as_ref().expect("rounds enough");
-        // The first of two looks may spend a quarter of .8 %. Errors are smaller by the square root of 2 after twice as many rounds, and of the
-        // variance of the last estimate the other half is still to come; 1.645 standard errors are exceeded with a probability of 5 %.
+        // The first of two looks may spend a quarter of .8 %. After twice as many rounds, errors are smaller by the square root of 2. The difference
+        // between the final estimate and the present one has half of the present variance. A normal value exceeds 1.645 standard errors with a
+        // probability of 5 %.
         let margin = speed.margin(0.002 / planned as f64) * 0.5_f64.sqrt();
         let reach = 1.645 * speed.standard_error * 0.5_f64.sqrt();
         let (size, threshold) = (speed.difference.abs(), 0.01_f64.ln_1p());
@@ -244,7 +245,7 @@ fn a_measurement_of_some_rounds_has_the_usual_looks_before_its_end() {
     assert_eq!(Plan::looks_up_to(7), [7]);
 }
 
-/// Makes rounds whose two tests contradict each other: the base reaches 100 ns in one sample of thirty and takes 15 % more in the others; the
+/// Creates rounds in which the two tests contradict each other: the base takes 100 ns in one sample of thirty and 15 % more in the others; the
 /// candidate always takes 105 ns.
 fn rounds_with_one_fast_sample() -> Vec<Round> {
     let mut noise = Noise::new(7);
@@ -261,7 +262,8 @@ fn rounds_with_one_fast_sample() -> Vec<Round> {
 #[test]
 fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_level() {
     let rounds = rounds_with_one_fast_sample();
-    // Of a family of ten thousand each has a level of 8e-7, and the rank test half of that: less than 2^-20, the smallest p of 20 rounds.
+    // In a family of ten thousand, each benchmark has a level of 8e-7, and the rank test has half of that. This is less than 2^-20, the smallest p of
+    // 20 rounds.
     for (planned, contradict) in [(1, true), (10_000, false)] {
         let plan = Plan {
             planned,
@@ -288,7 +290,7 @@ fn the_looks_together_spend_the_level_for_any_list() {
         }
         assert!((spent - 1.0).abs() < 1e-12, "{looks:?}");
     }
-    // 10 of 30 rounds: a ninth of the level.
+    // The first of three looks may spend a ninth of the level.
     assert!((plan(&[10, 20, 30]).spent_share(10, &method) - 1.0 / 9.0).abs() < 1e-12);
 }
 
@@ -335,7 +337,7 @@ fn answers_come_in_order_and_each_with_its_own_interval() {
 
 #[test]
 fn what_passes_only_the_level_of_a_single_benchmark_is_suspect() {
-    // Seven of twelve base processes are faster than all of the candidate's: by Fisher's test the probability is 1 in 215.
+    // Seven of twelve base processes are faster than all of the candidate's, which has a probability of 1 in 215 by Fisher's test.
     let mut noise = Noise::new(9);
     let rounds = rounds_of(12, |round, side, _| {
         let slow = side == Side::Candidate || round >= 7;
@@ -404,7 +406,7 @@ fn a_benchmark_that_another_job_measured_keeps_the_seed_of_that_job() {
     assert_eq!(seeded(3, &[("c", 4)]), here);
 }
 
-/// Returns the plan of [`plan`] after 25 controls with this 95th percentile.
+/// Returns a plan with 25 earlier controls on this host. The 95th percentile of their changes is `change`.
 fn after_controls(change: f64) -> Plan {
     let noise = HostNoise {
         controls: 25,
@@ -431,7 +433,7 @@ fn the_percentile_needs_twenty_controls_and_counts_both_directions() {
     assert_eq!(HostNoise::from_changes(&changes[..19]), None);
     let noise = HostNoise::from_changes(&changes[..20]).expect("just enough");
     assert_eq!(noise.controls, 20);
-    // A twentieth of the way from 18 to 19 per mille: 95 % of the way from 0 to 19.
+    // The 95th percentile of twenty values from 0 to 19 per mille is 95 % of 19 per mille.
     assert!((noise.change - 0.01805).abs() < 1e-12, "{noise:?}");
     let noise = HostNoise::from_changes(&changes).expect("enough");
     assert_eq!(noise.controls, 101);
@@ -486,7 +488,7 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
 #[test]
 fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_verdict_that_they_would_show()
  {
-    // The rounds show whether the change is within the threshold or beyond it.
+    // Reports whether more rounds are advised. They would show whether the change is within the threshold or beyond it.
     let advised = |factor: f64, is_too_noisy: bool, gap: f64| {
         let rounds = rounds_of_differing_processes(factor);
         let key = key("b");
@@ -509,9 +511,9 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
     for factor in [within, beyond] {
         assert!(advised(factor, false, 0.0), "{factor}");
     }
-    // No number of rounds is called unchanged, but a change still is.
+    // On a host that is too noisy, no number of rounds gives `unchanged`, but a change can still be called.
     assert!(!advised(within, true, 0.0) && advised(beyond, true, 0.0));
-    // A change must be beyond the gap, too; its absence is called all the same.
+    // To be called, a change must also exceed the gap. `unchanged` does not depend on the gap.
     assert!(advised(within, false, 0.5) && !advised(beyond, false, 0.5));
     assert!(!advised(within, true, 0.5) && !advised(beyond, true, 0.5));
 }
@@ -526,8 +528,8 @@ fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look
         rounds: &rounds,
         noise_threshold: 0.01,
     };
-    // Of a family of a hundred each has a level of 8e-5. The first of two looks may spend a quarter of it, the first of eight 1/64; the rank test has
-    // half of that, and the smallest p of 20 rounds is 2^-20, 9.5e-7.
+    // In a family of a hundred, each benchmark has a level of 8e-5. The first of two looks may spend a quarter of this level, the first of eight
+    // 1/64. The rank test has half of that, and the smallest p of 20 rounds is 2^-20, 9.5e-7.
     for (last, contradict) in [(21, true), (27, false)] {
         let looks: Vec<u32> = (20..=last).collect();
         let plan = Plan {
@@ -536,7 +538,7 @@ fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look
         };
         let look = Look::interim(&series, &plan, &PairedMethod::default()).expect("a look");
         let speed = look.speed.expect("rounds enough");
-        // At a level of 1e-12 both tests have no bounds, so that only the level of the look counts.
+        // At a level of 1e-12, neither test has bounds, so only the level of the look counts.
         assert_eq!(speed.contradicts(1e-12), contradict, "{last}");
     }
 }

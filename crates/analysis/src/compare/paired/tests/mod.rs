@@ -1,4 +1,4 @@
-//! Decisions about side-by-side measurements, situation by situation.
+//! Tests of decisions about side-by-side measurements, situation by situation.
 
 mod degenerate;
 mod laws;
@@ -13,7 +13,7 @@ use crate::compare::{Comparison, Note};
 use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample, Side, Verdict};
 use perfcheck_stats::{Draws, Stream};
 
-/// With this number a sample takes about half a millisecond at 100 ns per iteration.
+/// With this number of iterations, a sample takes half a millisecond at 100 ns per iteration.
 const ITERATIONS: u64 = 5_000;
 
 const SAMPLES: usize = 30;
@@ -46,7 +46,7 @@ fn sample(time: f64) -> Sample {
     }
 }
 
-/// Creates rounds whose sample i of a side takes `time(round, side, i)` nanoseconds per iteration.
+/// Creates rounds in which sample i of a side takes `time(round, side, i)` nanoseconds per iteration.
 fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> Vec<Round> {
     let mut side = |round, side| (0..SAMPLES).map(|i| sample(time(round, side, i))).collect();
     (0..count)
@@ -169,7 +169,7 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
             100.0 * layout * (1.0 + 0.002 * noise.exponential())
         })
     };
-    // Five of twenty against none: 1 in 40 by chance (Fisher). Twelve: 1 in 50,000.
+    // Five fast processes of twenty against none have a probability of 1 in 40 (Fisher), twelve against none of 1 in 50,000.
     assert_eq!(judged(&layout(5)).verdict, Verdict::Inconclusive);
     assert_eq!(judged(&layout(12)).verdict, Verdict::Regressed);
     let by_floors = |guard| PairedMethod {
@@ -212,7 +212,7 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
     assert!((20..2_000).contains(&needed), "{needed}");
 }
 
-/// Makes rounds whose processes differ by 1 %, so that they decide nothing about a candidate that takes `factor` times as long.
+/// Creates rounds of processes that differ by 1 %. They decide nothing about a candidate that takes `factor` times as long.
 fn rounds_of_differing_processes(factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(4);
     let mut process = 0.0;
@@ -235,7 +235,7 @@ fn more_rounds_are_advised_by_the_square_of_the_margin_over_the_distance_from_th
         let margin = comparison.smallest_callable.unwrap().ln_1p() - threshold;
         let size = comparison.change.unwrap().estimate.ln_1p().abs();
         assert_eq!(size > threshold, factor > 1.01, "{size}");
-        // An error falls with the square root of the number of rounds.
+        // The standard error falls with the square root of the number of rounds.
         let expected = (20.0 * (margin / (size - threshold)).powi(2)).ceil() as u64;
         let needed = comparison.look().unwrap().rounds_needed;
         assert_eq!(needed, Some(expected), "{factor}");
@@ -335,7 +335,7 @@ fn the_number_of_threads_changes_nothing() {
 fn halves_that_disagree_are_named() {
     let mut noise = Noise::new(5);
     let rounds = rounds_of(40, |round, side, _| {
-        // The host becomes faster: the pooled floors are those of the second half.
+        // The host becomes faster, so the pooled floors come from the second half.
         let host = if round < 20 { 1.2 } else { 1.0 };
         let cost = if side == Side::Candidate && round < 20 {
             1.1
@@ -370,7 +370,7 @@ fn halves_that_disagree_by_less_than_the_threshold_are_not_named() {
 
 #[test]
 fn halves_that_disagree_by_just_the_threshold_are_not_named() {
-    // The pooled floors are those of the second half, in which the host is faster and both sides take the same times.
+    // The pooled floors come from the second half. There the host is faster, and both sides take the same times.
     let rounds = rounds_of(40, |round, side, i| match side {
         _ if round >= 20 => 100.0 * (1.0 + 1e-5 * (SAMPLES * round + i) as f64),
         Side::Base => 120.0,
@@ -425,7 +425,7 @@ fn halves_that_differ_by_the_chance_of_their_processes_are_not_named() {
         });
         has(&judged(&rounds), |note| matches!(note, Note::ChangeDrifts))
     });
-    // 1 in 2,000 is beyond 3.5 standard errors; with estimated errors, some more.
+    // By chance, 1 in 2,000 is beyond 3.5 standard errors, and a few more because the errors are estimates.
     assert!(named.count() <= 2);
 }
 
@@ -472,8 +472,8 @@ fn modes_are_named_where_nothing_was_settled() {
     );
 }
 
-/// Returns the distance of the modes of both sides, and the share of their fast rounds, where nothing was settled. Each round of the base takes one of
-/// `times` in all of its samples; the rounds of the new side take the same in another order.
+/// Returns the gap between the modes and the share of the fast rounds, for each side with two modes. In each round, all samples of the base take one
+/// of `times`; the rounds of the new side take the same times in another order.
 fn modes_of(times: &[f64]) -> Vec<(f64, f64)> {
     let rounds = rounds_of(times.len(), |round, side, _| {
         let at = round + 5 * usize::from(side == Side::Candidate);
@@ -505,13 +505,13 @@ fn modes_are_described_by_the_gap_between_them_and_the_share_of_the_fast_rounds(
             assert_eq!(share, fast as f64 / 12.0);
         }
     }
-    // A fifth of twelve rounds are three.
+    // A mode needs a fifth of the rounds: three of twelve.
     assert_eq!((fast_of_twelve(2), fast_of_twelve(10)), (vec![], vec![]));
 }
 
 #[test]
 fn modes_are_apart_by_more_than_twice_what_the_closer_one_of_them_spans() {
-    // Eight fast rounds over 9 %, a gap of 8 %, and four slow ones that are alike, or over 6 %.
+    // Eight fast rounds span 9 %. After a gap of 8 % come four slow rounds, which are alike or span 6 %.
     let of = |slow: [f64; 4]| {
         let fast = [0.0, 0.0, 0.03, 0.03, 0.06, 0.06, 0.09, 0.09];
         let logarithms = fast.into_iter().chain(slow);
@@ -538,7 +538,7 @@ fn rounds_that_resemble_the_one_before_are_named_where_nothing_was_settled() {
         Note::RoundsDependOnTheirNeighbours { correlation } => Some(*correlation),
         _ => None,
     });
-    // Three of 23 pairs of neighbors are in different groups.
+    // Three of 23 pairs of successive rounds are in different groups.
     assert_eq!(correlation, Some((20.0 - 3.0) / 23.0), "{comparison:?}");
 }
 

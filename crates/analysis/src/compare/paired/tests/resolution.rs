@@ -1,4 +1,4 @@
-//! Compares the resolution that rounds of identical code promise with the verdicts.
+//! Compares the resolution that is estimated from rounds of identical code with verdicts.
 
 use super::*;
 
@@ -8,7 +8,7 @@ const DEMAND: PowerTarget = PowerTarget {
     power: 0.9,
 };
 
-/// Creates rounds with a normal deviation on each side; the new side is slower by `factor`.
+/// Creates rounds in which the processes of each side vary log-normally by `of_round`, and the new side takes `factor` times as long.
 fn noisy(count: usize, of_round: f64, factor: f64, seed: u64) -> Vec<Round> {
     let mut noise = Noise::new(seed);
     let mut shift = BTreeMap::new();
@@ -68,7 +68,7 @@ fn a_smaller_change_needs_more_rounds_and_one_within_the_threshold_is_never_foun
 
 #[test]
 fn verdicts_find_what_was_promised_after_the_rounds_that_were_promised() {
-    // On a host whose rounds vary by 1 % on each side, many measurements of a slowdown stop at the promised number of rounds.
+    // The processes of this host vary by 1 %. Many measurements of a slowdown stop at the promised number of rounds.
     let (of_round, change) = (0.01, 0.03);
     let host = resolution(&noisy(80, of_round, 1.0, 3));
     let needed = host.rounds_needed(change, &DEMAND).unwrap();
@@ -93,7 +93,7 @@ fn verdicts_find_what_was_promised_after_the_rounds_that_were_promised() {
         standing == Some(Verdict::Regressed)
     });
     let found = found.count();
-    // The promise is nine of ten; the estimate of the deviation is itself uncertain.
+    // Nine of ten were promised, but the estimated deviation is itself uncertain.
     assert!(found * 10 >= trials as usize * 7, "{found} of {trials}");
 }
 

@@ -1,4 +1,4 @@
-//! Slowdowns of some samples only.
+//! Tests of slowdowns that only some samples have.
 
 use super::super::series::{PairedSamples, UsableRounds};
 use super::super::slow_path::SlowPathTest;
@@ -72,13 +72,13 @@ fn bursts_and_slices_that_fall_on_either_side_are_no_slow_path() {
         let comparison = judged(&rounds);
         alarms += usize::from(comparison.slow_side().is_some());
     }
-    // 0.2 % in either direction: three of forty would not be chance.
+    // The level is 0.2 % in either direction, so three alarms of forty would not be due to chance.
     assert!(alarms <= 2, "{alarms}");
 }
 
 #[test]
 fn a_suspicion_keeps_unchanged_from_being_said() {
-    // One slow sample in each of six rounds: a probability of 1 in 64.
+    // One slow sample in each of six rounds has a probability of 1 in 64.
     let mut noise = Noise::new(11);
     let rounds = rounds_of(30, |round, side, i| {
         let slow = side == Side::Candidate && round % 5 == 0 && i == 3;
@@ -91,7 +91,7 @@ fn a_suspicion_keeps_unchanged_from_being_said() {
 
 #[test]
 fn a_slow_path_that_only_a_benchmark_alone_would_show_is_named_as_what_is_suspected() {
-    // One slow sample in each of ten rounds: 2 / 2^10 is below .002 but above a fiftieth of it.
+    // One slow sample in each of ten rounds has p = 2 / 2^10. This is below the level of .002, but above a fiftieth of it.
     let mut noise = Noise::new(12);
     let rounds = rounds_of(30, |round, side, i| {
         let slow = side == Side::Candidate && round % 3 == 0 && i == 3;
@@ -128,14 +128,14 @@ fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
             left_out: 0,
             too_short: None,
         };
-        // Half of the p at the better of two excesses.
+        // `p_slower` is twice the smaller p of the two excesses.
         SlowPathTest::test(&usable, 0.01).p_slower / 2.0
     };
-    // Balances of 1/2 and -4/15: two sign patterns have at least this sum.
+    // The balances are 1/2 and -4/15. Two sign patterns have at least the sum of these balances.
     let disturbed = [(1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (5, 9)];
     assert_eq!(p(&disturbed), 2.0 / 64.0);
-    // Balances of 1/2, 2/3 and -3/4: the sum is at least as large if the balances with a negative sign add up to at most 3/4, so for one of them or
-    // none.
+    // The balances are 1/2, 2/3 and -3/4. A sign pattern has at least the sum of these if its negative balances add up to at most 3/4: if at most one
+    // of them is negative.
     let few = [(1, 0), (1, 0), (1, 0), (2, 0), (0, 3)];
     assert_eq!(p(&few), 6.0 / 32.0);
 }
@@ -154,7 +154,8 @@ fn a_sample_that_is_slower_by_just_an_excess_is_not_slower_than_its_neighbor() {
         };
         SlowPathTest::test(&usable, 0.0)
     };
-    // Logarithms of the two excesses, without a threshold. Six rounds that agree have a probability of 1 in 64; each excess has half of the level.
+    // These are the logarithms of the two excesses; the threshold is 0. Six rounds that agree have a probability of 1 in 64, and each excess has half
+    // of the level.
     let (small, large) = (0.1_f64.ln_1p(), 0.2_f64.ln_1p());
     let agree = 2.0 / 64.0;
     let p = |ahead: &[f64]| (found(ahead).p_slower, found(ahead).p_faster);
@@ -162,10 +163,11 @@ fn a_sample_that_is_slower_by_just_an_excess_is_not_slower_than_its_neighbor() {
     assert_eq!(p(&[small.next_up(); 4]), (agree, 1.0));
     assert_eq!(p(&[-small; 4]), (1.0, 1.0));
     assert_eq!(p(&[-small.next_up(); 4]), (1.0, agree));
-    // A much slower sample and one that is faster by just the large excess: these balance each other only beyond that excess.
+    // One sample is much slower than its neighbor, the other is faster by the large excess. They balance each other only if the second exceeds that
+    // excess.
     assert_eq!(p(&[1.0, -large]), (agree, 1.0));
     assert_eq!(p(&[1.0, -large.next_up()]), (1.0, 1.0));
-    // Shares of samples: the fastest of a side is its floor.
+    // The shares are relative to the fastest sample of a side, which is its floor.
     assert_eq!(found(&[0.0, small]).share_candidate, 0.0);
     assert_eq!(found(&[0.0, small.next_up()]).share_candidate, 0.5);
     assert_eq!(found(&[0.0, small.next_up()]).share_base, 0.0);
