@@ -399,3 +399,102 @@ impl LockFileBackup {
 fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
     File::options().write(true).open(path)?.set_modified(time)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = r#"
+[[package]]
+name = "criterion"
+version = "0.5.1"
+source = "registry+somewhere"
+dependencies = ["serde"]
+
+[[package]]
+name = "serde"
+version = "1.0.1"
+source = "registry+somewhere"
+
+[[package]]
+name = "own"
+version = "0.1.0"
+dependencies = ["criterion"]
+"#;
+
+    const AFTER: &str = r#"
+[[package]]
+name = "criterion"
+version = "0.5.1"
+dependencies = ["perfcheck-for-criterion", "tokio 1.2.0"]
+
+[[package]]
+name = "perfcheck-for-criterion"
+version = "0.1.0"
+
+[[package]]
+name = "tokio"
+version = "1.2.0"
+source = "registry+somewhere"
+
+[[package]]
+name = "own"
+version = "0.1.0"
+dependencies = ["criterion"]
+"#;
+
+    fn replaceable(lock_file: &str) -> Vec<ReplaceableCriterion> {
+        find_replaceable(lock_file, "rustc 1.95.0 (0 2026-04-14)").expect("replaceable")
+    }
+
+    fn reason(error: NotReplaced) -> String {
+        match error {
+            NotReplaced::Because(CriterionBuild::AsIs(Some(reason))) => reason,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_cannot_build_the_harness_is_named() {
+        assert_eq!(replaceable(BEFORE)[0].to_string(), "criterion 0.5.1");
+        let old = find_replaceable(BEFORE, "rustc 1.84.1 (0 2025-01-27)");
+        let old = reason(old.expect_err("too old"));
+        assert_eq!(old, "the harness needs Rust 1.85 or later");
+    }
+
+    #[test]
+    fn the_lock_file_may_change_for_criterion_and_what_only_criterion_needs() {
+        let replaced = replaceable(BEFORE);
+        let check = |after: &str| check_lock_change(BEFORE, after, &replaced).map_err(reason);
+        assert_eq!(check(AFTER), Ok(()));
+        assert_eq!(
+            check(BEFORE),
+            Err("cargo does not use the replacement of criterion 0.5.1".to_owned())
+        );
+        let others = AFTER.replace("[\"criterion\"]", "[\"criterion\", \"tokio\"]");
+        assert_eq!(
+            check(&others),
+            Err("cargo would also lock tokio 1.2.0 for other packages".to_owned())
+        );
+        let other_version = others.replace("\"tokio\"]", "\"tokio 1.1.0\"]");
+        assert_eq!(check(&other_version), Ok(()));
+    }
+
+    #[test]
+    fn all_files_of_both_crates_are_carried() {
+        let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../harness");
+        for (crate_directory, carried) in [
+            ("src", perfcheck::sources::FILES),
+            ("criterion/src", perfcheck_criterion::sources::FILES),
+        ] {
+            let files = fs::read_dir(harness.join(crate_directory)).expect("readable");
+            let names = files.map(|file| file.expect("an entry").file_name());
+            let mut names: Vec<String> = names
+                .map(|name| format!("src/{}", name.to_string_lossy()))
+                .collect();
+            names.sort();
+            let carried: Vec<&str> = carried.iter().map(|file| file.path).collect();
+            assert_eq!(names, carried);
+        }
+    }
+}
