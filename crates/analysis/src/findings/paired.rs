@@ -269,20 +269,8 @@ mod tests {
     use super::*;
     use crate::compare::Extent;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::model::{
-        Acceptance, Environment, Failure, Nanos, NewRun, Pair, RunStatus, Timestamp,
-    };
-
-    const PLAN: Plan = Plan {
-        looks: Vec::new(),
-        significance_level: 0.01,
-        planned: 1,
-        confidence_level: 0.95,
-        resamples: 100,
-        seed: 3,
-        seeds: BTreeMap::new(),
-        noise: BTreeMap::new(),
-    };
+    use crate::findings::fixtures::{PLAN, key, run, undecided};
+    use crate::model::{Failure, Nanos, Pair};
 
     /// Twenty rounds of processes that differ by up to 2 %, in a different order on each side.
     fn side(factor: f64, order: u32) -> Measurement {
@@ -416,6 +404,68 @@ mod tests {
     }
 
     #[test]
+    fn processes_that_did_no_work_tell_nothing_about_processors() {
+        let mut process = flat_process(0, ITERATIONS, &[100.0]);
+        process.conduct = Some(ProcessUsage {
+            threads: 1,
+            cpu: Nanos(20),
+            asked: Nanos(0),
+            involuntary_switches: 0,
+            stolen: None,
+            processor: None,
+            control: None,
+        });
+        let idle = measurement(vec![process]);
+        assert_eq!(note_several_processors(&idle), None);
+    }
+
+    #[test]
+    fn only_what_is_inconclusive_is_explained_by_several_processors() {
+        let notes = |factor| {
+            let [base, mut candidate] = [side(1.0, 7), side(factor, 3)];
+            for process in &mut candidate.processes {
+                process.conduct = Some(ProcessUsage {
+                    threads: 2,
+                    cpu: Nanos(20),
+                    asked: Nanos(10),
+                    involuntary_switches: 0,
+                    stolen: None,
+                    processor: None,
+                    control: None,
+                });
+            }
+            let evidence = PairedEvidence {
+                runs: BySide {
+                    base: RunId(1),
+                    candidate: RunId(2),
+                },
+                earlier: &BTreeMap::new(),
+                base: &[base],
+                candidate: &[candidate],
+                plan: &Plan {
+                    looks: vec![20],
+                    ..PLAN
+                },
+                decision: &DecisionSettings {
+                    resamples: 1_000,
+                    ..DecisionSettings::default()
+                },
+                noise_threshold: Some(0.01),
+                settled: &[],
+                cost: None,
+                reference: "run 1",
+                host: HostClass::Shared,
+            };
+            let row = evidence.rows().remove(0);
+            let comparison = row.comparison.expect("both were measured");
+            let note = Note::SeveralProcessors { processors: 2.0 };
+            (comparison.verdict, comparison.notes.contains(&note))
+        };
+        assert_eq!(notes(1.007), (Verdict::Inconclusive, true));
+        assert_eq!(notes(1.2), (Verdict::Regressed, false));
+    }
+
+    #[test]
     fn only_failures_of_the_base_alone_leave_a_benchmark_new() {
         let failed = |sides: &[Side]| {
             let failures = sides.iter().map(|side| Failure {
@@ -493,44 +543,17 @@ mod tests {
 
     #[test]
     fn a_row_was_compared_with_the_other_run_of_its_pair_or_with_its_reference() {
-        let run = |pair: Option<Pair>| Run {
-            id: RunId(8),
-            begun: NewRun {
-                started: Timestamp(0),
-                git: None,
-                environment: Environment::default(),
-                load: None,
-                seed: 7,
-                decision: DecisionSettings::default(),
-                tool_version: String::new(),
-                build: None,
-                partition: None,
-            },
-            finished: None,
-            status: RunStatus::Complete,
-            acceptance: Acceptance::Pending,
-            pair,
-            plan: None,
-            source: None,
-        };
+        let run = |pair: Option<Pair>| Run { pair, ..run() };
         let partner = RunId(7);
         let side = Side::Candidate;
         let (alone, paired) = (run(None), run(Some(Pair { partner, side })));
-        let never = measurement(Vec::new()).benchmark;
-        let series = PairedSeries {
-            key: &never.key,
-            metric: &never.metric,
-            rounds: &[],
-            noise_threshold: 0.02,
-        };
-        let undecided = judge(&[series], &PLAN).remove(0);
         let row = |extent: Option<Extent>| Row {
             reference: vec![Some(RunId(5)), None, Some(RunId(3))],
             comparison: extent.map(|extent| Comparison {
                 extent,
-                ..undecided.clone()
+                ..undecided()
             }),
-            ..Row::unmeasured(never.key.clone(), Verdict::New, None)
+            ..Row::unmeasured(key("b"), Verdict::New, None)
         };
         let in_turn = row(Some(Extent::InTurn {
             rounds: 5,
