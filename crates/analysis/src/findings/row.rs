@@ -353,13 +353,13 @@ mod tests {
         }
     }
 
-    fn context(decision: DecisionSettings, remarks: Vec<RunNote>) -> ComparisonContext {
+    fn context(decision: &DecisionSettings, remarks: Vec<RunNote>) -> ComparisonContext {
         ComparisonContext {
             remarks,
             ..ComparisonContext::new(
                 "run 3".to_owned(),
                 Method::Paired,
-                decision,
+                *decision,
                 HostClass::Shared,
             )
         }
@@ -443,7 +443,7 @@ mod tests {
             RunNote::Imported,
             skipped(&["c"], "no disk"),
         ];
-        let context = context(DecisionSettings::default(), remarks);
+        let context = context(&DecisionSettings::default(), remarks);
         let (a, b, c) = (key("a"), key("b"), key("c"));
         let all: Vec<_> = context.declined().collect();
         assert_eq!(
@@ -469,7 +469,7 @@ mod tests {
         let (of_run, of_comparison) = (settings(0.9, 2.0), settings(0.8, 4.0));
         let mut run = run();
         run.begun.decision = of_run;
-        let compared = findings(&run, Vec::new(), Some(context(of_comparison, Vec::new())));
+        let compared = findings(&run, Vec::new(), Some(context(&of_comparison, Vec::new())));
         let alone = findings(&run, Vec::new(), None);
         for (found, expected) in [(compared, of_comparison), (alone, of_run)] {
             assert_eq!(*found.decision(), expected);

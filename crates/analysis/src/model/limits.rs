@@ -122,7 +122,7 @@ mod tests {
     fn limits_are_the_numbers_that_the_documentation_tells() {
         assert_eq!(BEYOND_NUMBERS, 9_223_372_036_854_775_808);
         assert_eq!(LONGEST_ANSWER_BYTES, 67_108_864);
-        let day = Duration::from_secs(86_400);
+        let day = Duration::from_hours(24);
         assert_eq!(check_phase(day), Ok(day));
         let longer = check_phase(day + Duration::from_nanos(1));
         assert_eq!(longer, Err("must be at most 24 hours".to_owned()));
