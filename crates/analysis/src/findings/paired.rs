@@ -267,8 +267,8 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Extent;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::{Decision, Estimate, Extent, PairedDecision};
     use crate::findings::fixtures::{PLAN, key, run, undecided};
     use crate::model::{Failure, Nanos, Pair};
 
@@ -328,6 +328,71 @@ mod tests {
             noise_threshold: comparison.sufficient_threshold(),
         };
         assert_eq!(rows[0].remarks, [remark]);
+    }
+
+    #[test]
+    fn a_remark_says_what_settles_a_comparison_more_rounds_or_a_higher_threshold() {
+        let (base, candidate) = ([side(1.0, 7)], [side(1.007, 3)]);
+        let evidence = PairedEvidence {
+            runs: BySide {
+                base: RunId(1),
+                candidate: RunId(2),
+            },
+            earlier: &BTreeMap::new(),
+            base: &base,
+            candidate: &candidate,
+            plan: &Plan {
+                looks: vec![20],
+                ..PLAN
+            },
+            decision: &DecisionSettings {
+                resamples: 1_000,
+                ..DecisionSettings::default()
+            },
+            noise_threshold: Some(0.01),
+            settled: &[],
+            cost: None,
+            reference: "run 1",
+            host: HostClass::Shared,
+        };
+        let found = evidence.rows().remove(0).comparison.expect("measured");
+        let remark = |rounds_needed, change: Option<Estimate>| {
+            let decision = PairedDecision {
+                rounds_needed,
+                ..*found.look().expect("a look")
+            };
+            let comparison = Comparison {
+                basis: Decision::Look(decision),
+                change,
+                ..found.clone()
+            };
+            let remark = evidence.undecided_remark(&key("b"), &comparison)?;
+            let BenchmarkNote::Undecided {
+                rounds,
+                seconds: None,
+                ran_out_of_time: false,
+                noise_threshold,
+            } = remark
+            else {
+                panic!("{remark:?}");
+            };
+            Some((rounds, noise_threshold))
+        };
+        let wide = Some(Estimate {
+            estimate: 0.005,
+            lower: -0.02,
+            upper: 0.02,
+        });
+        let threshold = Comparison {
+            change: wide,
+            ..found.clone()
+        }
+        .sufficient_threshold();
+        assert!(threshold.is_some());
+        assert_eq!(remark(Some(40), wide), Some((Some(40), threshold)));
+        assert_eq!(remark(Some(40), None), Some((Some(40), None)));
+        assert_eq!(remark(None, wide), Some((None, threshold)));
+        assert_eq!(remark(None, None), None);
     }
 
     #[test]
