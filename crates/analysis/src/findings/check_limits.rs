@@ -245,8 +245,11 @@ mod tests {
 
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::compare::{HostClass, Question, Reference, TestPolicy, compare, summarize};
-    use crate::model::Verdict;
+    use crate::compare::{
+        HostClass, InstructionComparison, Question, Reference, TestPolicy, compare, summarize,
+    };
+    use crate::findings::fixtures::{certain, changed_by, key};
+    use crate::model::{Allocations, Verdict};
 
     const PROCESSES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
 
@@ -494,5 +497,161 @@ mod tests {
         assert_eq!(bounds(CountChange { p_value, ..count }, 1), unknown);
         let verdict = Verdict::Unchanged;
         assert_eq!(bounds(CountChange { verdict, ..count }, 1), unknown);
+    }
+
+    fn limits(texts: &[&str]) -> Vec<Limit> {
+        let limit = |text: &&str| Limit::from_str(text).expect("a limit");
+        texts.iter().map(limit).collect()
+    }
+
+    /// Checks limits for one benchmark.
+    fn checked(row: Row<'_>, texts: &[&str]) -> LimitReport {
+        let decision = DecisionSettings::default();
+        check_limits(&[row], limits(texts).iter(), &decision)
+    }
+
+    fn row_of(measurement: &Measurement) -> Row<'_> {
+        let summary = summarize(measurement, 0.95, 1_000, 7);
+        Row::from_measurement(measurement, summary)
+    }
+
+    #[test]
+    fn a_limit_for_nothing_is_told_once_and_a_limit_for_something_never() {
+        let run = measured("b", 1.0);
+        let nothing = ["x=mean:5%", "x=mean:5%", "y=mean:5%", "mean:1s"];
+        let found = checked(row_of(&run), &nothing);
+        let for_nothing = |text: &str| LimitNote::ForNothing(text.to_owned());
+        let expected = ["x=mean:5%", "y=mean:5%"].map(for_nothing);
+        assert_eq!(found.remarks, expected);
+        assert_eq!(found.exceeded, []);
+    }
+
+    #[test]
+    fn what_was_not_compared_or_not_measured_is_left_to_its_row() {
+        let run = measured("b", 1.0);
+        let uncompared = checked(row_of(&run), &["mean:5%"]);
+        assert_eq!(uncompared, LimitReport::default());
+        let unmeasured = Row::unmeasured(key("b"), Verdict::Missing, None);
+        let unmeasured = checked(unmeasured, &["mean:5%", "mean:1ns"]);
+        assert_eq!(unmeasured, LimitReport::default());
+        // A statistic that the benchmark does not have is told.
+        let without = checked(row_of(&run), &["mean:1s", "allocations:0"]);
+        let (text, benchmarks) = ("allocations:0".to_owned(), vec![key("b")]);
+        let remark = LimitNote::WithoutStatistic(text, Statistic::Allocations, benchmarks);
+        assert_eq!(without.remarks, [remark]);
+    }
+
+    #[test]
+    fn an_amount_has_no_time_but_a_time_and_a_rate_have() {
+        let limited = |metric: Metric, text: &str| {
+            let mut run = measured("b", 1.0);
+            run.benchmark.metric = metric;
+            for process in &mut run.processes {
+                process.extras.allocations = vec![Allocations {
+                    count: 3,
+                    ..Allocations::default()
+                }];
+            }
+            let row = row_of(&run);
+            let limit = Limit::from_str(text).expect("a limit");
+            value_of_run(&row, limit.statistic).is_some()
+        };
+        let unit = || "ops".to_owned();
+        assert!(limited(Metric::Time, "median:1ns"));
+        assert!(limited(Metric::Rate { unit: unit() }, "median:1ns"));
+        assert!(!limited(Metric::Amount { unit: unit() }, "median:1ns"));
+        assert!(limited(Metric::Amount { unit: unit() }, "allocations:0"));
+        assert!(limited(Metric::Time, "allocations:0"));
+        assert!(!limited(Metric::Time, "p99:1ns"));
+    }
+
+    #[test]
+    fn only_an_estimate_beyond_the_limit_leaves_it_open_and_only_where_a_level_is_shared() {
+        let median_of = |change: f64| {
+            let unsure = |comparison: &mut Comparison| {
+                comparison.description.median = Some(DescribedChange {
+                    estimate: Estimate::unbounded(change),
+                    uncertainty: Uncertainty::unknown(change),
+                });
+            };
+            kept_where(&["median:5%"], &[1.0], unsure).remarks
+        };
+        assert_eq!(median_of(0.049), []);
+        assert_eq!(median_of(0.05), [], "the limit itself");
+        let open = LimitNote::Undecided {
+            text: "median:5%".to_owned(),
+            benchmarks: vec![key("b0")],
+            family: 1,
+            is_change: true,
+        };
+        assert_eq!(median_of(0.051), [open]);
+        // The change of the verdict has been decided.
+        let found = kept_where(&["time:40%"], &[1.4], |comparison| {
+            comparison.change = Some(Estimate {
+                estimate: 0.5,
+                lower: 0.3,
+                upper: 0.7,
+            });
+        });
+        assert_eq!(found, LimitReport::default());
+    }
+
+    #[test]
+    fn what_exceeds_a_limit_is_told_whole_and_by_the_names_of_the_benchmarks() {
+        let processes = [(0, 2.0), (1, 2.0), (2, 2.0)];
+        let constant = processes.map(|(k, time)| flat_process(k, ITERATIONS, &[time; 9]));
+        let runs = ["b10", "b9"].map(|id| {
+            let mut run = measurement(constant.to_vec());
+            run.benchmark.key.id = id.to_owned();
+            run
+        });
+        let rows = runs.each_ref().map(row_of);
+        let limits = limits(&["median:1ns", "b9=mean:3ns"]);
+        let found = check_limits(&rows, limits.iter(), &DecisionSettings::default());
+        let exceeded = |id: &str| ExceededLimit {
+            key: key(id),
+            text: "median:1ns".to_owned(),
+            statistic: Statistic::Median,
+            ceiling: Ceiling::Value(1.0),
+            found: certain(2.0),
+            // All processes agree.
+            shared_level: None,
+        };
+        assert_eq!(found.exceeded, [exceeded("b9"), exceeded("b10")]);
+        assert_eq!(found.remarks, []);
+    }
+
+    #[test]
+    fn a_change_of_counts_is_certain_if_they_are_exact_and_from_zero_beyond_every_limit() {
+        let counted = |base: f64, exact: bool, text: &str| {
+            let mut comparison = changed_by(0.0);
+            comparison.instructions = Some(InstructionComparison {
+                change: CountChange {
+                    base,
+                    candidate: 150.0,
+                    exact,
+                    p_value: None,
+                    verdict: Verdict::Regressed,
+                },
+                functions: Vec::new(),
+            });
+            let row = Row {
+                comparison: Some(comparison),
+                ..Row::unmeasured(key("b"), Verdict::Regressed, None)
+            };
+            let found = checked(row, &[text]);
+            let exceeded = found
+                .exceeded
+                .iter()
+                .map(|one| (one.found, one.shared_level));
+            (exceeded.collect::<Vec<_>>(), found.remarks.len())
+        };
+        let beyond = |change: f64| (vec![(certain(change), None)], 0);
+        assert_eq!(counted(100.0, true, "instructions:49%"), beyond(0.5));
+        assert_eq!(counted(100.0, true, "instructions:50%"), (vec![], 0));
+        let from_zero = counted(0.0, true, "instructions:1000000%");
+        assert_eq!(from_zero, beyond(f64::INFINITY));
+        // Without a test, counts that vary are undecided.
+        assert_eq!(counted(100.0, false, "instructions:49%"), (vec![], 1));
     }
 }

@@ -283,12 +283,19 @@ fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{Estimate, HostClass};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::{
+        Difference, Estimate, Extent, FunctionCost, HostClass, SampledTime, summarize_with,
+    };
     use crate::exit_code::ExitCode;
+    use crate::findings::fixtures::{changed_by, key, run};
     use crate::findings::limit::{Ceiling, ExceededLimit};
-    use crate::findings::remark::CodeChange;
+    use crate::findings::remark::{ChangedFunction, CodeChange};
     use crate::findings::row::{ComparisonContext, Method, Row};
-    use crate::model::{BenchmarkKey, DecisionSettings, Statistic, Verdict};
+    use crate::model::{
+        BenchmarkKey, BySide, DecisionSettings, FilterReport, SampleCounts, SampleFilter,
+        Statistic, Test, Verdict,
+    };
 
     #[test]
     fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {
@@ -537,5 +544,223 @@ mod tests {
         assert!(is_worse(Verdict::Regressed, Some(change)));
         // A value above its limit may have been above it before, so it does not show that the benchmark became worse.
         assert!(!is_worse(Verdict::Unchanged, Some(value)));
+    }
+
+    /// A row of a benchmark that was compared side by side.
+    fn compared(verdict: Verdict, change: f64, layouts: usize) -> Row<'static> {
+        let extent = Extent::InTurn {
+            rounds: 5,
+            stopped_early: false,
+            layouts,
+        };
+        Row {
+            comparison: Some(Comparison {
+                extent,
+                ..changed_by(change)
+            }),
+            ..Row::unmeasured(key("b"), verdict, Some(RunId(1)))
+        }
+    }
+
+    fn concluded_from(
+        rows: Vec<Row<'static>>,
+        method: Method,
+        remarks: Vec<RunNote>,
+    ) -> Conclusion<'static> {
+        let basis = ComparisonContext {
+            method,
+            ..concluded("run 1", remarks).verdicts
+        };
+        conclude(rows, basis, GatePolicy::verdicts_only(&[]))
+    }
+
+    #[test]
+    fn a_small_change_side_by_side_is_remarked_on_if_the_code_has_one_layout() {
+        use Verdict::{Improved, Inconclusive, Regressed, Unchanged};
+        let is_remarked = |method, verdict, change, layouts| {
+            let rows = vec![
+                Row::unmeasured(key("a"), Verdict::New, None),
+                compared(verdict, change, layouts),
+            ];
+            let found = concluded_from(rows, method, vec![RunNote::Imported]);
+            match &found.verdicts.remarks[..] {
+                [RunNote::Imported] => false,
+                [RunNote::Imported, RunNote::SmallChanges] => true,
+                other => panic!("{other:?}"),
+            }
+        };
+        let paired = Method::Paired;
+        assert!(is_remarked(paired, Regressed, 0.029, 0));
+        assert!(is_remarked(paired, Improved, -0.029, 0));
+        assert!(!is_remarked(paired, Regressed, SMALL_CHANGE, 0));
+        assert!(!is_remarked(paired, Improved, -0.2, 0));
+        assert!(!is_remarked(paired, Regressed, 0.029, 1));
+        assert!(!is_remarked(paired, Unchanged, 0.0, 0));
+        assert!(!is_remarked(paired, Inconclusive, 0.029, 0));
+        let stored = Method::Stored(Test::BootstrapT);
+        assert!(!is_remarked(stored, Regressed, 0.029, 0));
+    }
+
+    #[test]
+    fn that_stored_numbers_decide_alone_is_told_only_where_there_is_a_reference() {
+        let alone = RunNote::StoredAlone {
+            reason: "the build of run 12 is not kept".to_owned(),
+        };
+        let left = |row: Row<'static>| {
+            let new = Row::unmeasured(key("a"), Verdict::New, None);
+            let remarks = vec![alone.clone(), RunNote::Imported];
+            let method = Method::Stored(Test::BootstrapT);
+            concluded_from(vec![new, row], method, remarks)
+                .verdicts
+                .remarks
+        };
+        let both = [alone.clone(), RunNote::Imported];
+        assert_eq!(left(compared(Verdict::Unchanged, 0.0, 0)), both);
+        let incomparable = Row {
+            blocking: vec![Difference::paired_reference()],
+            ..Row::unmeasured(key("b"), Verdict::Incomparable, Some(RunId(1)))
+        };
+        assert_eq!(left(incomparable), both);
+        let new = Row::unmeasured(key("b"), Verdict::New, None);
+        assert_eq!(left(new), [RunNote::Imported]);
+    }
+
+    #[test]
+    fn functions_with_another_cost_come_first_among_those_that_changed() {
+        let functions = ["report", "scan"].map(|name| ChangedFunction {
+            name: name.to_owned(),
+            bytes: BySide::default(),
+            same_code: false,
+        });
+        let code = CodeChange::new("p".to_owned(), "t".to_owned(), functions.into_iter());
+        let mut row = compared(Verdict::Unchanged, 0.0, 0);
+        if let Some(comparison) = &mut row.comparison {
+            comparison.sampled_time = Some(SampledTime {
+                samples: BySide::default(),
+                functions: vec![FunctionCost {
+                    name: "scan".to_owned(),
+                    cost: BySide::default(),
+                    standard_error: None,
+                }],
+            });
+        }
+        let remarks = vec![RunNote::Imported, RunNote::CodeDiffers(code)];
+        let found = concluded_from(vec![row], Method::Paired, remarks);
+        let of_code = found.verdicts.remarks.iter().find_map(RunNote::code);
+        let functions = of_code.expect("the target was measured").functions.iter();
+        let names: Vec<&str> = functions.map(|function| &*function.name).collect();
+        assert_eq!(names, ["scan", "report"]);
+    }
+
+    #[test]
+    fn a_part_of_a_suite_may_have_no_benchmarks_but_its_verdicts_count() {
+        let status = |coverage, rows: Vec<Row<'static>>| {
+            let basis = concluded("run 1", Vec::new()).verdicts;
+            let terms = GatePolicy {
+                coverage,
+                ..GatePolicy::verdicts_only(&[Verdict::Regressed])
+            };
+            conclude(rows, basis, terms).exit_code
+        };
+        let regressed = || vec![compared(Verdict::Regressed, 0.2, 1)];
+        assert_eq!(status(Coverage::Part, Vec::new()), ExitCode::Clean);
+        assert_eq!(
+            status(Coverage::Whole, Vec::new()),
+            ExitCode::BenchmarkFailed
+        );
+        assert_eq!(status(Coverage::Part, regressed()), ExitCode::Regression);
+        assert_eq!(status(Coverage::Whole, regressed()), ExitCode::Regression);
+        assert_eq!(
+            status(Coverage::Gaps, regressed()),
+            ExitCode::BenchmarkFailed
+        );
+    }
+
+    #[test]
+    fn a_conclusion_has_the_failed_targets_and_fails_if_a_limit_is_exceeded() {
+        let target = FailedTarget {
+            package: "p".to_owned(),
+            target: "u".to_owned(),
+            message: "it died".to_owned(),
+        };
+        let limit: Limit = "time:5%".parse().expect("a limit");
+        let judged = |change, failed_targets| {
+            let basis = concluded("run 1", Vec::new()).verdicts;
+            let terms = GatePolicy {
+                limits: vec![&limit],
+                failed_targets,
+                ..GatePolicy::verdicts_only(&[])
+            };
+            conclude(vec![compared(Verdict::Suspect, change, 1)], basis, terms)
+        };
+        let found = judged(0.2, Vec::new());
+        assert_eq!(found.exit_code, ExitCode::Regression);
+        assert_eq!(found.verdicts.limits.exceeded.len(), 1);
+        assert_eq!(judged(0.01, Vec::new()).exit_code, ExitCode::Clean);
+        let failed = judged(0.2, vec![target.clone()]);
+        assert_eq!(failed.exit_code, ExitCode::BenchmarkFailed);
+        assert!(!failed.is_good());
+        assert_eq!(failed.failed_targets, [target]);
+        let run = run();
+        let findings = Findings::new(&run, failed.clone());
+        assert_eq!((findings.run, findings.exit_code), (&run, 4));
+        assert_eq!(findings.rows, failed.rows);
+        assert_eq!(findings.verdicts, Some(failed.verdicts));
+        assert_eq!(findings.failed_targets, failed.failed_targets);
+    }
+
+    #[test]
+    fn a_run_that_failed_is_not_good_although_nothing_looks_slower() {
+        let mut found = concluded("run 1", Vec::new());
+        assert!(found.is_good());
+        found.exit_code = ExitCode::BenchmarkFailed;
+        assert!(!found.is_good());
+    }
+
+    #[test]
+    fn measurements_are_put_back_with_descriptions_by_the_settings_of_the_run() {
+        let process = |k| flat_process(k, ITERATIONS, &[100.0, 101.0, 102.0]);
+        let measurements = [measurement((0..3).map(process).collect())];
+        let mut run = run();
+        run.begun.decision.confidence_level = 0.9;
+        let mut stored = concluded("run 1", Vec::new());
+        let gone = Row::unmeasured(key("gone"), Verdict::Missing, None);
+        stored.rows.push(gone.clone());
+        let silent = ProgressReporter::silent();
+        let found = stored
+            .clone()
+            .with_measurements(&measurements, &run, &silent);
+        let summary = summarize_with(&measurements[0], &run.begun.decision, run.begun.seed);
+        assert!(summary.is_some());
+        let measured = Row {
+            measurement: Some(&measurements[0]),
+            summary,
+            ..stored.rows[0].clone()
+        };
+        assert_eq!(found.rows, [measured, gone]);
+        assert_eq!(found.verdicts, stored.verdicts);
+    }
+
+    #[test]
+    fn remarks_about_code_and_about_samples_left_out_get_new_numbers_too() {
+        let code = |reference: Option<i64>| {
+            let change = CodeChange::new("p".to_owned(), "t".to_owned(), std::iter::empty());
+            RunNote::CodeDiffers(CodeChange {
+                reference: reference.map(RunId),
+                ..change
+            })
+        };
+        let left_out = |run| RunNote::LeftOut {
+            run: RunId(run),
+            left_out: FilterReport {
+                filter: SampleFilter::default(),
+                counts: SampleCounts::default(),
+            },
+        };
+        let remarks = vec![code(Some(1)), code(Some(2)), left_out(1), left_out(2)];
+        let mut moved = concluded("run 1", remarks);
+        moved.renumber(&mut |run| (run == RunId(1)).then_some(RunId(11)));
+        let expected = [code(Some(11)), code(None), left_out(11)];
+        assert_eq!(moved.verdicts.remarks, expected);
     }
 }

@@ -222,6 +222,7 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
+    use crate::findings::fixtures::{certain, key};
 
     #[test]
     fn every_unit_has_its_size() {
@@ -358,5 +359,36 @@ mod tests {
             assert!(!both.applies_to(&key(package, id)), "{package} {id}");
         }
         assert!(Limit::from_str("[=median:5%").is_err());
+    }
+
+    #[test]
+    fn what_exceeds_a_limit_is_a_regression_and_worse_only_where_it_is_a_change() {
+        let report = |ceilings: &[Ceiling]| LimitReport {
+            exceeded: ceilings
+                .iter()
+                .map(|ceiling| ExceededLimit {
+                    key: key("b"),
+                    text: "mean".to_owned(),
+                    statistic: Statistic::Mean,
+                    ceiling: *ceiling,
+                    found: certain(9.0),
+                    shared_level: None,
+                })
+                .collect(),
+            remarks: vec![LimitNote::ForNothing("x=mean:5%".to_owned())],
+        };
+        let (change, value) = (Ceiling::Change(0.05), Ceiling::Value(7.5));
+        assert!(change.is_change() && !value.is_change());
+        assert_eq!((change.value(), value.value()), (0.05, 7.5));
+        for (ceilings, code, has_worsened) in [
+            (&[][..], ExitCode::Clean, false),
+            (&[value], ExitCode::Regression, false),
+            (&[change], ExitCode::Regression, true),
+            (&[value, change], ExitCode::Regression, true),
+        ] {
+            let found = report(ceilings);
+            let expected = (code, has_worsened);
+            assert_eq!((found.exit_code(), found.has_worsened()), expected);
+        }
     }
 }

@@ -5,6 +5,8 @@
 mod check_limits;
 mod conclusion;
 mod evidence;
+#[cfg(test)]
+mod fixtures;
 mod limit;
 mod paired;
 mod remark;

@@ -267,22 +267,10 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Extent;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::model::{
-        Acceptance, Environment, Failure, Nanos, NewRun, Pair, RunStatus, Timestamp,
-    };
-
-    const PLAN: Plan = Plan {
-        looks: Vec::new(),
-        significance_level: 0.01,
-        planned: 1,
-        confidence_level: 0.95,
-        resamples: 100,
-        seed: 3,
-        seeds: BTreeMap::new(),
-        noise: BTreeMap::new(),
-    };
+    use crate::compare::{Decision, Estimate, Extent, PairedDecision};
+    use crate::findings::fixtures::{PLAN, key, run, undecided};
+    use crate::model::{Failure, Nanos, Pair};
 
     /// Creates the twenty processes of one side. They differ by up to 2 %, in an order that `order` sets.
     fn side(factor: f64, order: u32) -> Measurement {
@@ -340,6 +328,71 @@ mod tests {
             noise_threshold: comparison.sufficient_threshold(),
         };
         assert_eq!(rows[0].remarks, [remark]);
+    }
+
+    #[test]
+    fn a_remark_says_what_settles_a_comparison_more_rounds_or_a_higher_threshold() {
+        let (base, candidate) = ([side(1.0, 7)], [side(1.007, 3)]);
+        let evidence = PairedEvidence {
+            runs: BySide {
+                base: RunId(1),
+                candidate: RunId(2),
+            },
+            earlier: &BTreeMap::new(),
+            base: &base,
+            candidate: &candidate,
+            plan: &Plan {
+                looks: vec![20],
+                ..PLAN
+            },
+            decision: &DecisionSettings {
+                resamples: 1_000,
+                ..DecisionSettings::default()
+            },
+            noise_threshold: Some(0.01),
+            settled: &[],
+            cost: None,
+            reference: "run 1",
+            host: HostClass::Shared,
+        };
+        let found = evidence.rows().remove(0).comparison.expect("measured");
+        let remark = |rounds_needed, change: Option<Estimate>| {
+            let decision = PairedDecision {
+                rounds_needed,
+                ..*found.look().expect("a look")
+            };
+            let comparison = Comparison {
+                basis: Decision::Look(decision),
+                change,
+                ..found.clone()
+            };
+            let remark = evidence.undecided_remark(&key("b"), &comparison)?;
+            let BenchmarkNote::Undecided {
+                rounds,
+                seconds: None,
+                ran_out_of_time: false,
+                noise_threshold,
+            } = remark
+            else {
+                panic!("{remark:?}");
+            };
+            Some((rounds, noise_threshold))
+        };
+        let wide = Some(Estimate {
+            estimate: 0.005,
+            lower: -0.02,
+            upper: 0.02,
+        });
+        let threshold = Comparison {
+            change: wide,
+            ..found.clone()
+        }
+        .sufficient_threshold();
+        assert!(threshold.is_some());
+        assert_eq!(remark(Some(40), wide), Some((Some(40), threshold)));
+        assert_eq!(remark(Some(40), None), Some((Some(40), None)));
+        assert_eq!(remark(None, wide), Some((None, threshold)));
+        assert_eq!(remark(None, None), None);
     }
 
     #[test]
@@ -413,6 +466,68 @@ mod tests {
             Some(2.0)
         );
         assert_eq!(processors(&[]), None);
+    }
+
+    #[test]
+    fn processes_that_did_no_work_tell_nothing_about_processors() {
+        let mut process = flat_process(0, ITERATIONS, &[100.0]);
+        process.conduct = Some(ProcessUsage {
+            threads: 1,
+            cpu: Nanos(20),
+            asked: Nanos(0),
+            involuntary_switches: 0,
+            stolen: None,
+            processor: None,
+            control: None,
+        });
+        let idle = measurement(vec![process]);
+        assert_eq!(note_several_processors(&idle), None);
+    }
+
+    #[test]
+    fn only_what_is_inconclusive_is_explained_by_several_processors() {
+        let notes = |factor| {
+            let [base, mut candidate] = [side(1.0, 7), side(factor, 3)];
+            for process in &mut candidate.processes {
+                process.conduct = Some(ProcessUsage {
+                    threads: 2,
+                    cpu: Nanos(20),
+                    asked: Nanos(10),
+                    involuntary_switches: 0,
+                    stolen: None,
+                    processor: None,
+                    control: None,
+                });
+            }
+            let evidence = PairedEvidence {
+                runs: BySide {
+                    base: RunId(1),
+                    candidate: RunId(2),
+                },
+                earlier: &BTreeMap::new(),
+                base: &[base],
+                candidate: &[candidate],
+                plan: &Plan {
+                    looks: vec![20],
+                    ..PLAN
+                },
+                decision: &DecisionSettings {
+                    resamples: 1_000,
+                    ..DecisionSettings::default()
+                },
+                noise_threshold: Some(0.01),
+                settled: &[],
+                cost: None,
+                reference: "run 1",
+                host: HostClass::Shared,
+            };
+            let row = evidence.rows().remove(0);
+            let comparison = row.comparison.expect("both were measured");
+            let note = Note::SeveralProcessors { processors: 2.0 };
+            (comparison.verdict, comparison.notes.contains(&note))
+        };
+        assert_eq!(notes(1.007), (Verdict::Inconclusive, true));
+        assert_eq!(notes(1.2), (Verdict::Regressed, false));
     }
 
     #[test]
@@ -493,44 +608,17 @@ mod tests {
 
     #[test]
     fn a_row_was_compared_with_the_other_run_of_its_pair_or_with_its_reference() {
-        let run = |pair: Option<Pair>| Run {
-            id: RunId(8),
-            begun: NewRun {
-                started: Timestamp(0),
-                git: None,
-                environment: Environment::default(),
-                load: None,
-                seed: 7,
-                decision: DecisionSettings::default(),
-                tool_version: String::new(),
-                build: None,
-                partition: None,
-            },
-            finished: None,
-            status: RunStatus::Complete,
-            acceptance: Acceptance::Pending,
-            pair,
-            plan: None,
-            source: None,
-        };
+        let run = |pair: Option<Pair>| Run { pair, ..run() };
         let partner = RunId(7);
         let side = Side::Candidate;
         let (alone, paired) = (run(None), run(Some(Pair { partner, side })));
-        let never = measurement(Vec::new()).benchmark;
-        let series = PairedSeries {
-            key: &never.key,
-            metric: &never.metric,
-            rounds: &[],
-            noise_threshold: 0.02,
-        };
-        let undecided = judge(&[series], &PLAN).remove(0);
         let row = |extent: Option<Extent>| Row {
             reference: vec![Some(RunId(5)), None, Some(RunId(3))],
             comparison: extent.map(|extent| Comparison {
                 extent,
-                ..undecided.clone()
+                ..undecided()
             }),
-            ..Row::unmeasured(never.key.clone(), Verdict::New, None)
+            ..Row::unmeasured(key("b"), Verdict::New, None)
         };
         let in_turn = row(Some(Extent::InTurn {
             rounds: 5,

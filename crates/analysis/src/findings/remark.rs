@@ -346,6 +346,7 @@ impl CodeChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::fixtures::key;
 
     #[test]
     fn functions_that_execute_more_come_before_those_that_are_longer() {
@@ -358,5 +359,114 @@ mod tests {
         change.put_first(&["grow", "elsewhere", "scan"].into());
         let names: Vec<&str> = change.functions.iter().map(|one| &*one.name).collect();
         assert_eq!(names, ["scan", "grow", "report"]);
+    }
+
+    fn code_unknown(reference: Option<RunId>) -> RunNote {
+        RunNote::CodeUnknown {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            reference,
+            reason: "stripped".to_owned(),
+        }
+    }
+
+    #[test]
+    fn remarks_about_machine_code_name_the_run_that_they_are_given_and_others_stay() {
+        let change = CodeChange::new("p".to_owned(), "t".to_owned(), std::iter::empty());
+        assert_eq!(change.reference, None);
+        let of_run = CodeChange {
+            reference: Some(RunId(3)),
+            ..change.clone()
+        };
+        let named = |remark: RunNote| remark.with_reference(RunId(3));
+        assert_eq!(
+            named(RunNote::CodeDiffers(change)),
+            RunNote::CodeDiffers(of_run)
+        );
+        assert_eq!(named(code_unknown(None)), code_unknown(Some(RunId(3))));
+        assert_eq!(named(RunNote::Imported), RunNote::Imported);
+    }
+
+    #[test]
+    fn what_was_not_counted_is_narrowed_to_what_is_missed_or_goes() {
+        let not_counted = |ids: &[&str]| RunNote::NotCounted {
+            benchmarks: ids.iter().map(|id| key(id)).collect(),
+            reason: "no valgrind".to_owned(),
+        };
+        let narrowed = |ids: &[&str]| not_counted(ids).narrow_not_counted(|key| key.id != "b");
+        assert_eq!(narrowed(&["a", "b", "c"]), Some(not_counted(&["a", "c"])));
+        assert_eq!(narrowed(&["b"]), None);
+        let other = RunNote::SmallChanges;
+        assert_eq!(other.clone().narrow_not_counted(|_| false), Some(other));
+    }
+
+    #[test]
+    fn three_kinds_of_remarks_are_about_the_builds_of_a_target_and_one_about_its_functions() {
+        let builds = |reference| ComparedBuilds {
+            package: "p",
+            target: "t",
+            reference,
+        };
+        let benches = RunNote::BenchDiffers {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            files: Vec::new(),
+            current_does_not_build: false,
+        };
+        let change = CodeChange {
+            reference: Some(RunId(4)),
+            ..CodeChange::new("p".to_owned(), "t".to_owned(), std::iter::empty())
+        };
+        let code = RunNote::CodeDiffers(change.clone());
+        let unknown = code_unknown(Some(RunId(5)));
+        assert_eq!(benches.builds(), Some(builds(None)));
+        assert_eq!(code.builds(), Some(builds(Some(RunId(4)))));
+        assert_eq!(unknown.builds(), Some(builds(Some(RunId(5)))));
+        assert_eq!(RunNote::Imported.builds(), None);
+        assert_eq!(code.code(), Some(&change));
+        assert_eq!((benches.code(), unknown.code()), (None, None));
+    }
+
+    #[test]
+    fn builds_cover_the_benchmarks_of_their_target_that_are_compared_with_their_run() {
+        let (run, other) = (Some(RunId(4)), Some(RunId(5)));
+        let covers = |key: &BenchmarkKey, reference, references: &[Option<RunId>]| {
+            let builds = ComparedBuilds {
+                package: "p",
+                target: "t",
+                reference,
+            };
+            builds.covers(key, references)
+        };
+        let here = key("b");
+        assert!(covers(&here, None, &[]) && covers(&here, None, &[other]));
+        assert!(covers(&here, run, &[other, run]));
+        assert!(!covers(&here, run, &[other]) && !covers(&here, run, &[]));
+        let elsewhere = |package: &str, target: &str| BenchmarkKey {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            ..here.clone()
+        };
+        assert!(!covers(&elsewhere("q", "t"), run, &[run]));
+        assert!(!covers(&elsewhere("p", "u"), run, &[run]));
+    }
+
+    #[test]
+    fn as_many_functions_as_may_be_stored_are_kept_with_names_that_are_not_too_long() {
+        let change_of = |count: usize| {
+            let functions = (0..count).map(|place| ChangedFunction {
+                name: format!("{place}{}", "x".repeat(1_000)),
+                bytes: BySide::default(),
+                same_code: true,
+            });
+            CodeChange::new("p".to_owned(), "t".to_owned(), functions)
+        };
+        let all = change_of(MOST_CHANGED_FUNCTIONS);
+        assert_eq!((all.functions.len(), all.left_out), (100, 0));
+        let some = change_of(MOST_CHANGED_FUNCTIONS + 2);
+        assert_eq!((some.functions.len(), some.left_out), (100, 2));
+        let last = &some.functions[99];
+        assert_eq!(last.name, format!("99{}…", "x".repeat(995)));
+        assert!(last.same_code);
     }
 }

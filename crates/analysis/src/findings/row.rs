@@ -327,7 +327,50 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::summarize;
+    use crate::findings::fixtures::{changed_by, key, run};
     use crate::findings::remark::Sameness;
+
+    fn row(id: &str, verdict: Verdict, change: Option<f64>) -> Row<'static> {
+        Row {
+            comparison: change.map(changed_by),
+            ..Row::unmeasured(key(id), verdict, None)
+        }
+    }
+
+    fn findings<'r>(
+        run: &'r Run,
+        rows: Vec<Row<'r>>,
+        verdicts: Option<ComparisonContext>,
+    ) -> Findings<'r> {
+        Findings {
+            run,
+            rows,
+            verdicts,
+            failed_targets: Vec::new(),
+            exit_code: 0,
+        }
+    }
+
+    fn context(decision: &DecisionSettings, remarks: Vec<RunNote>) -> ComparisonContext {
+        ComparisonContext {
+            remarks,
+            ..ComparisonContext::new(
+                "run 3".to_owned(),
+                Method::Paired,
+                *decision,
+                HostClass::Shared,
+            )
+        }
+    }
+
+    fn skipped(ids: &[&str], reason: &str) -> RunNote {
+        RunNote::Skipped {
+            benchmarks: ids.iter().map(|id| key(id)).collect(),
+            reason: reason.to_owned(),
+        }
+    }
 
     #[test]
     fn only_what_is_unchanged_because_the_code_is_the_same_runs_the_same_code() {
@@ -363,5 +406,206 @@ mod tests {
         };
         assert_eq!(failed.key(), key);
         assert_eq!(Row::unmeasured(key, Verdict::Failed, None).change(), None);
+    }
+
+    #[test]
+    fn the_mean_change_is_that_of_all_that_was_compared_or_runs_the_same_code() {
+        let run = run();
+        let same = Row {
+            remarks: vec![BenchmarkNote::Same(Sameness::Run)],
+            ..row("same", Verdict::Unchanged, None)
+        };
+        let mean = |rows: &[Row<'static>]| findings(&run, rows.to_vec(), None).mean_change();
+        let regressed = row("a", Verdict::Regressed, Some(3.0));
+        let other = row("b", Verdict::Inconclusive, Some(1.0));
+        let missing = row("c", Verdict::Missing, None);
+        let rows = [regressed.clone(), other.clone(), missing.clone(), same];
+        // The ratios are 4, 2 and 1.
+        let (used, change) = mean(&rows).expect("three benchmarks, one of them regressed");
+        assert_eq!(used, 3);
+        assert!((change - 1.0).abs() < 1e-12, "{change}");
+        assert_eq!(mean(&[regressed, other.clone(), missing]), None);
+        let improved = row("a", Verdict::Improved, Some(-0.75));
+        let unchanged = row("d", Verdict::Unchanged, Some(0.0));
+        let rows = [unchanged.clone(), unchanged, improved.clone(), improved];
+        let (used, change) = mean(&rows).expect("two of four improved");
+        assert_eq!(used, 4);
+        assert!((change + 0.5).abs() < 1e-12, "{change}");
+        assert_eq!(mean(&[other.clone(), other.clone(), other]), None);
+        assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn benchmarks_that_declined_are_told_with_their_reasons_unless_they_have_a_row() {
+        let run = run();
+        let remarks = vec![
+            skipped(&["a", "b"], "no network"),
+            RunNote::Imported,
+            skipped(&["c"], "no disk"),
+        ];
+        let context = context(&DecisionSettings::default(), remarks);
+        let (a, b, c) = (key("a"), key("b"), key("c"));
+        let all: Vec<_> = context.declined().collect();
+        assert_eq!(
+            all,
+            [(&a, "no network"), (&b, "no network"), (&c, "no disk")]
+        );
+        let rows = vec![row("b", Verdict::New, None)];
+        let some = findings(&run, rows.clone(), Some(context));
+        assert_eq!(some.declined(), [(&a, "no network"), (&c, "no disk")]);
+        assert_eq!(findings(&run, rows, None).declined(), []);
+    }
+
+    #[test]
+    fn the_settings_in_force_are_those_of_the_comparison_or_else_those_of_the_run() {
+        let settings = |confidence_level, iqr_fence| DecisionSettings {
+            confidence_level,
+            thresholds: Thresholds {
+                iqr_fence,
+                ..Thresholds::default()
+            },
+            ..DecisionSettings::default()
+        };
+        let (of_run, of_comparison) = (settings(0.9, 2.0), settings(0.8, 4.0));
+        let mut run = run();
+        run.begun.decision = of_run;
+        let compared = findings(&run, Vec::new(), Some(context(&of_comparison, Vec::new())));
+        let alone = findings(&run, Vec::new(), None);
+        for (found, expected) in [(compared, of_comparison), (alone, of_run)] {
+            assert_eq!(*found.decision(), expected);
+            assert_eq!(found.confidence_level(), expected.confidence_level);
+            assert_eq!(found.thresholds(), expected.thresholds);
+        }
+    }
+
+    #[test]
+    fn verdicts_are_counted_worst_first_and_what_was_not_judged_has_none() {
+        let run = run();
+        let unjudged = Row {
+            verdict: None,
+            ..row("u", Verdict::New, None)
+        };
+        let rows = vec![
+            row("a", Verdict::Improved, None),
+            row("b", Verdict::Regressed, None),
+            unjudged,
+            row("c", Verdict::Improved, None),
+        ];
+        let tally = findings(&run, rows, None).tally();
+        let expected = [(Verdict::Regressed, 1), (Verdict::Improved, 2)];
+        assert!(tally.iter().eq(expected), "{tally:?}");
+    }
+
+    #[test]
+    fn each_order_puts_benchmarks_without_its_value_last_and_equal_ones_by_name() {
+        let keys = ["b10", "b2", "b3", "b4"].map(key);
+        let benchmark = |place: usize, verdict, change, time| SortKey {
+            key: &keys[place],
+            verdict,
+            change,
+            time,
+        };
+        let all = [
+            benchmark(0, Some(Verdict::Unchanged), Some(0.2), Some(5.0)),
+            benchmark(1, Some(Verdict::Regressed), Some(0.1), None),
+            benchmark(2, Some(Verdict::Regressed), Some(0.3), Some(9.0)),
+            benchmark(3, None, None, Some(5.0)),
+        ];
+        let sorted = |order: Order| {
+            let mut sorted = all;
+            sorted.sort_by(|a, b| order.compare(a, b));
+            sorted.map(|one| &*one.key.id)
+        };
+        assert_eq!(sorted(Order::Name), ["b2", "b3", "b4", "b10"]);
+        assert_eq!(sorted(Order::Change), ["b3", "b10", "b2", "b4"]);
+        assert_eq!(sorted(Order::Time), ["b3", "b4", "b10", "b2"]);
+        assert_eq!(sorted(Order::WorstFirst), ["b3", "b2", "b10", "b4"]);
+        let equal = Order::Name.compare(&all[0], &all[0]);
+        assert_eq!(equal, Ordering::Equal);
+    }
+
+    #[test]
+    fn rows_are_sorted_by_their_verdict_their_change_and_their_median() {
+        let timed = |id: &str, time: f64| {
+            let process = |k| flat_process(k, ITERATIONS, &[time; 3]);
+            let mut found = measurement((0..3).map(process).collect());
+            found.benchmark.key.id = id.to_owned();
+            found
+        };
+        let measured = [timed("a", 100.0), timed("b", 300.0)];
+        let mut rows = measured.each_ref().map(|found| Row {
+            verdict: Some(Verdict::Unchanged),
+            ..Row::from_measurement(found, summarize(found, 0.95, 1_000, 7))
+        });
+        rows[0].comparison = Some(changed_by(0.5));
+        let first = rows[0].sort_key();
+        assert_eq!((first.key, first.verdict), (&key("a"), rows[0].verdict));
+        assert_eq!((first.change, first.time), (Some(0.5), Some(100.0)));
+        let first_in = |order: Order, rows: &mut [Row<'_>]| {
+            order.sort(rows);
+            rows[0].key.id.clone()
+        };
+        assert_eq!(first_in(Order::Time, &mut rows), "b");
+        assert_eq!(first_in(Order::Change, &mut rows), "a");
+    }
+
+    #[test]
+    fn a_row_of_a_measurement_keeps_its_verdict_and_can_be_left_without_the_measurement() {
+        let found = Measurement {
+            verdict: Some(Verdict::Suspect),
+            ..measurement(vec![flat_process(0, ITERATIONS, &[100.0; 3])])
+        };
+        let summary = summarize(&found, 0.95, 1_000, 7);
+        assert!(summary.is_some());
+        let row = Row::from_measurement(&found, summary.clone());
+        let expected = Row {
+            measurement: Some(&found),
+            summary,
+            ..Row::unmeasured(key("b"), Verdict::Suspect, None)
+        };
+        assert_eq!(row, expected);
+        let without = Row {
+            measurement: None,
+            ..expected
+        };
+        assert_eq!(row.without_measurement(), without);
+        let of_run = Row::unmeasured(key("b"), Verdict::Missing, Some(RunId(3)));
+        assert_eq!(of_run.reference, [Some(RunId(3))]);
+        assert_eq!(
+            (of_run.key, of_run.verdict),
+            (without.key, Some(Verdict::Missing))
+        );
+    }
+
+    #[test]
+    fn only_a_remark_of_its_kind_says_that_time_ran_out_or_that_both_sides_are_the_same() {
+        let with = |remark: Option<BenchmarkNote>| Row {
+            remarks: vec![BenchmarkNote::OnlyCandidate]
+                .into_iter()
+                .chain(remark)
+                .collect(),
+            ..row("b", Verdict::Inconclusive, None)
+        };
+        let undecided = |ran_out_of_time| {
+            with(Some(BenchmarkNote::Undecided {
+                rounds: None,
+                seconds: None,
+                ran_out_of_time,
+                noise_threshold: None,
+            }))
+        };
+        assert!(undecided(true).ran_out_of_time());
+        assert!(!undecided(false).ran_out_of_time() && !with(None).ran_out_of_time());
+        let same = with(Some(BenchmarkNote::Same(Sameness::Reachable)));
+        assert_eq!(same.sameness(), Some(Sameness::Reachable));
+        assert_eq!(with(None).sameness(), None);
+    }
+
+    #[test]
+    fn the_change_of_a_row_is_the_estimate_of_its_comparison() {
+        assert_eq!(
+            row("b", Verdict::Regressed, Some(0.25)).change(),
+            Some(0.25)
+        );
     }
 }

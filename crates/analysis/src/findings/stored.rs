@@ -320,7 +320,9 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
     use crate::compare::{Difference, HostClass, compare};
-    use crate::model::{Failure, Side};
+    use crate::findings::fixtures::{key, undecided};
+    use crate::model::{Event, Failure, Observer, Side};
+    use std::cell::RefCell;
 
     #[test]
     fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {
@@ -526,5 +528,183 @@ mod tests {
         assert_eq!(context.allowed, [Fact::Turns]);
         assert_eq!(context.warnings, [differs]);
         assert_eq!(context.host, HostClass::Shared);
+    }
+
+    fn five_processes(time: f64) -> Measurement {
+        let times = [time, 1.001 * time, 1.002 * time];
+        let process = |k| flat_process(k, ITERATIONS, &times);
+        measurement((0..5).map(process).collect())
+    }
+
+    #[test]
+    fn summaries_are_those_of_the_measurements_in_their_order() {
+        let decision = DecisionSettings {
+            resamples: 1_000,
+            ..DecisionSettings::default()
+        };
+        let all = [
+            five_processes(100.0),
+            measurement(Vec::new()),
+            five_processes(200.0),
+        ];
+        let found = summarize_all(&all, &decision, 7, &ProgressReporter::silent());
+        let expected = all.each_ref().map(|one| summarize_with(one, &decision, 7));
+        assert_eq!(found, expected);
+        assert_eq!(found[1], None);
+        let medians = [&found[0], &found[2]].map(|one| one.as_ref().map(|one| one.median.estimate));
+        assert_eq!(medians, [Some(100.1), Some(200.2)]);
+    }
+
+    #[test]
+    fn a_verdict_after_too_few_processes_is_withdrawn_if_the_time_budget_ended() {
+        let cut = |verdict, processes: usize| {
+            let mut found = five_processes(100.0);
+            found.processes.truncate(processes);
+            let mut row = Row {
+                verdict: Some(verdict),
+                comparison: Some(Comparison {
+                    verdict,
+                    ..undecided()
+                }),
+                ..Row::from_measurement(&found, None)
+            };
+            withdraw_if_cut_short(&mut row);
+            let of_comparison = row.comparison.expect("still there").verdict;
+            (row.verdict.expect("a verdict"), of_comparison, row.remarks)
+        };
+        let note = || vec![BenchmarkNote::CutShort { processes: 2 }];
+        let open = Verdict::Inconclusive;
+        for verdict in [
+            Verdict::Regressed,
+            Verdict::Improved,
+            Verdict::Unchanged,
+            Verdict::Suspect,
+        ] {
+            assert_eq!(cut(verdict, 2), (open, open, note()));
+            assert_eq!(cut(verdict, MIN_PROCESSES), (verdict, verdict, vec![]));
+        }
+        for verdict in [Verdict::New, Verdict::Incomparable, open] {
+            assert_eq!(cut(verdict, 2), (verdict, verdict, note()));
+        }
+        let mut missing = Row::unmeasured(key("gone"), Verdict::Missing, None);
+        withdraw_if_cut_short(&mut missing);
+        let expected = Row::unmeasured(key("gone"), Verdict::Missing, None);
+        assert_eq!(missing, expected);
+    }
+
+    /// Listens to the parts that are done.
+    #[derive(Default)]
+    struct Parts(RefCell<Vec<(usize, usize)>>);
+
+    impl Observer for Parts {
+        fn observe(&self, event: &Event<'_>) {
+            if let Event::Working { done, of, .. } = event {
+                self.0.borrow_mut().push((*done, *of));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_by_key_with_those_cut_short_and_half_of_the_work_is_to_summarize() {
+        let cut = |id: &str, processes: usize| {
+            let mut found = five_processes(100.0);
+            found.benchmark.key.id = id.to_owned();
+            found.processes.truncate(processes);
+            found
+        };
+        let measurements = [cut("c", 5), cut("b", 2), cut("d", 5)];
+        let past = ["b", "c", "d"].map(|id| ((RunId(4), key(id)), cut(id, 5)));
+        let chosen = ["b", "c", "d"].map(|id| {
+            let runs = ReferenceChoice::Runs {
+                averaged: vec![RunId(4)],
+                spread: vec![RunId(4)],
+                earlier: Vec::new(),
+                warnings: Vec::new(),
+            };
+            (key(id), runs)
+        });
+        let rows = |had_time_budget, parts: &Parts| {
+            let evidence = StoredEvidence {
+                measurements: &measurements,
+                references: &References {
+                    chosen: chosen.clone().into(),
+                    expected: Some(RunId(4)),
+                    words: "run 4".to_owned(),
+                },
+                past: &past.clone().into(),
+                expected: &[key("a")],
+                rules: &TestPolicy {
+                    decision: DecisionSettings::default(),
+                    host: HostClass::Dedicated,
+                    seed: 7,
+                },
+                noise_threshold: &|_| 0.02,
+                allowed: &[],
+                failed_targets: &BTreeSet::new(),
+                had_time_budget,
+            };
+            let work = ProgressReporter::begin(parts, "Comparing", 3);
+            evidence.rows(&work)
+        };
+        let parts = Parts::default();
+        let found = rows(true, &parts);
+        let keys: Vec<&str> = found.iter().map(|row| &*row.key.id).collect();
+        assert_eq!(keys, ["a", "b", "c", "d"]);
+        assert_eq!(found[0].verdict, Some(Verdict::Missing));
+        assert_eq!(found[0].reference, [Some(RunId(4))]);
+        let note = BenchmarkNote::CutShort { processes: 2 };
+        assert_eq!(found[1].remarks, [note]);
+        assert_eq!(found[2].remarks, []);
+        let summaries: Vec<bool> = found.iter().map(|row| row.summary.is_some()).collect();
+        assert_eq!(summaries, [false, true, true, true]);
+        assert_eq!(*parts.0.borrow(), [(0, 1), (0, 6), (3, 6), (1, 1)]);
+        let found = rows(false, &Parts::default());
+        assert_eq!(found[1].remarks, [], "nobody set a time");
+    }
+
+    #[test]
+    fn differences_that_forbid_nothing_are_told_once() {
+        let fact = |fact| Difference {
+            fact,
+            ..Difference::paired_reference()
+        };
+        let (turns, kernel) = (fact(Fact::Turns), fact(Fact::Kernel));
+        let with = |warnings: &[Difference]| ReferenceChoice::Runs {
+            averaged: vec![RunId(4)],
+            spread: vec![RunId(4)],
+            earlier: Vec::new(),
+            warnings: warnings.to_vec(),
+        };
+        let references = References {
+            chosen: [
+                (key("a"), with(std::slice::from_ref(&turns))),
+                (key("b"), with(&[kernel.clone(), turns.clone()])),
+                (key("c"), ReferenceChoice::New),
+                (
+                    key("d"),
+                    ReferenceChoice::Incomparable(RunId(4), vec![fact(Fact::Rustc)]),
+                ),
+            ]
+            .into(),
+            expected: None,
+            words: String::new(),
+        };
+        assert_eq!(references.warnings(), [turns, kernel]);
+    }
+
+    #[test]
+    fn drift_is_estimated_from_all_runs_since_the_first_segment() {
+        let runs = ReferenceChoice::Runs {
+            averaged: vec![RunId(4)],
+            spread: vec![RunId(4), RunId(3)],
+            earlier: vec![vec![RunId(2)], vec![RunId(1)]],
+            warnings: Vec::new(),
+        };
+        assert_eq!(runs.drift_runs(), [4, 3, 2, 1].map(RunId));
+        let differs = vec![Difference::paired_reference()];
+        let incomparable = ReferenceChoice::Incomparable(RunId(3), differs);
+        for none in [ReferenceChoice::New, incomparable] {
+            assert_eq!((none.drift_runs(), none.averaged_runs()), (vec![], &[][..]));
+        }
     }
 }

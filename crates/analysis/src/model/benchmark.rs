@@ -333,4 +333,37 @@ mod tests {
             exceeded_limit(&|found| found.settings.processes = Some(0)).expect("too few");
         assert!(processes.starts_with("its code sets `processes`"));
     }
+
+    #[test]
+    fn a_benchmark_is_named_by_its_package_target_and_id() {
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: "group/x".to_owned(),
+        };
+        assert_eq!(key.to_string(), "p/t: group/x");
+    }
+
+    #[test]
+    fn a_metric_is_a_time_a_rate_in_time_or_an_amount_without_time() {
+        let unit = || "ops".to_owned();
+        let (rate, amount) = (
+            Metric::Rate { unit: unit() },
+            Metric::Amount { unit: unit() },
+        );
+        let facts = |metric: &Metric| (metric.is_time(), metric.is_timed(), metric.to_string());
+        assert_eq!(facts(&Metric::Time), (true, true, "time".to_owned()));
+        assert_eq!(facts(&rate), (false, true, "rate of ops".to_owned()));
+        assert_eq!(facts(&amount), (false, false, "amount of ops".to_owned()));
+    }
+
+    #[test]
+    fn digits_lead_a_name_up_to_the_first_other_character() {
+        assert_eq!(leading_digits("12a3"), "12");
+        assert_eq!(leading_digits("a12"), "");
+        assert_eq!(leading_digits("12"), "12");
+        assert_eq!(cmp_digit_runs("a1", "a01"), Ordering::Equal);
+        assert_eq!(cmp_digit_runs("", ""), Ordering::Equal);
+        assert_eq!(cmp_digit_runs("a9", "aa"), Ordering::Less);
+    }
 }

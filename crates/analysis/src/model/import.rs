@@ -322,6 +322,7 @@ impl DeclaredThroughput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::de::value::{Error as ValueError, MapDeserializer};
 
     #[test]
     fn a_filter_has_the_fence_of_its_kind_of_outliers_unless_it_says_its_own() {
@@ -427,5 +428,97 @@ mod tests {
             summary(&["a", "b", "c", "d", "e"]),
             "csv: a, b, c and 2 more"
         );
+    }
+
+    #[test]
+    fn a_filter_takes_the_least_number_of_samples_and_keeps_the_rest_of_itself() {
+        let mut thresholds = Thresholds::default();
+        thresholds.set("iqr-min-samples", 12.0).expect("in range");
+        let filter = SampleFilter {
+            drop_first: true,
+            outliers: Outliers::Top5,
+            fence: Some(3.0),
+            min_samples: 1,
+            paired: true,
+        };
+        let expected = SampleFilter {
+            fence: None,
+            min_samples: 12,
+            ..filter
+        };
+        assert_eq!(filter.with_fence_from(&thresholds), expected);
+    }
+
+    #[test]
+    fn a_filter_leaves_out_first_samples_or_outliers_and_is_named_by_them() {
+        let filter = |drop_first, outliers, fence, paired| SampleFilter {
+            drop_first,
+            outliers,
+            fence,
+            min_samples: 1,
+            paired,
+        };
+        let nothing = SampleFilter::default();
+        assert!(!nothing.leaves_out());
+        assert_eq!(nothing.policy_name(), "none");
+        assert!(filter(true, Outliers::Keep, None, false).leaves_out());
+        let outliers = filter(false, Outliers::Iqr, Some(1.5), false);
+        assert!(outliers.leaves_out());
+        assert_eq!(outliers.policy_name(), "iqr_1.5");
+        let paired = filter(true, Outliers::Mad, Some(3.0), true);
+        assert!(paired.leaves_out());
+        assert_eq!(paired.policy_name(), "mad_3, paired");
+        let unfenced = filter(false, Outliers::Top5, None, true);
+        assert_eq!(unfenced.policy_name(), "top5, paired");
+    }
+
+    #[test]
+    fn what_was_left_out_is_an_equation_with_the_name_of_the_policy() {
+        let counts = SampleCounts {
+            runs_raw: 40,
+            warmup_skipped: 4,
+            outliers_removed: 7,
+            runs: 29,
+        };
+        let equation = "runs_raw 40 = runs 29 + warmup_skipped 4 + outliers_removed 7";
+        assert_eq!(counts.describe(), equation);
+        let report = FilterReport {
+            filter: SampleFilter {
+                outliers: Outliers::Iqr,
+                fence: Some(1.5),
+                ..SampleFilter::default()
+            },
+            counts,
+        };
+        assert_eq!(report.describe(), format!("{equation} (iqr_1.5)"));
+    }
+
+    #[test]
+    fn slashes_within_parts_of_an_id_are_restored() {
+        assert_eq!(as_in_cells("a%2Fb/c"), "a/b/c");
+        assert_eq!(as_in_cells("a%252Fb"), "a%2Fb");
+        assert_eq!(as_in_cells("plain"), "plain");
+    }
+
+    #[test]
+    fn samples_of_an_old_criterion_are_linear() {
+        let members = [("iters", vec![1.0, 2.0]), ("times", vec![10.0, 21.0])];
+        let reader = MapDeserializer::<_, ValueError>::new(members.into_iter());
+        let samples = CriterionSamples {
+            iters: vec![1.0, 2.0],
+            times: vec![10.0, 21.0],
+            sampling_mode: "Linear".to_owned(),
+        };
+        assert_eq!(CriterionSamples::deserialize(reader), Ok(samples));
+    }
+
+    #[test]
+    fn every_value_of_a_throughput_has_a_description() {
+        assert_eq!(DeclaredThroughput::Count(7).describe(), "7");
+        assert_eq!(DeclaredThroughput::Other(IgnoredAny).describe(), "?");
+        let (three, nine) = (DeclaredThroughput::Count(3), DeclaredThroughput::Count(9));
+        let both = [("elements".to_owned(), three), ("bytes".to_owned(), nine)];
+        let both = DeclaredThroughput::Members(both.into());
+        assert_eq!(both.describe(), "bytes(9), elements(3)");
     }
 }

@@ -117,4 +117,17 @@ mod tests {
         let message = check_name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
         assert_eq!(message, "has 1001 bytes (limit: 1000)");
     }
+
+    #[test]
+    fn limits_are_the_numbers_that_the_documentation_tells() {
+        assert_eq!(BEYOND_NUMBERS, 9_223_372_036_854_775_808);
+        assert_eq!(LONGEST_ANSWER_BYTES, 67_108_864);
+        let day = Duration::from_hours(24);
+        assert_eq!(check_phase(day), Ok(day));
+        let longer = check_phase(day + Duration::from_nanos(1));
+        assert_eq!(longer, Err("must be at most 24 hours".to_owned()));
+        let beyond = check_range(&PROCESSES, 0);
+        let message = "0 is not a whole number from 1 to 10000";
+        assert_eq!(beyond, Err(message.to_owned()));
+    }
 }

@@ -112,4 +112,21 @@ mod tests {
             assert!(wrong.parse::<ShardId>().is_err(), "{wrong}");
         }
     }
+
+    #[test]
+    fn a_part_is_valid_up_to_the_last_of_the_largest_number_of_parts() {
+        let is_valid = |part, of| ShardId { part, of }.is_valid();
+        assert!(is_valid(1, 1) && is_valid(1, 1_000) && is_valid(1_000, 1_000));
+        assert!(!is_valid(0, 1) && !is_valid(2, 1) && !is_valid(0, 0));
+        assert!(!is_valid(1, 1_001) && !is_valid(1_001, 1_000));
+    }
+
+    #[test]
+    fn the_second_of_three_parts_has_every_third_benchmark_from_the_second_on() {
+        let part = ShardId { part: 2, of: 3 };
+        let places: Vec<usize> = (0..9)
+            .filter(|place| part.contains_position(*place))
+            .collect();
+        assert_eq!(places, [1, 4, 7]);
+    }
 }

@@ -279,4 +279,33 @@ mod tests {
         let text = format!("{:?}", Event::Warning("3 bytes of output were omitted"));
         assert_eq!(heard[1], text);
     }
+
+    #[test]
+    fn work_is_told_when_it_begins_goes_on_and_ends() {
+        let heard = Heard::default();
+        let work = ProgressReporter::begin(&heard, "Storing", 7);
+        work.report(2, 5);
+        drop(work);
+        let told = |done, of| {
+            let event = Event::Working {
+                what: "Storing",
+                benchmarks: 7,
+                done,
+                of,
+            };
+            format!("{event:?}")
+        };
+        assert_eq!(heard.0.into_inner(), [told(0, 1), told(2, 5), told(1, 1)]);
+    }
+
+    #[test]
+    fn output_as_long_as_there_is_room_is_not_cut() {
+        let held_back = EventBuffer::default();
+        held_back.observe(&Event::Output(&vec![b'a'; (16 << 20) - 1]));
+        held_back.observe(&Event::Output(b"b"));
+        let heard = Heard::default();
+        held_back.replay(&heard);
+        let heard = heard.0.into_inner();
+        assert_eq!(heard.len(), 1);
+    }
 }

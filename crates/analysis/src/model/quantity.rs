@@ -113,4 +113,41 @@ mod tests {
             assert!(message.contains(&format!("`{bad}`")), "{message}");
         }
     }
+
+    #[test]
+    fn every_unit_of_time_has_its_length() {
+        for (text, nanos) in [
+            ("250ns", 250),
+            ("250us", 250_000),
+            ("250 µs", 250_000),
+            ("250ms", 250_000_000),
+            ("3", 3_000_000_000),
+            ("3s", 3_000_000_000),
+            ("3m", 180_000_000_000),
+            ("3min", 180_000_000_000),
+        ] {
+            let expected = Ok(Duration::from_nanos(nanos));
+            assert_eq!(parse_duration(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_and_the_largest_slowdown_are_allowed_and_no_other_beyond() {
+        assert_eq!(parse_slowdown("0.0001%"), Ok(1e-6));
+        assert_eq!(parse_slowdown(" 900% "), Ok(9.0));
+        assert_eq!(parse_slowdown("1.5"), Ok(0.5));
+        for beyond in ["0.00001%", "900.1%", "10.001"] {
+            assert!(parse_slowdown(beyond).is_err(), "{beyond}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_told_with_what_was_expected() {
+        let expected = "`x` is neither a percentage such as `1%` nor a fraction such as `0.01`";
+        assert_eq!(parse_fraction("x"), Err(expected.to_owned()));
+        let expected = "`x` is neither a factor above 1 such as `1.02` nor a percentage such as `2%` (at most `10` or `900%`)";
+        assert_eq!(parse_slowdown("x"), Err(expected.to_owned()));
+        let expected = "`x` is not a time such as `100ms`, `1.5s` or `2min` (a number without a unit means seconds)";
+        assert_eq!(parse_duration("x"), Err(expected.to_owned()));
+    }
 }

@@ -646,4 +646,74 @@ mod tests {
         assert_eq!(kept[0].count, limits::MOST_COUNTED_FUNCTIONS as u64 + 4);
         assert_eq!(kept.last().map(|one| one.count), Some(5));
     }
+
+    #[test]
+    fn a_run_for_another_store_differs_only_in_its_build() {
+        let begun = NewRun {
+            started: Timestamp(5),
+            git: Some(GitState::default()),
+            environment: Environment::default(),
+            load: Some(0.5),
+            seed: 7,
+            decision: DecisionSettings::default(),
+            tool_version: "1.2.3".to_owned(),
+            build: Some("b".to_owned()),
+            partition: None,
+        };
+        let expected = NewRun {
+            build: None,
+            ..begun.clone()
+        };
+        assert_eq!(begun.without_build(), expected);
+    }
+
+    #[test]
+    fn a_host_is_as_unsteady_as_its_passes_spread() {
+        let jitter = |spread, pass| {
+            let control = Control {
+                pass: Nanos(pass),
+                spread: Nanos(spread),
+            };
+            control.jitter()
+        };
+        assert_eq!(jitter(30, 120), 0.25);
+        assert_eq!(jitter(300, 120), 2.5);
+        assert_eq!(jitter(30, 0), 30.0);
+    }
+
+    #[test]
+    fn instructions_are_told_per_iteration() {
+        let count = InstructionCount {
+            iterations: 4,
+            instructions: 10,
+            functions: Vec::new(),
+        };
+        assert_eq!(count.per_iteration(), 2.5);
+    }
+
+    #[test]
+    fn functions_are_kept_with_their_names_highest_count_first() {
+        let counts = [("a", 3), ("b", 9), ("c", 3)];
+        let counts = counts.map(|(name, count)| (name.to_owned(), count));
+        let expected = [1, 0, 2].map(|place| FunctionCount {
+            name: counts[place].0.clone(),
+            count: counts[place].1,
+        });
+        assert_eq!(FunctionCount::top_functions(counts), expected);
+    }
+
+    #[test]
+    fn a_hash_is_cut_to_as_many_digits_as_it_has() {
+        assert_eq!(shorten_hash("59807616e1", 4), "5980");
+        assert_eq!(shorten_hash("598", 4), "598");
+    }
+
+    #[test]
+    fn runs_are_compared_alike_in_full_and_in_part() {
+        let (one, two) = (RunId(1), RunId(2));
+        assert_eq!(one.partial_cmp(&two), Some(Ordering::Less));
+        assert_eq!(two.partial_cmp(&two.base()), Some(Ordering::Greater));
+        assert_eq!(one.cmp(&one), Ordering::Equal);
+        assert_eq!(RunId(0).to_string(), "0");
+    }
 }

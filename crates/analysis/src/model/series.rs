@@ -274,4 +274,76 @@ mod tests {
             assert!(!extras.is_empty(), "{extras:?}");
         }
     }
+
+    fn sample(iterations: u64, elapsed: u64) -> Sample {
+        Sample {
+            iterations,
+            elapsed: Nanos(elapsed),
+        }
+    }
+
+    #[test]
+    fn nanoseconds_are_durations_of_the_same_length_as_far_as_they_have_digits() {
+        let duration = Duration::from_nanos(1_500_000_007);
+        assert_eq!(Nanos::from(duration), Nanos(1_500_000_007));
+        assert_eq!(Duration::from(Nanos(1_500_000_007)), duration);
+        assert_eq!(Nanos::from(Duration::MAX), Nanos(u64::MAX));
+        assert_eq!(Nanos(250).as_f64(), 250.0);
+    }
+
+    #[test]
+    fn a_sample_is_a_pair_and_its_time_is_per_iteration() {
+        let one = sample(4, 10);
+        assert_eq!(Sample::from((4, Nanos(10))), one);
+        assert_eq!(<(u64, Nanos)>::from(one), (4, Nanos(10)));
+        assert_eq!(one.per_iteration(), 2.5);
+    }
+
+    #[test]
+    fn flat_samples_decide_or_else_those_of_the_ramp_from_half_of_the_longest_on() {
+        let linear = [1, 2, 3, 4].map(|k| sample(k, 10 * k));
+        let flat = [sample(2, 20), sample(2, 22)];
+        let ramp = Series {
+            warm_up: sample(1, 10),
+            linear: linear.to_vec(),
+            flat: Vec::new(),
+        };
+        assert_eq!(ramp.deciding_samples(), linear);
+        assert_eq!(ramp.comparable_samples(), linear[1..]);
+        let both = Series {
+            flat: flat.to_vec(),
+            ..ramp
+        };
+        assert_eq!(both.deciding_samples(), flat);
+        assert_eq!(both.comparable_samples(), flat);
+    }
+
+    #[test]
+    fn a_round_has_the_samples_of_each_side() {
+        let (base, candidate) = (vec![sample(1, 10)], vec![sample(1, 12)]);
+        let round = Round {
+            base: base.clone(),
+            candidate: candidate.clone(),
+            led: vec![true],
+            layout: None,
+        };
+        assert_eq!(round.samples(Side::Base), base);
+        assert_eq!(round.samples(Side::Candidate), candidate);
+    }
+
+    #[test]
+    fn latencies_have_a_histogram_of_three_digits_unless_they_say_another_number() {
+        let mut latencies = Latencies::default();
+        assert_eq!(latencies.digits, 3);
+        assert_eq!(latencies.histogram().map(|found| found.total()), Some(0));
+        latencies.counts = vec![HdrCounter {
+            index: 100,
+            count: 2,
+        }];
+        let found = latencies.histogram().expect("three digits");
+        assert_eq!((found.total(), found.percentile(1.0)), (2, Some(100)));
+        assert_eq!(found.precision().digits(), 3);
+        latencies.digits = 0;
+        assert_eq!(latencies.histogram(), None);
+    }
 }

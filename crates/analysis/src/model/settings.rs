@@ -534,4 +534,136 @@ mod tests {
         let own = Test::ALL.iter().filter(|test| !test.is_foreign());
         assert!(own.eq(&[Test::BootstrapT, Test::TScore]));
     }
+
+    #[test]
+    fn an_author_may_set_what_is_within_the_limits() {
+        let exceeded = |change: &dyn Fn(&mut AuthorSettings)| {
+            let mut settings = AuthorSettings {
+                processes: Some(1),
+                samples: Some(2),
+                warm_up_ns: Some(limits::LONGEST_PHASE.into()),
+                measurement_ns: Some(limits::LONGEST_PHASE.into()),
+                sampling_mode: None,
+                noise_threshold: Some(0.0),
+            };
+            change(&mut settings);
+            settings.find_exceeded_limit()
+        };
+        let invalid = |what: &str, why: &str| {
+            Some(format!("its code sets `{what}` to an invalid value: {why}"))
+        };
+        assert_eq!(AuthorSettings::default().find_exceeded_limit(), None);
+        assert_eq!(exceeded(&|_| ()), None);
+        assert_eq!(exceeded(&|set| set.noise_threshold = Some(0.99)), None);
+        assert_eq!(
+            exceeded(&|set| set.processes = Some(0)),
+            invalid("processes", "0 is not a whole number from 1 to 10000")
+        );
+        assert_eq!(
+            exceeded(&|set| set.samples = Some(1)),
+            invalid("samples", "1 is not a whole number from 2 to 1000000")
+        );
+        let longer = Nanos(24 * 3_600 * 1_000_000_000 + 1);
+        let why = "must be at most 24 hours";
+        assert_eq!(
+            exceeded(&|set| set.warm_up_ns = Some(longer)),
+            invalid("warm_up_ns", why)
+        );
+        assert_eq!(
+            exceeded(&|set| set.measurement_ns = Some(longer)),
+            invalid("measurement_ns", why)
+        );
+        for (threshold, text) in [(1.0, "1"), (-0.5, "-0.5")] {
+            let expected = format!(
+                "its code sets `noise_threshold` to {text}, but it must be at least 0 and below 1"
+            );
+            let found = exceeded(&|set| set.noise_threshold = Some(threshold));
+            assert_eq!(found, Some(expected));
+        }
+    }
+
+    #[test]
+    fn each_choice_about_the_summary_counts_alone() {
+        let default = Analysis::default();
+        assert!(!default.leaves_out() && !default.summarizes());
+        let outliers = Analysis {
+            outliers: Outliers::Iqr,
+            ..default
+        };
+        let first = Analysis {
+            drop_first: true,
+            ..default
+        };
+        for analysis in [outliers, first] {
+            assert!(analysis.leaves_out() && analysis.summarizes());
+        }
+        let center = Analysis {
+            center: Some(Statistic::Mean),
+            ..default
+        };
+        let quantile = Analysis {
+            quantile: Some(Quantile::Linear),
+            ..default
+        };
+        for analysis in [center, quantile] {
+            assert!(!analysis.leaves_out() && analysis.summarizes());
+        }
+    }
+
+    #[test]
+    fn the_change_of_the_means_is_told_for_samples_whose_center_is_the_mean() {
+        let reports = |observations, center| {
+            let analysis = Analysis {
+                observations,
+                center,
+                ..Analysis::default()
+            };
+            analysis.reports_change_of_means()
+        };
+        let mean = Some(Statistic::Mean);
+        assert!(reports(Observations::Samples, mean));
+        assert!(reports(Observations::Filtered, mean));
+        assert!(!reports(Observations::Processes, mean));
+        assert!(!reports(Observations::Samples, Some(Statistic::Median)));
+        assert!(!reports(Observations::Samples, None));
+    }
+
+    #[test]
+    fn each_test_has_its_center_and_its_quantiles_unless_others_are_chosen() {
+        for test in Test::ALL {
+            let analysis = Analysis::from(*test);
+            let center = match test {
+                Test::MannWhitney | Test::Kruskal => Statistic::Median,
+                _ => Statistic::Mean,
+            };
+            let quantile = match test {
+                Test::P95Ratio => Quantile::InvertedCdf,
+                _ => Quantile::Linear,
+            };
+            assert_eq!(analysis.test, *test);
+            assert_eq!(analysis.center_in_force(), center, "{test}");
+            assert_eq!(analysis.quantile_in_force(), quantile, "{test}");
+            let chosen = Analysis {
+                center: Some(Statistic::Floor),
+                quantile: Some(Quantile::FloorRank),
+                ..analysis
+            };
+            assert_eq!(chosen.center_in_force(), Statistic::Floor);
+            assert_eq!(chosen.quantile_in_force(), Quantile::FloorRank);
+        }
+    }
+
+    #[test]
+    fn a_system_changes_no_thresholds_but_those_that_it_publishes() {
+        let thresholds = |system: System| system.decision_settings().thresholds.non_default();
+        let no_effect = ("practical-effect", 0.0, 0.147);
+        assert_eq!(thresholds(System::NBenchmark), [no_effect]);
+        assert_eq!(thresholds(System::Serializer), [no_effect]);
+        let bootstrap = ("bootstrap-min-processes", 2.0, 300.0);
+        assert_eq!(thresholds(System::Criterion), [bootstrap]);
+        assert_eq!(thresholds(System::Mmtests), []);
+        assert_eq!(thresholds(System::BenchForge), []);
+        let center = System::Serializer.decision_settings().analysis.center;
+        assert_eq!(center, Some(Statistic::Mean));
+    }
 }

@@ -465,4 +465,82 @@ mod tests {
             assert_eq!(has_patterns, set == StatisticSet::Columns);
         }
     }
+
+    #[test]
+    fn spread_and_changes_without_an_interval_are_of_these_statistics() {
+        use Statistic as S;
+        let all: Vec<S> = SETS
+            .iter()
+            .flat_map(|set| set.statistics())
+            .copied()
+            .collect();
+        let of = |is: fn(S) -> bool| {
+            let mut words: Vec<String> = all
+                .iter()
+                .filter(|one| is(**one))
+                .map(S::to_string)
+                .collect();
+            words.sort();
+            words.dedup();
+            words
+        };
+        let spread = [
+            "cv",
+            "mad",
+            "mad-unscaled",
+            "process-std-dev",
+            "std-dev",
+            "subselection-margin",
+        ];
+        assert_eq!(of(S::is_spread), spread);
+        assert_eq!(of(|one| !one.has_change()), ["mad", "slope", "std-dev"]);
+    }
+
+    #[test]
+    fn each_set_has_a_name_in_the_error_about_a_word() {
+        for (set, name) in SETS
+            .into_iter()
+            .zip(["columns", "a process", "verdicts", "limits"])
+        {
+            let error = Statistic::parse("x", set).expect_err("unknown");
+            let expected = format!("`x` is not a statistic for {name}; choose one of ");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn percentages_are_whole_numbers_of_at_most_a_hundred_and_percentiles_have_a_tenth_more() {
+        let columns = |word: &str| Statistic::parse(word, StatisticSet::Columns).ok();
+        assert_eq!(columns("best-100"), Some(Statistic::BestMean(100)));
+        assert_eq!(columns("best-101"), None);
+        assert_eq!(columns("best-"), None);
+        assert_eq!(columns("p100"), Some(Statistic::Percentile(1_000)));
+        assert_eq!(columns("p0.5"), Some(Statistic::Percentile(5)));
+        assert_eq!(
+            columns("p99.9-linear"),
+            Some(Statistic::LinearPercentile(999))
+        );
+        assert_eq!(columns(" CV "), Some(Statistic::Variation));
+        assert_eq!(columns("coeffvar"), Some(Statistic::Variation));
+        assert_eq!(columns("stddev"), Some(Statistic::StdDev));
+        assert_eq!(columns("amean"), Some(Statistic::Mean));
+    }
+
+    #[test]
+    fn statistics_with_a_number_say_it_in_their_word() {
+        for (statistic, word) in [
+            (Statistic::BestMean(50), "best-50"),
+            (Statistic::Percentile(950), "p95"),
+            (Statistic::LinearPercentile(999), "p99.9-linear"),
+            (Statistic::P50, "p50"),
+            (Statistic::LONGEST, "max"),
+            (Statistic::Max, "max"),
+        ] {
+            assert_eq!(statistic.to_string(), word);
+        }
+        assert_eq!(format!("{:>6}", Statistic::Mean), "  mean");
+        assert_eq!(Statistic::Mean.help(), "The mean");
+        let any = Statistic::BestMean(33).help();
+        assert_eq!(any, "The mean of the best N percent");
+    }
 }

@@ -315,4 +315,33 @@ mod tests {
         assert_eq!(own.or(Thresholds::default()), own);
         assert_eq!(Thresholds::default().or(own), own);
     }
+
+    #[test]
+    fn a_value_that_is_refused_is_told_and_changes_nothing() {
+        let mut set = Thresholds::default();
+        let refused = |set: &mut Thresholds, name, value| set.set(name, value).expect_err(name);
+        let unknown = refused(&mut set, "nothing", 1.0);
+        assert_eq!(unknown, "there is no such threshold");
+        let beyond = refused(&mut set, "cliff-small", 1.5);
+        assert_eq!(beyond, "1.5 is not between 0 and 1");
+        let broken = refused(&mut set, "min-per-group", 2.5);
+        assert_eq!(broken, "2.5 is not a whole number");
+        assert_eq!(set, Thresholds::default());
+        assert_eq!(set.set("min-per-group", 2.0), Ok(()));
+        assert_eq!(set.min_per_group, 2.0);
+        assert_eq!(set.set("cliff-small", 0.25), Ok(()));
+        assert_eq!(set.cliff_small, 0.25);
+    }
+
+    #[test]
+    fn each_two_bounds_that_belong_together_are_checked() {
+        for order in ASCENDING {
+            let mut set = Thresholds::default();
+            let mut value = |name: &str| set.of_name(name).map(|value| *value);
+            let (low, high) = (value(order.low), value(order.high));
+            *set.of_name(order.low).expect(order.low) = high.expect(order.high);
+            *set.of_name(order.high).expect(order.high) = low.expect(order.low);
+            assert_eq!(set.check_order(), Err(order));
+        }
+    }
 }

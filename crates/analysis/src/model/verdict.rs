@@ -134,3 +134,47 @@ words! {
         AsIs = "as-is": "Criterion itself",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_verdicts_come_from_a_comparison() {
+        use Verdict::{Improved, Inconclusive, Regressed, Suspect, Unchanged};
+        let compared = Verdict::ALL.iter().filter(|verdict| verdict.is_compared());
+        let expected = [Regressed, Suspect, Inconclusive, Unchanged, Improved];
+        assert!(compared.eq(&expected));
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_told_worst_first() {
+        use Verdict::{Failed, Improved, Regressed};
+        let verdicts = [Improved, Failed, Improved, Improved];
+        let tally: Tally = verdicts.into_iter().collect();
+        assert_eq!((tally.count(Improved), tally.count(Failed)), (3, 1));
+        assert_eq!(tally.count(Regressed), 0);
+        let all: Vec<_> = tally.iter().collect();
+        assert_eq!(all, [(Failed, 1), (Improved, 3)]);
+        assert_eq!(Tally::default().iter().next(), None);
+    }
+
+    #[test]
+    fn each_side_has_its_name_and_its_value() {
+        assert_eq!(Side::BOTH, [Side::Base, Side::Candidate]);
+        let names = Side::BOTH.map(|side| side.to_string());
+        assert_eq!(names, ["the reference", "the new run"]);
+        let mut values = BySide {
+            base: 1,
+            candidate: 2,
+        };
+        assert_eq!(Side::BOTH.map(|side| *values.get(side)), [1, 2]);
+        *values.get_mut(Side::Base) = 3;
+        *values.get_mut(Side::Candidate) = 4;
+        let expected = BySide {
+            base: 3,
+            candidate: 4,
+        };
+        assert_eq!(values, expected);
+    }
+}
