@@ -340,6 +340,24 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_cluster_is_told_relative_to_the_median_unless_that_is_zero() {
+        let of = |usual: f64| {
+            let mut times = vec![usual; 97];
+            times.extend([200.0; 3]);
+            let found = found(&[times], &Thresholds::default());
+            let cluster = |one: &Diagnostic| matches!(one, Diagnostic::SlowCluster { .. });
+            found.into_iter().find(cluster)
+        };
+        let cluster = Diagnostic::SlowCluster {
+            samples: 3,
+            share: 0.03,
+            times_median: 4.0,
+        };
+        assert_eq!(of(50.0), Some(cluster));
+        assert_eq!(of(0.0), None);
+    }
+
+    #[test]
     fn a_mean_is_absurd_beyond_a_thousand_medians() {
         let of =
             |longest: f64| find_absurd(&[1.0, 1.0, longest], &Metric::Time, &Thresholds::default());

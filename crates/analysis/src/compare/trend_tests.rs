@@ -240,3 +240,29 @@ fn steps_that_are_known_exactly_may_follow_each_other_at_once() {
         }
     }
 }
+
+#[test]
+fn a_value_at_an_end_of_the_range_is_within_it() {
+    let rules = TrendRules {
+        noise_threshold: 0.0,
+        ..RULES
+    };
+    let constant = TrendPoint {
+        value: 0.0,
+        accepted: false,
+        is_placed: false,
+        shown: None,
+    };
+    // Values that are all alike have a band without width.
+    let newest = |value: f64| {
+        let mut points = vec![constant; 12];
+        points[11].value = value;
+        let found = Trend::from_points(&points, &rules, "b");
+        let band = found.band.expect("a band");
+        assert_eq!((band.lower, band.upper, band.runs), (1.0, 1.0, 11));
+        found.newest
+    };
+    assert_eq!(newest(0.0), Position::Within);
+    assert_eq!(newest(1e-9), Position::AboveOnce);
+    assert_eq!(newest(-1e-9), Position::BelowOnce);
+}

@@ -581,6 +581,18 @@ fn samples_are_counted_if_no_operations_were_timed_one_by_one() {
 }
 
 #[test]
+fn the_intervals_of_a_single_process_are_points_and_those_of_two_are_not() {
+    let degenerate = |scales: &[f64]| {
+        let found = ProcessStatistics::from_measurement(&timed(scales), 0.95, 7);
+        let found = found.expect("operations");
+        let interval = found.mean_ns.interval.expect("an interval");
+        (found.ci_degenerate, interval.lower == interval.upper)
+    };
+    assert_eq!(degenerate(&[1.0]), (true, true));
+    assert_eq!(degenerate(&[1.0, 1.2]), (false, false));
+}
+
+#[test]
 fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
     let with_digits = |digits| {
         let precision = HdrPrecision::from_digits(digits).expect("digits");
