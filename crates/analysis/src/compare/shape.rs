@@ -625,6 +625,37 @@ mod tests {
     }
 
     #[test]
+    fn the_curve_of_changes_is_smoothed_by_a_fifth_of_their_deviation_at_least() {
+        let spread = [-3.0, -1.0, 1.0, 3.0];
+        assert_eq!(bandwidth(&spread), silverman_bandwidth(&spread));
+        // Half of the values are close together, so Silverman's width is small. The squares add up to 8.
+        let comb = [-2.0, -1e-6, -1e-6, 0.0, 1e-6, 1e-6, 2.0];
+        let width = bandwidth(&comb).unwrap();
+        assert!((width - 0.2 * (8.0_f64 / 6.0).sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn changes_that_rounding_alone_spreads_have_no_curve() {
+        // Around the centre at which the width is just a trillionth of it.
+        let around = |centre: f64, apart: f64| [centre - apart, centre, centre + apart];
+        let find = |step: u32| {
+            let apart = 128.0 * f64::from(step);
+            let width = silverman_bandwidth(&around(0.0, apart))?;
+            let values = around(width / 1e-12, apart);
+            let is_exact = mean(&values)? * 1e-12 == width
+                && silverman_bandwidth(&values)? == width
+                && values[1] - values[0] == apart;
+            is_exact.then_some((values, width))
+        };
+        let (values, width) = (8_192..9_192).find_map(find).unwrap();
+        assert_eq!(bandwidth(&values), None);
+        assert_eq!(bandwidth(&values.map(|value| -value)), None);
+        let closer = values.map(|value| value - 0.001 * values[1]);
+        let found = bandwidth(&closer).unwrap();
+        assert!((found / width - 1.0).abs() < 1e-3, "{found}");
+    }
+
+    #[test]
     fn a_curve_has_its_highest_place_where_most_values_lie() {
         let values: Vec<f64> = (0..100).map(|i| 50.0 + f64::from(i * i) * 0.01).collect();
         let range = drawn_range(&values).unwrap();

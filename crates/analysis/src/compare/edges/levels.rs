@@ -448,6 +448,24 @@ mod tests {
     }
 
     #[test]
+    fn just_a_billionth_of_the_information_is_neither_a_step_nor_a_trend() {
+        // Place 1 has an edge of this weight to the next level, whose value has a variance that leaves so much of the weight.
+        let found = |left: f64| {
+            let mut component = component(&[(0, 2, 0.1), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.0)]);
+            let weight = 3e9;
+            component.edges[1].weight = weight;
+            let search = Search::new(&component, &RULES);
+            let (groups, mut fit) = search.fit(&[false, false, true, false, false]).unwrap();
+            let variance = (weight - left) / (weight * weight);
+            fit.covariance = vec![vec![0.0; 2], vec![0.0, variance]];
+            let is_step = !search.candidates(&groups, &fit, 0..2).is_empty();
+            (is_step, search.score_trend(&groups, &fit, 0).is_some())
+        };
+        assert_eq!(found(3.0), (false, false));
+        assert_eq!(found(3.00001), (true, true));
+    }
+
+    #[test]
     fn a_new_level_moves_with_the_levels_before_and_after_it() {
         let begins = [false, true, false, true, false, true, true];
         assert_eq!(neighboring_starts(&begins, 3), [1, 3, 5]);
