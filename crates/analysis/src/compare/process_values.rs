@@ -285,6 +285,34 @@ mod tests {
     }
 
     #[test]
+    fn amounts_of_zero_count_only_where_there_are_no_others() {
+        let counted = |times: &[f64], metric: Metric| {
+            let mut run = measurement(vec![flat_process(0, ITERATIONS, times)]);
+            run.benchmark.metric = metric;
+            let found = RunTimes::from_measurement(&run);
+            (found.fewest_samples(), found.takes_time())
+        };
+        let amount = || Metric::Amount {
+            unit: "pages".to_owned(),
+        };
+        assert_eq!(counted(&[0.0; 4], amount()), (Some(4), false));
+        assert_eq!(counted(&[0.0, 5.0, 5.0, 5.0], amount()), (Some(3), true));
+        assert_eq!(counted(&[0.0; 4], Metric::Time), (None, false));
+    }
+
+    #[test]
+    fn each_statistic_of_a_process_has_a_name_for_people() {
+        let names = [
+            (Location::LowQuantile, "1st percentile"),
+            (Location::SecondFastest, "second-fastest sample"),
+            (Location::Median, "median"),
+        ];
+        for (location, name) in names {
+            assert_eq!(location.to_string(), name);
+        }
+    }
+
+    #[test]
     fn one_disturbed_process_does_not_move_the_typical_time() {
         let typical = |times: &[f64]| {
             let processes = times.iter().map(|ns| ProcessSampling {

@@ -396,6 +396,18 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_stays_and_one_without_a_level_do_not_move() {
+        let component = component(&[(0, 1, 0.0), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.1)]);
+        let search = Search::new(&component, &RULES);
+        let first = [false, true, false, false, false];
+        let mut begins = first;
+        let moved = search.move_places(&mut begins, &first, &[1]);
+        assert_eq!((moved, begins), (Some(false), first));
+        let moved = search.move_places(&mut begins, &[false; 5], &[2]);
+        assert_eq!((moved, begins), (Some(false), first));
+    }
+
+    #[test]
     fn a_called_change_keeps_the_one_step_that_lies_between_its_places() {
         let chain = [(0, 1, 0.0), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.1)];
         let called_steps = |earlier: usize, later: usize| {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::compare::Decision;
-use crate::compare::paired::series::PairedSamples;
-use crate::compare::paired::speed_test::differences_of_round;
+use crate::compare::paired::series::{PairedSamples, UsableRounds};
+use crate::compare::paired::speed_test::{FloorTest, differences_of_round};
 
 #[test]
 fn without_rounds_or_samples_of_the_candidate_it_has_failed_and_without_those_of_the_reference_nothing_is_known()
@@ -632,4 +632,27 @@ fn with_a_lone_floor_slow_paths_are_not_called() {
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive, "{comparison:?}");
     assert!(has(&comparison, Note::withholds_changes));
+}
+
+#[test]
+fn a_method_may_inflate_the_error_of_the_floors() {
+    let mut noise = Noise::new(13);
+    let rounds = rounds_of(10, |_, _, _| 100.0 * (0.05 * noise.normal()).exp());
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Time,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let usable = UsableRounds::select(&series, rounds.len());
+    let error = |inflation| {
+        let method = PairedMethod {
+            inflation,
+            ..PairedMethod::default()
+        };
+        let found = FloorTest::test(&usable, 0.01, &method, 5).expect("ten rounds");
+        found.standard_error
+    };
+    assert_eq!(error(2.0), 2.0 * error(1.0));
 }

@@ -454,7 +454,11 @@ fn a_change_that_controls_have_shown_too_is_noise() {
 fn controls_that_stayed_within_the_threshold_change_nothing() {
     let rounds = quiet(40, 1.02);
     let before = judge_one(&rounds, 0.01, &plan(&[40]));
-    assert_eq!(judge_one(&rounds, 0.01, &after_controls(0.009)), before);
+    for within in [0.009, 0.01] {
+        assert_eq!(judge_one(&rounds, 0.01, &after_controls(within)), before);
+    }
+    let beyond = judge_one(&rounds, 0.01, &after_controls(0.01_f64.next_up()));
+    assert_eq!(raised(&beyond), Some(false));
 }
 
 #[test]
