@@ -340,6 +340,28 @@ mod tests {
     }
 
     #[test]
+    fn samples_depend_on_those_before_them_beyond_the_threshold() {
+        let rising: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i)).collect();
+        let noisy: Vec<f64> = noise(60).map(|x| 100.0 + x).collect();
+        let both = [rising.clone(), noisy];
+        let dependent = |threshold: f64| {
+            let mut thresholds = Thresholds::default();
+            thresholds.set("autocorrelation", threshold).unwrap();
+            let found = found(&both, &thresholds).into_iter();
+            found
+                .filter(|one| matches!(one, Diagnostic::Dependent { .. }))
+                .collect::<Vec<_>>()
+        };
+        let autocorrelation = lag_one_autocorrelation(&rising).unwrap();
+        let named = Diagnostic::Dependent {
+            autocorrelation,
+            processes: 1,
+        };
+        assert_eq!(dependent(autocorrelation), []);
+        assert_eq!(dependent(autocorrelation.next_down()), [named]);
+    }
+
+    #[test]
     fn a_slow_cluster_is_told_relative_to_the_median_unless_that_is_zero() {
         let of = |usual: f64| {
             let mut times = vec![usual; 97];

@@ -509,6 +509,9 @@ mod tests {
         // Undisturbed: a twentieth above 200 iterations of 100 ns. Interrupted: a fifth and a twentieth above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
+        // A steep line is drawn whole, too, if it is no steeper than that: a twentieth above 200 iterations of 110 ns.
+        let steep = SlopedRamp::drawn_height(&[ramp.with_slope(110.0)]);
+        assert!((steep - 23_100.0).abs() < 1e-6, "{steep}");
         // With two sides, the taller one determines the top.
         assert_eq!(
             SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
@@ -674,6 +677,26 @@ mod tests {
         let curve = Curve::estimate(&[5.0; 9], range, 41);
         assert_eq!((curve.peak(), curve.points().count()), (0.0, 0));
         assert_eq!(drawn_range(&[]), None);
+        // A hundredth of the value on each side, and of a thousandth around zero.
+        let close = |values: &[f64], lower: f64, upper: f64| {
+            let range = drawn_range(values).unwrap();
+            let apart = (range.lower - lower).abs().max((range.upper - upper).abs());
+            assert!(apart < 1e-12, "{range:?}");
+        };
+        close(&[5.0; 9], 4.95, 5.05);
+        close(&[0.0; 9], 0.0, 1e-5);
+    }
+
+    #[test]
+    fn the_room_beside_the_samples_is_six_percent_of_them_at_least() {
+        // Most samples are close together, so the curve hardly reaches beyond them.
+        let mut sorted: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i) * 1e-6).collect();
+        sorted.extend([99.0; 20]);
+        sorted.extend([101.0; 20]);
+        sorted.sort_by(f64::total_cmp);
+        let range = drawn_range(&sorted).unwrap();
+        assert!((range.lower - (99.0 - 0.12)).abs() < 1e-9, "{range:?}");
+        assert!((range.upper - (101.0 + 0.12)).abs() < 1e-9, "{range:?}");
     }
 
     #[test]

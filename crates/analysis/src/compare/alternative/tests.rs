@@ -309,6 +309,23 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     assert_eq!(ps(&closed), [1.0, 1.0]);
     // A run with too few observations is left out, and the rest is not a group of several runs.
     assert_eq!(across(&[&slower, &processes(&BASE[..4])]), None);
+    // The reference may have more observations than the fewest, but no fewer.
+    let of_reference = |values: &[f64]| {
+        let base = processes(values);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let questions = [&alike, &slower].map(|candidate| Question {
+            candidate,
+            reference: &reference,
+            noise_threshold: 0.02,
+        });
+        compare_across_runs(&questions, &rules).is_some()
+    };
+    assert!(of_reference(&[&BASE[..], &[100.2]].concat()));
+    assert!(!of_reference(&BASE[..4]));
 }
 
 #[test]

@@ -732,6 +732,47 @@ mod tests {
     }
 
     #[test]
+    fn allocations_have_changed_if_any_of_their_numbers_has() {
+        let verdicts = [
+            Verdict::Regressed,
+            Verdict::Improved,
+            Verdict::Unchanged,
+            Verdict::Inconclusive,
+        ];
+        let changed = verdicts.map(|verdict| {
+            let change = |verdict| CountChange {
+                base: 1.0,
+                candidate: 2.0,
+                exact: false,
+                p_value: None,
+                verdict,
+            };
+            let still = change(Verdict::Unchanged);
+            let found = [0, 1, 2].map(|at| {
+                let mut numbers = [still; 3];
+                numbers[at] = change(verdict);
+                let [count, bytes, peak_bytes] = numbers;
+                let found = AllocationComparison {
+                    count,
+                    bytes,
+                    peak_bytes,
+                };
+                let names = ["allocations", "bytes", "peak bytes"];
+                assert!(
+                    found
+                        .with_names()
+                        .into_iter()
+                        .eq(names.into_iter().zip(numbers))
+                );
+                found.has_changed()
+            });
+            assert!(found == [found[0]; 3]);
+            found[0]
+        });
+        assert_eq!(changed, [true, true, false, false]);
+    }
+
+    #[test]
     fn processes_within_the_threshold_of_all_others_are_unchanged() {
         let rules = ExtrasPolicy {
             noise_threshold: 0.125,

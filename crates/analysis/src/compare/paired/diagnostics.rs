@@ -248,6 +248,7 @@ fn note_modes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::paired::plan::PairedMethod;
     use crate::model::Nanos;
 
     /// Creates a round in which a sample takes the root of 2^`power` times as long as the second of its pair as it does as the first.
@@ -396,8 +397,14 @@ mod tests {
 
     /// Returns the named correlation of rounds whose fastest samples differ so much.
     fn correlation(differences: impl IntoIterator<Item = i32>) -> Option<f64> {
-        let round = |difference: i32| (vec![4.0, 1.0], vec![1.0 + f64::from(difference), 99.0]);
-        match note_autocorrelation(&usable(differences.into_iter().map(round)))? {
+        // The speed of the host, which both sides share, goes up and down.
+        let round = |(at, difference): (i32, i32)| {
+            let fastest = 100.0 * f64::from(1 + at % 3);
+            let candidate = fastest + f64::from(difference);
+            (vec![999.0, fastest], vec![candidate, 999.0])
+        };
+        let rounds = (0..).zip(differences).map(round);
+        match note_autocorrelation(&usable(rounds))? {
             Note::RoundsDependOnTheirNeighbours { correlation } => Some(correlation),
             _ => None,
         }
@@ -453,6 +460,36 @@ mod tests {
         for [fast, slow] in [[wide; 2], [wide, wider], [wider, wide]] {
             let after = |gap: f64| of(fast, slow.map(|x| fast[2] + gap + x));
             assert!(!after(0.25) && after(0.25 + 1e-9), "{fast:?} {slow:?}");
+        }
+    }
+
+    #[test]
+    fn halves_that_both_show_the_verdict_beyond_the_threshold_have_not_drifted() {
+        let halves = |first: f64, second: f64| {
+            let differences = [[first; 5], [second; 5]].concat();
+            usable(differences.iter().map(|x| (vec![0.0; 8], vec![*x; 8])))
+        };
+        // The error is that of the resolution alone.
+        let speed = SpeedTest::test(&halves(0.0, 0.0), 0.125, 0.01, &PairedMethod::default(), 1);
+        let speed = speed.expect("ten rounds");
+        let drifts = |first: f64, second: f64, verdict| {
+            let found = note_drift(&halves(first, second), &speed, 0.125, verdict);
+            assert!(found.is_none() || found == Some(Note::ChangeDrifts));
+            found.is_some()
+        };
+        let beyond = 0.125_f64.next_up();
+        for (sign, verdict, opposite) in [
+            (1.0, Verdict::Regressed, Verdict::Improved),
+            (-1.0, Verdict::Improved, Verdict::Regressed),
+        ] {
+            assert!(drifts(sign * 0.125, sign * 0.5, verdict));
+            assert!(drifts(sign * 0.5, sign * 0.125, verdict));
+            assert!(!drifts(sign * beyond, sign * 0.5, verdict));
+            assert!(!drifts(sign * 0.5, sign * beyond, verdict));
+            for other in [opposite, Verdict::Unchanged, Verdict::Inconclusive] {
+                assert!(drifts(sign * beyond, sign * 0.5, other));
+            }
+            assert!(!drifts(sign * 0.25, sign * 0.375, Verdict::Inconclusive));
         }
     }
 }

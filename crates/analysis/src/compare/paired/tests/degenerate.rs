@@ -656,3 +656,23 @@ fn a_method_may_inflate_the_error_of_the_floors() {
     };
     assert_eq!(error(2.0), 2.0 * error(1.0));
 }
+
+#[test]
+fn a_round_without_samples_of_a_side_does_not_count_in_the_description() {
+    let rounds = quiet(11, 1.05);
+    let described = |side: Option<Side>| {
+        let mut rounds = rounds.clone();
+        match side {
+            Some(Side::Candidate) => rounds[4].candidate.clear(),
+            Some(Side::Base) => rounds[4].base.clear(),
+            None => drop(rounds.remove(4)),
+        }
+        let description = judged(&rounds).description;
+        assert!(description.mean.is_some() && description.median.is_some());
+        description
+    };
+    let without = described(None);
+    for side in [Side::Candidate, Side::Base] {
+        assert_eq!(described(Some(side)), without);
+    }
+}

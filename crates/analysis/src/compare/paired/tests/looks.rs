@@ -564,3 +564,10 @@ fn no_more_rounds_are_advised_where_those_before_suffice() {
         assert_eq!(look.rounds_needed(level), None, "{factor}");
     }
 }
+
+#[test]
+fn four_fifths_of_the_level_are_for_the_speed_and_the_rest_is_for_slow_paths() {
+    let plan = plan(&LOOKS);
+    assert!((plan.floor_level() - 0.008).abs() < 1e-15);
+    assert!((plan.slow_path_level() - 0.002).abs() < 1e-15);
+}
