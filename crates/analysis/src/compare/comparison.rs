@@ -470,6 +470,7 @@ impl SlowPathResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::extras::CountChange;
     use crate::compare::fixtures::{ITERATIONS, compare_two, flat_process, measurement};
     use crate::compare::{
         Comparison, Decision, HostClass, Question, Reference, TestPolicy, compare,
@@ -724,5 +725,50 @@ mod tests {
         assert_eq!(slow_path.adjusted_p(Side::Base), 0.75);
         let suspected = |p| SlowPathResult { p, ..slow_path }.is_suspected();
         assert!(suspected(0.05) && !suspected(0.051));
+    }
+
+    #[test]
+    fn the_functions_of_a_comparison_are_those_of_instructions_or_else_of_time() {
+        let function = |name: &str| FunctionCost {
+            name: name.to_owned(),
+            cost: BySide {
+                base: 1.0,
+                candidate: 2.0,
+            },
+            standard_error: None,
+        };
+        let run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 9])]);
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let neither = compare_two(&run, &run, &rules);
+        assert_eq!(neither.functions(), []);
+        let timed = Comparison {
+            sampled_time: Some(SampledTime {
+                samples: BySide {
+                    base: 10,
+                    candidate: 10,
+                },
+                functions: vec![function("timed")],
+            }),
+            ..neither
+        };
+        assert_eq!(timed.functions(), [function("timed")]);
+        let both = Comparison {
+            instructions: Some(InstructionComparison {
+                change: CountChange {
+                    base: 1.0,
+                    candidate: 2.0,
+                    exact: true,
+                    p_value: None,
+                    verdict: Verdict::Regressed,
+                },
+                functions: vec![function("counted")],
+            }),
+            ..timed
+        };
+        assert_eq!(both.functions(), [function("counted")]);
     }
 }

@@ -402,4 +402,18 @@ mod tests {
         assert_eq!(of(&Metric::Rate { unit: unit() }), 1);
         assert_eq!(of(&Metric::Amount { unit: unit() }), 0);
     }
+
+    #[test]
+    fn processes_are_counted_in_singular_and_plural() {
+        let text = |processes| {
+            let autocorrelation = 0.5;
+            let found = Diagnostic::Dependent {
+                autocorrelation,
+                processes,
+            };
+            found.to_string()
+        };
+        assert!(text(1).ends_with("in 1 process)"), "{}", text(1));
+        assert!(text(2).ends_with("in 2 processes)"), "{}", text(2));
+    }
 }

@@ -326,4 +326,18 @@ mod tests {
         assert_eq!(typical(&[300.0, 5.6, 5.5]), Some(5.6));
         assert_eq!(typical(&[5.6, 300.0, 5.5, 5.4]), Some(5.5));
     }
+
+    #[test]
+    fn a_sample_of_just_the_shortest_length_is_not_too_short() {
+        let sampling = ProcessSampling {
+            iterations: 1_000.0,
+            iteration_ns: 1.0,
+        };
+        // A tenth of a millisecond, or 512 steps of a clock of a microsecond.
+        for (step_ns, shortest) in [(1.0, 100.0), (1_000.0, 512.0)] {
+            assert!(!sampling.is_too_short(shortest, step_ns));
+            assert!(sampling.is_too_short(shortest - 0.01, step_ns));
+        }
+        assert!(!sampling.is_too_short(0.0, 0.0), "without a clock");
+    }
 }

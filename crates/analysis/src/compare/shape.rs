@@ -607,7 +607,8 @@ mod tests {
         let (candidate, base) = (processes(10, 110.0), processes(10, 100.0));
         let found = ChangeShape::from_measurements(&candidate, &base, 7).unwrap();
         assert!(
-            found.density.range.lower > 0.08 && found.density.range.upper < 0.12,
+            (0.08..0.1).contains(&found.density.range.lower)
+                && (0.1..0.12).contains(&found.density.range.upper),
             "{:?}",
             found.density.range
         );

@@ -527,6 +527,19 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_finds_larger_errors_than_claimed_is_repeated_with_them() {
+        // The weighted square of the step is 30.0 (see the test above). With three degrees of freedom, squares of 12 mean errors of twice the size.
+        let steps = [(0, 1, 0.0), (1, 2, 0.0548), (2, 3, 0.0), (3, 4, 0.0)];
+        let begins = |squares: f64| {
+            let mut component = component(&steps);
+            component.squares = squares;
+            Search::new(&component, &RULES).solve().unwrap().begins
+        };
+        assert_eq!(begins(0.0), [false, false, true, false, false]);
+        assert_eq!(begins(12.0), [false; 5]);
+    }
+
+    #[test]
     fn the_trend_of_a_level_is_told_from_the_step_after_it() {
         // Places 0 to 2 are one level with two steps of 2 %: a trend of 4 %. The step to the next level takes up what the trend adds to it, so the
         // squares fall by those of both edges: 2 (2 % / 1 %)^2.
@@ -539,6 +552,29 @@ mod tests {
         // The next level has no trend.
         let (gain, trend) = search.score_trend(&groups, &fit, 1).unwrap();
         assert!(gain.abs() < 1e-9 && trend.abs() < 1e-12, "{gain} {trend}");
+    }
+
+    #[test]
+    fn the_score_of_a_trend_is_what_a_fit_with_it_gains() {
+        // Edges between the levels begin and end in the midst of them, too.
+        let component = component(&[
+            (0, 1, 0.02),
+            (1, 2, 0.03),
+            (1, 3, 0.1),
+            (2, 4, 0.13),
+            (0, 4, 0.2),
+            (3, 4, 0.01),
+        ]);
+        let search = Search::new(&component, &RULES);
+        let (mut groups, mut fit) = search.fit(&[false, false, false, true, false]).unwrap();
+        for level in [0, 1] {
+            let (gain, trend) = search.score_trend(&groups, &fit, level).unwrap();
+            groups.with_trend.push(level);
+            let with_trend = groups.fit(&component).unwrap();
+            assert!((gain - (fit.squares - with_trend.squares)).abs() < 1e-8);
+            assert!((trend - with_trend.values.last().unwrap()).abs() < 1e-9);
+            fit = with_trend;
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::Decision;
 use crate::compare::paired::series::{PairedSamples, UsableRounds};
-use crate::compare::paired::speed_test::{FloorTest, differences_of_round};
+use crate::compare::paired::speed_test::{FloorTest, RankTest, SpeedTest, differences_of_round};
 
 #[test]
 fn without_rounds_or_samples_of_the_candidate_it_has_failed_and_without_those_of_the_reference_nothing_is_known()
@@ -675,4 +675,42 @@ fn a_round_without_samples_of_a_side_does_not_count_in_the_description() {
     for side in [Side::Candidate, Side::Base] {
         assert_eq!(described(Some(side)), without);
     }
+}
+
+#[test]
+fn where_neither_test_has_bounds_the_estimate_is_that_of_the_floors() {
+    let rounds = rounds_of(5, |round, side, i| {
+        let slow = usize::from(side == Side::Candidate) * round;
+        100.0 + slow as f64 + 0.01 * i as f64
+    });
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Time,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let usable = UsableRounds::select(&series, rounds.len());
+    let method = PairedMethod::default();
+    let floor = FloorTest::test(&usable, 0.01, &method, 5).unwrap();
+    let ranks = RankTest::test(&usable, floor.resolution).unwrap();
+    let speed = SpeedTest::test(&usable, 0.01, 1e-6, &method, 5).unwrap();
+    assert_eq!(
+        (speed.lower(1e-6), speed.upper(1e-6)),
+        (f64::NEG_INFINITY, f64::INFINITY)
+    );
+    assert!(ranks.difference() > floor.difference + 0.01);
+    assert_eq!(speed.difference, floor.difference);
+}
+
+#[test]
+fn one_side_without_variance_is_not_named() {
+    let varies = |of: Side| {
+        let rounds = rounds_of(10, |round, side, _| {
+            let step = usize::from(side == of) * round;
+            100.0 + 0.1 * step as f64
+        });
+        !has(&judged(&rounds), |note| *note == Note::NoVariance)
+    };
+    assert!(varies(Side::Base) && varies(Side::Candidate));
 }
