@@ -771,4 +771,33 @@ mod tests {
         };
         assert_eq!(both.functions(), [function("counted")]);
     }
+
+    #[test]
+    fn a_threshold_that_just_holds_the_interval_is_in_force_already() {
+        let run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 9])]);
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let sufficient = |lower: f64, estimate: f64, upper: f64| {
+            let found = Comparison {
+                noise_threshold: 0.02,
+                change: Some(Estimate {
+                    estimate,
+                    lower,
+                    upper,
+                }),
+                ..compare_two(&run, &run, &rules)
+            };
+            found.sufficient_threshold()
+        };
+        assert_eq!(sufficient(-0.01, 0.0, 0.02), None);
+        assert_eq!(sufficient(-0.01, 0.0, 0.0201), Some(0.021));
+        assert_eq!(sufficient(-0.01, 0.02, 0.0399), Some(0.04));
+        assert_eq!(sufficient(-0.01, 0.0201, 0.03), None);
+        // Half of the time is as far from none as twice the time.
+        assert_eq!(sufficient(-0.5, 0.0, 0.01), Some(1.0));
+        assert_eq!(sufficient(-0.01, 0.0, f64::INFINITY), None);
+    }
 }

@@ -590,4 +590,14 @@ mod tests {
             "not tested: one side has no median"
         );
     }
+
+    #[test]
+    fn a_missing_metric_is_explained_by_what_the_bench_needs() {
+        let text = |metric| Note::NoSuchMetric { metric }.to_string();
+        for metric in [Statistic::Allocations, Statistic::Bytes, Statistic::Peak] {
+            assert!(text(metric).starts_with("allocations were not counted"));
+        }
+        assert!(text(Statistic::Instructions).starts_with("instructions were not counted"));
+        assert!(text(Statistic::P99).contains("iter_latency"));
+    }
 }

@@ -277,6 +277,17 @@ fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
 }
 
 #[test]
+fn only_where_both_sides_are_constant_there_is_no_variance() {
+    let has_none = |base: &[f64], candidate: &[f64]| {
+        let found = compared(base, candidate, by(Test::Welch));
+        found.notes.contains(&Note::NoVariance)
+    };
+    let (constant, other) = ([100.0; 5], [110.0; 5]);
+    assert!(has_none(&constant, &other));
+    assert!(!has_none(&constant, &SLOWER) && !has_none(&SLOWER, &constant));
+}
+
+#[test]
 fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     let rules = rules(by(Test::Kruskal), Thresholds::default());
     let (base, alike, slower) = (processes(&BASE), processes(&BASE), processes(&SLOWER));
