@@ -237,9 +237,9 @@ mod tests {
         let looks = levels_of_looks(200, 0.01);
         let reach = |(rounds, level): (u32, f64)| host.detectable_excess(rounds, level, 0.9);
         let just = |at: usize| (demand.noise_threshold.ln_1p() + reach(looks[at])).exp_m1();
-        for at in 1..looks.len() {
+        for (at, (rounds, _)) in looks.iter().enumerate().skip(1) {
             let found = |change| host.rounds_needed(change, &demand);
-            let (rounds, at_most) = (looks[at].0, 200);
+            let (rounds, at_most) = (*rounds, 200);
             let expected = Some(RoundsNeeded { rounds, at_most });
             assert_eq!(found(just(at) * (1.0 + 1e-9)), expected);
             assert_ne!(found(just(at) * (1.0 - 1e-9)), expected);
