@@ -222,6 +222,7 @@ fn n_x20_processes_whose_halves_are_ten_percent_apart_are_counted_and_noted_wher
         })
     };
     assert_eq!(noted(&[0.0, 0.0, 0.0, 15.0]), None);
+    assert_eq!(noted(&[0.0, 0.0, 15.0]), None);
     assert_eq!(
         noted(&[0.0, 0.0, 12.0, 15.0]),
         Some((Side::Candidate, 2, 4))
