@@ -470,6 +470,7 @@ impl SlowPathResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::extras::CountChange;
     use crate::compare::fixtures::{ITERATIONS, compare_two, flat_process, measurement};
     use crate::compare::{
         Comparison, Decision, HostClass, Question, Reference, TestPolicy, compare,
@@ -724,5 +725,79 @@ mod tests {
         assert_eq!(slow_path.adjusted_p(Side::Base), 0.75);
         let suspected = |p| SlowPathResult { p, ..slow_path }.is_suspected();
         assert!(suspected(0.05) && !suspected(0.051));
+    }
+
+    #[test]
+    fn the_functions_of_a_comparison_are_those_of_instructions_or_else_of_time() {
+        let function = |name: &str| FunctionCost {
+            name: name.to_owned(),
+            cost: BySide {
+                base: 1.0,
+                candidate: 2.0,
+            },
+            standard_error: None,
+        };
+        let run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 9])]);
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let neither = compare_two(&run, &run, &rules);
+        assert_eq!(neither.functions(), []);
+        let timed = Comparison {
+            sampled_time: Some(SampledTime {
+                samples: BySide {
+                    base: 10,
+                    candidate: 10,
+                },
+                functions: vec![function("timed")],
+            }),
+            ..neither
+        };
+        assert_eq!(timed.functions(), [function("timed")]);
+        let both = Comparison {
+            instructions: Some(InstructionComparison {
+                change: CountChange {
+                    base: 1.0,
+                    candidate: 2.0,
+                    exact: true,
+                    p_value: None,
+                    verdict: Verdict::Regressed,
+                },
+                functions: vec![function("counted")],
+            }),
+            ..timed
+        };
+        assert_eq!(both.functions(), [function("counted")]);
+    }
+
+    #[test]
+    fn a_threshold_that_just_holds_the_interval_is_in_force_already() {
+        let run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 9])]);
+        let rules = TestPolicy {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let sufficient = |lower: f64, estimate: f64, upper: f64| {
+            let found = Comparison {
+                noise_threshold: 0.02,
+                change: Some(Estimate {
+                    estimate,
+                    lower,
+                    upper,
+                }),
+                ..compare_two(&run, &run, &rules)
+            };
+            found.sufficient_threshold()
+        };
+        assert_eq!(sufficient(-0.01, 0.0, 0.02), None);
+        assert_eq!(sufficient(-0.01, 0.0, 0.0201), Some(0.021));
+        assert_eq!(sufficient(-0.01, 0.02, 0.0399), Some(0.04));
+        assert_eq!(sufficient(-0.01, 0.0201, 0.03), None);
+        // Half of the time is as far from none as twice the time.
+        assert_eq!(sufficient(-0.5, 0.0, 0.01), Some(1.0));
+        assert_eq!(sufficient(-0.01, 0.0, f64::INFINITY), None);
     }
 }

@@ -341,6 +341,46 @@ mod tests {
     }
 
     #[test]
+    fn samples_depend_on_those_before_them_beyond_the_threshold() {
+        let rising: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i)).collect();
+        let noisy: Vec<f64> = noise(60).map(|x| 100.0 + x).collect();
+        let both = [rising.clone(), noisy];
+        let dependent = |threshold: f64| {
+            let mut thresholds = Thresholds::default();
+            thresholds.set("autocorrelation", threshold).unwrap();
+            let found = found(&both, &thresholds).into_iter();
+            found
+                .filter(|one| matches!(one, Diagnostic::Dependent { .. }))
+                .collect::<Vec<_>>()
+        };
+        let autocorrelation = lag_one_autocorrelation(&rising).unwrap();
+        let named = Diagnostic::Dependent {
+            autocorrelation,
+            processes: 1,
+        };
+        assert_eq!(dependent(autocorrelation), []);
+        assert_eq!(dependent(autocorrelation.next_down()), [named]);
+    }
+
+    #[test]
+    fn a_slow_cluster_is_told_relative_to_the_median_unless_that_is_zero() {
+        let of = |usual: f64| {
+            let mut times = vec![usual; 97];
+            times.extend([200.0; 3]);
+            let found = found(&[times], &Thresholds::default());
+            let cluster = |one: &Diagnostic| matches!(one, Diagnostic::SlowCluster { .. });
+            found.into_iter().find(cluster)
+        };
+        let cluster = Diagnostic::SlowCluster {
+            samples: 3,
+            share: 0.03,
+            times_median: 4.0,
+        };
+        assert_eq!(of(50.0), Some(cluster));
+        assert_eq!(of(0.0), None);
+    }
+
+    #[test]
     fn a_mean_is_absurd_beyond_a_thousand_medians() {
         let of =
             |longest: f64| find_absurd(&[1.0, 1.0, longest], &Metric::Time, &Thresholds::default());
@@ -362,5 +402,19 @@ mod tests {
         let unit = || "events".to_owned();
         assert_eq!(of(&Metric::Rate { unit: unit() }), 1);
         assert_eq!(of(&Metric::Amount { unit: unit() }), 0);
+    }
+
+    #[test]
+    fn processes_are_counted_in_singular_and_plural() {
+        let text = |processes| {
+            let autocorrelation = 0.5;
+            let found = Diagnostic::Dependent {
+                autocorrelation,
+                processes,
+            };
+            found.to_string()
+        };
+        assert!(text(1).ends_with("in 1 process)"), "{}", text(1));
+        assert!(text(2).ends_with("in 2 processes)"), "{}", text(2));
     }
 }

@@ -37,3 +37,36 @@ pub fn map_with_progress<'t, T: Sync, R: Send>(
     }
     results
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Event, Observer};
+    use std::sync::Mutex;
+
+    #[derive(Default)]
+    struct Reports(Mutex<Vec<(usize, usize)>>);
+
+    impl Observer for Reports {
+        fn observe(&self, event: &Event<'_>) {
+            if let Event::Working { done, of, .. } = event {
+                self.0.lock().unwrap().push((*done, *of));
+            }
+        }
+    }
+
+    #[test]
+    fn each_sixty_four_items_are_reported_as_parts_of_the_whole_work() {
+        let items: Vec<usize> = (0..130).collect();
+        let reports = Reports::default();
+        let progress = ProgressReporter::begin(&reports, "Testing", 130);
+        let stage = WorkStage {
+            done: 100,
+            total: 300,
+        };
+        let found = map_with_progress(&items, stage, &progress, |item| item * item);
+        assert!(found.into_iter().eq((0..130).map(|item| item * item)));
+        let reports = reports.0.lock().unwrap();
+        assert_eq!(reports[1..], [(100, 300), (164, 300), (228, 300)]);
+    }
+}

@@ -270,6 +270,7 @@ mod tests {
             values: values.to_vec(),
             ..Source::default()
         };
+        assert_eq!(group_rows(&run, &source), [[0, 1, 2]]);
         let filter = SampleFilter {
             outliers: Outliers::Mad,
             paired: true,

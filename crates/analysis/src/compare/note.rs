@@ -569,4 +569,36 @@ mod tests {
         many[..3].fill(100.0);
         assert_eq!(gap(&many), None);
     }
+
+    #[test]
+    fn processes_that_are_a_fifth_apart_withhold_nothing() {
+        let withheld = |gap| {
+            let side = Side::Base;
+            Note::LoneFloor { side, gap }.withheld_change()
+        };
+        assert_eq!(withheld(0.2), 0.0);
+        let more = 0.2_f64.next_up();
+        assert_eq!(withheld(more), more.ln_1p());
+        assert_eq!(Note::NoVariance.withheld_change(), 0.0);
+    }
+
+    #[test]
+    fn a_missing_slope_is_explained_and_other_centers_are_named() {
+        let text = |center| Note::NoCenter { center }.to_string();
+        assert!(text(Statistic::Slope).contains("--sampling-mode linear"));
+        assert_eq!(
+            text(Statistic::Median),
+            "not tested: one side has no median"
+        );
+    }
+
+    #[test]
+    fn a_missing_metric_is_explained_by_what_the_bench_needs() {
+        let text = |metric| Note::NoSuchMetric { metric }.to_string();
+        for metric in [Statistic::Allocations, Statistic::Bytes, Statistic::Peak] {
+            assert!(text(metric).starts_with("allocations were not counted"));
+        }
+        assert!(text(Statistic::Instructions).starts_with("instructions were not counted"));
+        assert!(text(Statistic::P99).contains("iter_latency"));
+    }
 }

@@ -286,6 +286,34 @@ mod tests {
     }
 
     #[test]
+    fn amounts_of_zero_count_only_where_there_are_no_others() {
+        let counted = |times: &[f64], metric: Metric| {
+            let mut run = measurement(vec![flat_process(0, ITERATIONS, times)]);
+            run.benchmark.metric = metric;
+            let found = RunTimes::from_measurement(&run);
+            (found.fewest_samples(), found.takes_time())
+        };
+        let amount = || Metric::Amount {
+            unit: "pages".to_owned(),
+        };
+        assert_eq!(counted(&[0.0; 4], amount()), (Some(4), false));
+        assert_eq!(counted(&[0.0, 5.0, 5.0, 5.0], amount()), (Some(3), true));
+        assert_eq!(counted(&[0.0; 4], Metric::Time), (None, false));
+    }
+
+    #[test]
+    fn each_statistic_of_a_process_has_a_name_for_people() {
+        let names = [
+            (Location::LowQuantile, "1st percentile"),
+            (Location::SecondFastest, "second-fastest sample"),
+            (Location::Median, "median"),
+        ];
+        for (location, name) in names {
+            assert_eq!(location.to_string(), name);
+        }
+    }
+
+    #[test]
     fn one_disturbed_process_does_not_move_the_typical_time() {
         let typical = |times: &[f64]| {
             let processes = times.iter().map(|ns| ProcessSampling {
@@ -298,5 +326,19 @@ mod tests {
         assert_eq!(typical(&[5.0, 300.0]), Some(5.0));
         assert_eq!(typical(&[300.0, 5.6, 5.5]), Some(5.6));
         assert_eq!(typical(&[5.6, 300.0, 5.5, 5.4]), Some(5.5));
+    }
+
+    #[test]
+    fn a_sample_of_just_the_shortest_length_is_not_too_short() {
+        let sampling = ProcessSampling {
+            iterations: 1_000.0,
+            iteration_ns: 1.0,
+        };
+        // A tenth of a millisecond, or 512 steps of a clock of a microsecond.
+        for (step_ns, shortest) in [(1.0, 100.0), (1_000.0, 512.0)] {
+            assert!(!sampling.is_too_short(shortest, step_ns));
+            assert!(sampling.is_too_short(shortest - 0.01, step_ns));
+        }
+        assert!(!sampling.is_too_short(0.0, 0.0), "without a clock");
     }
 }

@@ -461,4 +461,24 @@ mod tests {
         close(gaps.variance(), 0.2_f64.powi(2) * 1.5);
         close(gaps.lone_floor().gap, 0.2);
     }
+
+    #[test]
+    fn a_gap_as_wide_as_the_drift_between_runs_leaves_the_standard_error_to_that() {
+        let host = HostClass::Shared;
+        let found = |gap: f64| {
+            let side = run(&[0.0, gap]);
+            floors(
+                &side,
+                std::slice::from_ref(&side),
+                std::slice::from_ref(&side),
+                host,
+            )
+        };
+        let drift = host.prior_sd();
+        let (just, wider) = (found(drift), found(1.001 * drift));
+        assert_eq!(just.lone_floor, None);
+        close(just.standard_error, drift * 2.0_f64.sqrt());
+        assert!(wider.lone_floor.is_some());
+        close(wider.standard_error, 1.001 * drift * 2.0_f64.sqrt());
+    }
 }

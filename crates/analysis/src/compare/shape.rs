@@ -511,7 +511,14 @@ mod tests {
         // above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
+<<<<<<< HEAD
         // With two sides, the taller side determines the top.
+=======
+        // A steep line is drawn whole, too, if it is no steeper than that: a twentieth above 200 iterations of 110 ns.
+        let steep = SlopedRamp::drawn_height(&[ramp.with_slope(110.0)]);
+        assert!((steep - 23_100.0).abs() < 1e-6, "{steep}");
+        // With two sides, the taller one determines the top.
+>>>>>>> faultsB
         assert_eq!(
             SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
             reaches
@@ -606,7 +613,8 @@ mod tests {
         let (candidate, base) = (processes(10, 110.0), processes(10, 100.0));
         let found = ChangeShape::from_measurements(&candidate, &base, 7).unwrap();
         assert!(
-            found.density.range.lower > 0.08 && found.density.range.upper < 0.12,
+            (0.08..0.1).contains(&found.density.range.lower)
+                && (0.1..0.12).contains(&found.density.range.upper),
             "{:?}",
             found.density.range
         );
@@ -624,6 +632,37 @@ mod tests {
             ChangeShape::from_measurements(&measurement(vec![]), &base, 7),
             None
         );
+    }
+
+    #[test]
+    fn the_curve_of_changes_is_smoothed_by_a_fifth_of_their_deviation_at_least() {
+        let spread = [-3.0, -1.0, 1.0, 3.0];
+        assert_eq!(bandwidth(&spread), silverman_bandwidth(&spread));
+        // Half of the values are close together, so Silverman's width is small. The squares add up to 8.
+        let comb = [-2.0, -1e-6, -1e-6, 0.0, 1e-6, 1e-6, 2.0];
+        let width = bandwidth(&comb).unwrap();
+        assert!((width - 0.2 * (8.0_f64 / 6.0).sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn changes_that_rounding_alone_spreads_have_no_curve() {
+        // Around the centre at which the width is just a trillionth of it.
+        let around = |centre: f64, apart: f64| [centre - apart, centre, centre + apart];
+        let find = |step: u32| {
+            let apart = 128.0 * f64::from(step);
+            let width = silverman_bandwidth(&around(0.0, apart))?;
+            let values = around(width / 1e-12, apart);
+            let is_exact = mean(&values)? * 1e-12 == width
+                && silverman_bandwidth(&values)? == width
+                && values[1] - values[0] == apart;
+            is_exact.then_some((values, width))
+        };
+        let (values, width) = (8_192..9_192).find_map(find).unwrap();
+        assert_eq!(bandwidth(&values), None);
+        assert_eq!(bandwidth(&values.map(|value| -value)), None);
+        let closer = values.map(|value| value - 0.001 * values[1]);
+        let found = bandwidth(&closer).unwrap();
+        assert!((found / width - 1.0).abs() < 1e-3, "{found}");
     }
 
     #[test]
@@ -645,6 +684,26 @@ mod tests {
         let curve = Curve::estimate(&[5.0; 9], range, 41);
         assert_eq!((curve.peak(), curve.points().count()), (0.0, 0));
         assert_eq!(drawn_range(&[]), None);
+        // A hundredth of the value on each side, and of a thousandth around zero.
+        let close = |values: &[f64], lower: f64, upper: f64| {
+            let range = drawn_range(values).unwrap();
+            let apart = (range.lower - lower).abs().max((range.upper - upper).abs());
+            assert!(apart < 1e-12, "{range:?}");
+        };
+        close(&[5.0; 9], 4.95, 5.05);
+        close(&[0.0; 9], 0.0, 1e-5);
+    }
+
+    #[test]
+    fn the_room_beside_the_samples_is_six_percent_of_them_at_least() {
+        // Most samples are close together, so the curve hardly reaches beyond them.
+        let mut sorted: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i) * 1e-6).collect();
+        sorted.extend([99.0; 20]);
+        sorted.extend([101.0; 20]);
+        sorted.sort_by(f64::total_cmp);
+        let range = drawn_range(&sorted).unwrap();
+        assert!((range.lower - (99.0 - 0.12)).abs() < 1e-9, "{range:?}");
+        assert!((range.upper - (101.0 + 0.12)).abs() < 1e-9, "{range:?}");
     }
 
     #[test]

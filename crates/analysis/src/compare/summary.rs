@@ -725,4 +725,15 @@ mod tests {
             assert!(two.lower.is_finite() && two.upper.is_finite());
         }
     }
+
+    #[test]
+    fn samples_without_iterations_have_no_time() {
+        let mut process = flat_process(0, 1_000, &[4.0, 6.0]);
+        let mut nothing = process.series.flat[0];
+        nothing.iterations = 0;
+        process.series.flat.insert(1, nothing);
+        assert_eq!(times(&process), [4.0, 6.0]);
+        process.series.flat = vec![nothing];
+        assert_eq!(sample_times(&measurement(vec![process])), [[0.0; 0]; 0]);
+    }
 }

@@ -592,6 +592,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_no_samples_gives_no_value() {
+        let nothing = run_point(&measurement(vec![]));
+        assert_eq!((nothing.processes, nothing.samples), (0, 0));
+        assert_eq!((nothing.low_quantile, nothing.median), (None, None));
+        let mut removed = measurement(vec![]);
+        removed.expired = Some(nothing);
+        let series = RunSeries::from_runs(&[Some(&removed)]);
+        assert_eq!((series.location, series.values), (None, vec![None]));
+    }
+
+    #[test]
     fn of_few_samples_the_median_is_taken_and_of_none_nothing() {
         let run = floors(&[100.0; 3], 10);
         assert_eq!(

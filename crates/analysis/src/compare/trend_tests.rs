@@ -240,3 +240,41 @@ fn steps_that_are_known_exactly_may_follow_each_other_at_once() {
         }
     }
 }
+
+#[test]
+fn a_value_at_an_end_of_the_range_is_within_it() {
+    let rules = TrendRules {
+        noise_threshold: 0.0,
+        ..RULES
+    };
+    let constant = TrendPoint {
+        value: 0.0,
+        accepted: false,
+        is_placed: false,
+        shown: None,
+    };
+    // Values that are all alike have a band without width.
+    let newest = |value: f64| {
+        let mut points = vec![constant; 12];
+        points[11].value = value;
+        let found = Trend::from_points(&points, &rules, "b");
+        let band = found.band.expect("a band");
+        assert_eq!((band.lower, band.upper, band.runs), (1.0, 1.0, 11));
+        found.newest
+    };
+    assert_eq!(newest(0.0), Position::Within);
+    assert_eq!(newest(1e-9), Position::AboveOnce);
+    assert_eq!(newest(-1e-9), Position::BelowOnce);
+}
+
+#[test]
+fn the_error_of_a_step_is_that_of_both_levels_by_their_numbers_of_runs() {
+    let course = course(&points(&[(15, 1.0), (10, 1.1)]));
+    assert_eq!(firsts(&course), [0, 15]);
+    let change = course.levels[1].step.unwrap().change;
+    let t = student_t::upper_quantile(0.025, 23.0).unwrap();
+    let half = t * course.run_sd.unwrap() * (1.0_f64 / 15.0 + 1.0 / 10.0).sqrt();
+    let middle = change.estimate.ln_1p();
+    assert!((middle - change.lower.ln_1p() - half).abs() < 1e-12);
+    assert!((change.upper.ln_1p() - middle - half).abs() < 1e-12);
+}

@@ -277,6 +277,17 @@ fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
 }
 
 #[test]
+fn only_where_both_sides_are_constant_there_is_no_variance() {
+    let has_none = |base: &[f64], candidate: &[f64]| {
+        let found = compared(base, candidate, by(Test::Welch));
+        found.notes.contains(&Note::NoVariance)
+    };
+    let (constant, other) = ([100.0; 5], [110.0; 5]);
+    assert!(has_none(&constant, &other));
+    assert!(!has_none(&constant, &SLOWER) && !has_none(&SLOWER, &constant));
+}
+
+#[test]
 fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     let rules = rules(by(Test::Kruskal), Thresholds::default());
     let (base, alike, slower) = (processes(&BASE), processes(&BASE), processes(&SLOWER));
@@ -309,6 +320,23 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     assert_eq!(ps(&closed), [1.0, 1.0]);
     // A run with too few observations is left out. The other run alone is not a group.
     assert_eq!(across(&[&slower, &processes(&BASE[..4])]), None);
+    // The reference may have more observations than the fewest, but no fewer.
+    let of_reference = |values: &[f64]| {
+        let base = processes(values);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let questions = [&alike, &slower].map(|candidate| Question {
+            candidate,
+            reference: &reference,
+            noise_threshold: 0.02,
+        });
+        compare_across_runs(&questions, &rules).is_some()
+    };
+    assert!(of_reference(&[&BASE[..], &[100.2]].concat()));
+    assert!(!of_reference(&BASE[..4]));
 }
 
 #[test]

@@ -397,6 +397,18 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_stays_and_one_without_a_level_do_not_move() {
+        let component = component(&[(0, 1, 0.0), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.1)]);
+        let search = Search::new(&component, &RULES);
+        let first = [false, true, false, false, false];
+        let mut begins = first;
+        let moved = search.move_places(&mut begins, &first, &[1]);
+        assert_eq!((moved, begins), (Some(false), first));
+        let moved = search.move_places(&mut begins, &[false; 5], &[2]);
+        assert_eq!((moved, begins), (Some(false), first));
+    }
+
+    #[test]
     fn a_called_change_keeps_the_one_step_that_lies_between_its_places() {
         let chain = [(0, 1, 0.0), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.1)];
         let called_steps = |earlier: usize, later: usize| {
@@ -449,6 +461,24 @@ mod tests {
     }
 
     #[test]
+    fn just_a_billionth_of_the_information_is_neither_a_step_nor_a_trend() {
+        // Place 1 has an edge of this weight to the next level, whose value has a variance that leaves so much of the weight.
+        let found = |left: f64| {
+            let mut component = component(&[(0, 2, 0.1), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.0)]);
+            let weight = 3e9;
+            component.edges[1].weight = weight;
+            let search = Search::new(&component, &RULES);
+            let (groups, mut fit) = search.fit(&[false, false, true, false, false]).unwrap();
+            let variance = (weight - left) / (weight * weight);
+            fit.covariance = vec![vec![0.0; 2], vec![0.0, variance]];
+            let is_step = !search.candidates(&groups, &fit, 0..2).is_empty();
+            (is_step, search.score_trend(&groups, &fit, 0).is_some())
+        };
+        assert_eq!(found(3.0), (false, false));
+        assert_eq!(found(3.00001), (true, true));
+    }
+
+    #[test]
     fn a_new_level_moves_with_the_levels_before_and_after_it() {
         let begins = [false, true, false, true, false, true, true];
         assert_eq!(neighboring_starts(&begins, 3), [1, 3, 5]);
@@ -498,6 +528,19 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_finds_larger_errors_than_claimed_is_repeated_with_them() {
+        // The weighted square of the step is 30.0 (see the test above). With three degrees of freedom, squares of 12 mean errors of twice the size.
+        let steps = [(0, 1, 0.0), (1, 2, 0.0548), (2, 3, 0.0), (3, 4, 0.0)];
+        let begins = |squares: f64| {
+            let mut component = component(&steps);
+            component.squares = squares;
+            Search::new(&component, &RULES).solve().unwrap().begins
+        };
+        assert_eq!(begins(0.0), [false, false, true, false, false]);
+        assert_eq!(begins(12.0), [false; 5]);
+    }
+
+    #[test]
     fn the_trend_of_a_level_is_told_from_the_step_after_it() {
         // Places 0 to 2 are one level with two steps of 2 %: a trend of 4 %. The step to the next level absorbs what the trend adds to it, so the
         // squares fall by those of both edges: 2 (2 % / 1 %)^2.
@@ -510,6 +553,29 @@ mod tests {
         // The next level has no trend.
         let (gain, trend) = search.score_trend(&groups, &fit, 1).unwrap();
         assert!(gain.abs() < 1e-9 && trend.abs() < 1e-12, "{gain} {trend}");
+    }
+
+    #[test]
+    fn the_score_of_a_trend_is_what_a_fit_with_it_gains() {
+        // Edges between the levels begin and end in the midst of them, too.
+        let component = component(&[
+            (0, 1, 0.02),
+            (1, 2, 0.03),
+            (1, 3, 0.1),
+            (2, 4, 0.13),
+            (0, 4, 0.2),
+            (3, 4, 0.01),
+        ]);
+        let search = Search::new(&component, &RULES);
+        let (mut groups, mut fit) = search.fit(&[false, false, false, true, false]).unwrap();
+        for level in [0, 1] {
+            let (gain, trend) = search.score_trend(&groups, &fit, level).unwrap();
+            groups.with_trend.push(level);
+            let with_trend = groups.fit(&component).unwrap();
+            assert!((gain - (fit.squares - with_trend.squares)).abs() < 1e-8);
+            assert!((trend - with_trend.values.last().unwrap()).abs() < 1e-9);
+            fit = with_trend;
+        }
     }
 
     #[test]

@@ -667,3 +667,18 @@ fn a_class_has_no_share_in_a_disagreement_about_a_step_before_its_first_place() 
     close(steps[0], 0.1);
     close(steps[1], 0.02);
 }
+
+#[test]
+fn a_step_that_one_class_alone_shows_is_a_disagreement() {
+    // Class 2 has such small errors that any two classes together have no step, and classes 0 and 1 have opposite ones.
+    let of = |class, step, error| Edge {
+        class,
+        ..edge(0, 1, step, error)
+    };
+    let edges = [of(0, 0.1, 2e-3), of(1, -0.1, 2e-3), of(2, 0.0, 1e-4)];
+    let placement = LevelEstimate::solve(&network(2, &edges), 0, &RULES);
+    let disagreement = placement.disagreement.unwrap();
+    assert_eq!(disagreement.place, Some(1));
+    let classes = disagreement.changes.iter().map(|found| found.class);
+    assert_eq!(classes.collect::<Vec<_>>(), [0, 1, 2]);
+}

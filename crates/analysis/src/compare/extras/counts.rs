@@ -730,4 +730,152 @@ mod tests {
         assert_eq!(summary(&[400]), Some((100.0, false, 1)));
         assert_eq!(summary(&[]), None);
     }
+
+    #[test]
+    fn allocations_have_changed_if_any_of_their_numbers_has() {
+        let verdicts = [
+            Verdict::Regressed,
+            Verdict::Improved,
+            Verdict::Unchanged,
+            Verdict::Inconclusive,
+        ];
+        let changed = verdicts.map(|verdict| {
+            let change = |verdict| CountChange {
+                base: 1.0,
+                candidate: 2.0,
+                exact: false,
+                p_value: None,
+                verdict,
+            };
+            let still = change(Verdict::Unchanged);
+            let found = [0, 1, 2].map(|at| {
+                let mut numbers = [still; 3];
+                numbers[at] = change(verdict);
+                let [count, bytes, peak_bytes] = numbers;
+                let found = AllocationComparison {
+                    count,
+                    bytes,
+                    peak_bytes,
+                };
+                let names = ["allocations", "bytes", "peak bytes"];
+                assert!(
+                    found
+                        .with_names()
+                        .into_iter()
+                        .eq(names.into_iter().zip(numbers))
+                );
+                found.has_changed()
+            });
+            assert!(found == [found[0]; 3]);
+            found[0]
+        });
+        assert_eq!(changed, [true, true, false, false]);
+    }
+
+    #[test]
+    fn processes_within_the_threshold_of_all_others_are_unchanged() {
+        let rules = ExtrasPolicy {
+            noise_threshold: 0.125,
+            ..RULES
+        };
+        let verdict = |base: &[f64], candidate: &[f64]| {
+            let unsure: TwoSidedP = |_, _| Some(0.5);
+            let found = CountChange::from_process_means(base, candidate, false, unsure, &rules);
+            found.expect("counts").verdict
+        };
+        // From 7 to 9 of 8.
+        assert_eq!(verdict(&[8.0], &[7.0, 9.0]), Verdict::Unchanged);
+        assert_eq!(
+            verdict(&[8.0], &[8.0, 9.0_f64.next_up()]),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            verdict(&[8.0], &[7.0_f64.next_down(), 8.0]),
+            Verdict::Inconclusive
+        );
+        // The lowest process of the base limits the highest of the candidate, and the highest the lowest.
+        assert_eq!(verdict(&[8.0, 8.25], &[7.25, 9.0]), Verdict::Unchanged);
+        assert_eq!(verdict(&[7.75, 8.0], &[9.0]), Verdict::Inconclusive);
+        assert_eq!(verdict(&[8.0, 8.25], &[7.0]), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn instructions_that_differ_by_just_the_threshold_are_unchanged_only_if_exact() {
+        let verdict = |base: &[u64], candidate: &[u64], noise_threshold| {
+            let rules = ExtrasPolicy {
+                noise_threshold,
+                ..RULES
+            };
+            let found = InstructionComparison::compare(&[&run(base)], &run(candidate), &rules);
+            found.expect("both counted").change.verdict
+        };
+        assert_eq!(verdict(&[800; 2], &[900; 2], 0.125), Verdict::Unchanged);
+        assert_eq!(verdict(&[800; 2], &[900; 2], 0.124), Verdict::Regressed);
+        // Equal means of processes that are far apart.
+        assert_eq!(
+            verdict(&[400, 1_200], &[400, 1_200], 0.125),
+            Verdict::Inconclusive
+        );
+    }
+
+    #[test]
+    fn the_instructions_of_a_function_are_averaged_over_processes() {
+        let process = |iterations: u64, count: u64| InstructionCount {
+            iterations,
+            instructions: count,
+            functions: vec![FunctionCount {
+                name: "scan".to_owned(),
+                count,
+            }],
+        };
+        let mut base = run(&[]);
+        base.counts.instructions = vec![process(4, 400), process(2, 600)];
+        let mut candidate = run(&[]);
+        candidate.counts.instructions = vec![process(5, 5_000)];
+        let costs = |base: &Measurement, candidate: &Measurement| {
+            let found = InstructionComparison::compare(&[base], candidate, &RULES);
+            let functions = found.expect("both counted").functions.into_iter();
+            let costs = functions.map(|one| (one.cost.base, one.cost.candidate));
+            costs.collect::<Vec<_>>()
+        };
+        assert_eq!(costs(&base, &candidate), [(200.0, 1_000.0)]);
+        assert_eq!(costs(&base, &base), [], "nothing differs");
+    }
+
+    #[test]
+    fn three_errors_are_beyond_chance_whatever_the_unit() {
+        // Shares of about a half have errors of .707 %, and their difference one of 1 %.
+        let of = |scan: u64| sampled_run(5000, &[("scan", scan), ("hash", 5000 - scan)]);
+        for scale in [1e-3, 10.0, 1e6] {
+            let ns = BySide {
+                base: scale,
+                candidate: scale,
+            };
+            let named = |scan: u64| {
+                let found = SampledTime::compare(&[&of(2500)], &of(scan), ns);
+                found.expect("sampled").functions.len()
+            };
+            assert_eq!((named(2640), named(2660)), (0, 2), "{scale}");
+        }
+    }
+
+    #[test]
+    fn a_function_is_named_from_a_tenth_of_the_largest_difference_on_and_no_more_than_five_are() {
+        let named = |differences: &[f64]| -> Vec<f64> {
+            let cost = |difference: &f64| FunctionCost {
+                name: "f".to_owned(),
+                cost: BySide {
+                    base: 1_000.0,
+                    candidate: 1_000.0 + difference,
+                },
+                standard_error: None,
+            };
+            let kept = keep_most_different(differences.iter().map(cost).collect());
+            kept.iter().map(FunctionCost::difference).collect()
+        };
+        assert_eq!(named(&[9.5, 10.0, -100.0, -10.0]), [-100.0, 10.0, -10.0]);
+        assert_eq!(named(&[0.0, 0.0]), [0.0; 0]);
+        let six = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        assert_eq!(named(&six), [6.0, 5.0, 4.0, 3.0, 2.0]);
+    }
 }

@@ -581,6 +581,18 @@ fn samples_are_counted_if_no_operations_were_timed_one_by_one() {
 }
 
 #[test]
+fn the_intervals_of_a_single_process_are_points_and_those_of_two_are_not() {
+    let degenerate = |scales: &[f64]| {
+        let found = ProcessStatistics::from_measurement(&timed(scales), 0.95, 7);
+        let found = found.expect("operations");
+        let interval = found.mean_ns.interval.expect("an interval");
+        (found.ci_degenerate, interval.lower == interval.upper)
+    };
+    assert_eq!(degenerate(&[1.0]), (true, true));
+    assert_eq!(degenerate(&[1.0, 1.2]), (false, false));
+}
+
+#[test]
 fn the_rounding_of_latencies_is_that_of_the_coarsest_histogram() {
     let with_digits = |digits| {
         let precision = HdrPrecision::from_digits(digits).expect("digits");
@@ -865,4 +877,40 @@ fn percentiles_of_processes_are_by_nearest_rank_of_operations_or_of_samples() {
         ];
         assert_eq!(means, expected, "{:?}", found.observations);
     }
+}
+
+#[test]
+fn a_side_whose_operations_all_failed_is_not_compared() {
+    let failed = || Latencies {
+        errors: 3,
+        ..latencies([])
+    };
+    let failed = processes([(vec![], Some(failed())), (vec![], Some(failed()))].into_iter());
+    let good = timed(&[1.0, 1.1]);
+    for pairing in [ProcessPairing::Independent, ProcessPairing::ByRound] {
+        let compare = |base, candidate| {
+            LatencyComparison::compare(&[base], candidate, pairing, &RULES).is_some()
+        };
+        assert!(compare(&good, &good));
+        assert!(!compare(&failed, &good) && !compare(&good, &failed));
+    }
+}
+
+#[test]
+fn percentiles_are_resampled_from_eight_processes_on() {
+    let scales = [1.0, 1.03, 0.98, 1.01, 0.97, 1.02, 0.99, 1.04];
+    let depends_on_the_seed = |count: usize, pairing| {
+        let (base, candidate) = (timed(&scales[..count]), timed(&scales[8 - count..]));
+        let change = |seed| {
+            let rules = ExtrasPolicy { seed, ..RULES };
+            let found = LatencyComparison::compare(&[&base], &candidate, pairing, &rules);
+            found.unwrap().percentile(0.5).unwrap().change
+        };
+        change(7) != change(8)
+    };
+    // The processes of the two sides pair up in other rounds.
+    for pairing in [ProcessPairing::Independent, ProcessPairing::ByRound] {
+        assert!(!depends_on_the_seed(7, pairing));
+    }
+    assert!(depends_on_the_seed(8, ProcessPairing::Independent));
 }

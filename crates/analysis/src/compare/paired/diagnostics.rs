@@ -249,6 +249,7 @@ fn note_modes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::paired::plan::PairedMethod;
     use crate::model::Nanos;
 
     /// Creates a round of one quad with a position effect of sqrt(2^`power`): a sample takes that many times as long in the second position of its
@@ -344,5 +345,153 @@ mod tests {
         with_others.extend([(0, 9_000_000); 4]);
         assert_eq!(iteration_of(&with_others), Some(2_000_000.0));
         assert_eq!(iteration_of(&[(0, 9_000_000)]), None);
+    }
+
+    fn usable(rounds: impl IntoIterator<Item = (Vec<f64>, Vec<f64>)>) -> UsableRounds {
+        let rounds = rounds.into_iter();
+        UsableRounds {
+            rounds: rounds
+                .map(|(base, candidate)| PairedSamples { base, candidate })
+                .collect(),
+            left_out: 0,
+            too_short: None,
+        }
+    }
+
+    #[test]
+    fn processes_that_differ_by_just_the_threshold_are_not_named() {
+        // Two equal differences a round, so samples explain nothing. The median distance of the rounds from their median is an eighth.
+        let with = |rounds: &[i32]| {
+            usable(rounds.iter().map(|at| {
+                let difference = f64::from(*at) / 8.0;
+                (vec![0.0; 8], vec![difference; 8])
+            }))
+        };
+        let rounds = with(&[-2, -1, 0, 1, 2]);
+        let of_rounds = perfcheck_stats::MAD_TO_SD / 8.0;
+        let by = (of_rounds * of_rounds / 2.0).sqrt();
+        let threshold = by * std::f64::consts::SQRT_2;
+        assert!((threshold / of_rounds - 1.0).abs() < 1e-15);
+        assert_eq!(note_variance_source(&rounds, threshold), None);
+        assert_eq!(
+            note_variance_source(&rounds, threshold.next_down()),
+            Some(Note::ProcessesDiffer { by })
+        );
+        assert_eq!(
+            note_variance_source(&with(&[-2, -1, 1, 2]), 0.0),
+            None,
+            "four rounds tell nothing"
+        );
+    }
+
+    #[test]
+    fn samples_that_differ_by_just_the_threshold_are_not_named() {
+        // All rounds have the median 0, and half of the steps are one up, the others one down.
+        let differences = [[0.0; 4], [1.0; 4], [0.0; 4]].concat();
+        let rounds = usable(vec![(vec![0.0; 12], differences); 5]);
+        let by = perfcheck_stats::MAD_TO_SD / std::f64::consts::SQRT_2;
+        assert_eq!(note_variance_source(&rounds, by), None);
+        assert_eq!(
+            note_variance_source(&rounds, by.next_down()),
+            Some(Note::SamplesDiffer { by })
+        );
+    }
+
+    /// Returns the named correlation of rounds whose fastest samples differ so much.
+    fn correlation(differences: impl IntoIterator<Item = i32>) -> Option<f64> {
+        // The speed of the host, which both sides share, goes up and down.
+        let round = |(at, difference): (i32, i32)| {
+            let fastest = 100.0 * f64::from(1 + at % 3);
+            let candidate = fastest + f64::from(difference);
+            (vec![999.0, fastest], vec![candidate, 999.0])
+        };
+        let rounds = (0..).zip(differences).map(round);
+        match note_autocorrelation(&usable(rounds))? {
+            Note::RoundsDependOnTheirNeighbours { correlation } => Some(correlation),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn the_round_at_the_median_counts_as_one_below_it() {
+        // Of the 24 pairs of neighbors among 25 rounds, one is on both sides of the median.
+        let below_first = [12].into_iter().chain(0..12).chain(13..25);
+        assert_eq!(correlation(below_first), Some(22.0 / 24.0));
+        // The round at the median comes before those above it, and those below it come last.
+        let above_first = [12].into_iter().chain(13..25).chain(0..12);
+        assert_eq!(correlation(above_first), Some(20.0 / 24.0));
+    }
+
+    #[test]
+    fn rounds_depend_on_their_neighbors_beyond_three_standard_errors() {
+        // The error is the reciprocal of the square root of the number of rounds. Rounds that are all alike have a correlation of 1.
+        assert_eq!(correlation([0; 9]), None);
+        assert_eq!(correlation([0; 10]), Some(1.0));
+    }
+
+    /// Returns the distance of the modes of a side whose rounds have these fastest samples, and the share of the fast ones.
+    fn modes(floors: &[f64]) -> Option<(f64, f64)> {
+        let rounds = usable(floors.iter().map(|floor| (vec![9.0, *floor], vec![])));
+        match note_modes(Side::Base, &rounds, |round| &round.base)? {
+            Note::SeveralModes {
+                side: Side::Base,
+                apart,
+                share,
+            } => Some((apart, share)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn each_of_two_modes_has_a_fifth_of_the_rounds() {
+        for fast in 1..10 {
+            let floors: Vec<f64> = (0..10).map(|at| f64::from(u8::from(at >= fast))).collect();
+            let expected = (1.0_f64.exp_m1(), f64::from(fast) / 10.0);
+            let found = modes(&floors);
+            assert_eq!(found, (2..=8).contains(&fast).then_some(expected), "{fast}");
+        }
+    }
+
+    #[test]
+    fn modes_are_further_apart_than_three_percent_and_than_twice_the_closer_of_them() {
+        let of = |fast: [f64; 3], slow: [f64; 3]| modes(&[fast, slow].concat()).is_some();
+        let gap = |gap: f64| of([0.0; 3], [gap; 3]);
+        assert!(!gap(MODE_GAP) && gap(MODE_GAP.next_up()));
+        // One mode spans an eighth, and the other one as much or more.
+        let (wide, wider) = ([0.0, 0.125, 0.125], [0.0, 0.0625, 0.1875]);
+        for [fast, slow] in [[wide; 2], [wide, wider], [wider, wide]] {
+            let after = |gap: f64| of(fast, slow.map(|x| fast[2] + gap + x));
+            assert!(!after(0.25) && after(0.25 + 1e-9), "{fast:?} {slow:?}");
+        }
+    }
+
+    #[test]
+    fn halves_that_both_show_the_verdict_beyond_the_threshold_have_not_drifted() {
+        let halves = |first: f64, second: f64| {
+            let differences = [[first; 5], [second; 5]].concat();
+            usable(differences.iter().map(|x| (vec![0.0; 8], vec![*x; 8])))
+        };
+        // The error is that of the resolution alone.
+        let speed = SpeedTest::test(&halves(0.0, 0.0), 0.125, 0.01, &PairedMethod::default(), 1);
+        let speed = speed.expect("ten rounds");
+        let drifts = |first: f64, second: f64, verdict| {
+            let found = note_drift(&halves(first, second), &speed, 0.125, verdict);
+            assert!(found.is_none() || found == Some(Note::ChangeDrifts));
+            found.is_some()
+        };
+        let beyond = 0.125_f64.next_up();
+        for (sign, verdict, opposite) in [
+            (1.0, Verdict::Regressed, Verdict::Improved),
+            (-1.0, Verdict::Improved, Verdict::Regressed),
+        ] {
+            assert!(drifts(sign * 0.125, sign * 0.5, verdict));
+            assert!(drifts(sign * 0.5, sign * 0.125, verdict));
+            assert!(!drifts(sign * beyond, sign * 0.5, verdict));
+            assert!(!drifts(sign * 0.5, sign * beyond, verdict));
+            for other in [opposite, Verdict::Unchanged, Verdict::Inconclusive] {
+                assert!(drifts(sign * beyond, sign * 0.5, other));
+            }
+            assert!(!drifts(sign * 0.25, sign * 0.375, Verdict::Inconclusive));
+        }
     }
 }

@@ -225,3 +225,75 @@ impl Look {
 
 /// A larger number of rounds is no useful advice.
 const MOST_ROUNDS_NAMED: f64 = 1000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample};
+    use std::collections::BTreeMap;
+
+    fn plan() -> Plan {
+        Plan {
+            looks: vec![10],
+            significance_level: 0.01,
+            planned: 1,
+            confidence_level: 0.95,
+            resamples: 100,
+            seed: 3,
+            seeds: BTreeMap::new(),
+            noise: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the last look at ten rounds in which all samples of a side are alike; those of the base take 100 ns per iteration.
+    fn last_look(candidate_ns: u64) -> Look {
+        let side = |ns: u64| vec![Sample::from((10_000, Nanos(10_000 * ns))); 8];
+        let round = Round {
+            base: side(100),
+            candidate: side(candidate_ns),
+            led: Vec::new(),
+            layout: None,
+        };
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "b".into(),
+        };
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &vec![round; 10],
+            noise_threshold: 0.01,
+        };
+        let look = Look::find_deciding(&series, &plan(), &PairedMethod::default());
+        assert!(look.is_last && look.disturbed.is_none());
+        look
+    }
+
+    #[test]
+    fn a_change_is_hopeless_only_if_the_estimate_does_not_reach_what_is_called() {
+        // A host that is too noisy shows no absence of a change, and an estimate below its lower bound has no margin.
+        let mut look = last_look(110);
+        look.is_too_noisy = true;
+        let mut speed = look.speed.clone().expect("ten rounds");
+        speed.difference = 0.0625;
+        assert_eq!(speed.margin(plan().floor_level()), 0.0);
+        for (threshold, is_hopeless) in [(0.0625, false), (0.0625_f64.next_up(), true)] {
+            look.threshold = threshold;
+            assert_eq!(look.is_hopeless(&speed, &plan()), is_hopeless);
+        }
+    }
+
+    #[test]
+    fn the_absence_of_a_change_is_hopeless_only_if_the_margin_exceeds_the_threshold() {
+        let mut look = last_look(100);
+        let mut speed = look.speed.clone().expect("ten rounds");
+        speed.standard_error = 0.0;
+        let margin = speed.margin(plan().floor_level());
+        assert!(speed.difference == 0.0 && margin > 0.0);
+        for (threshold, is_hopeless) in [(margin, false), (margin.next_down(), true)] {
+            look.threshold = threshold;
+            assert_eq!(look.is_hopeless(&speed, &plan()), is_hopeless);
+        }
+    }
+}

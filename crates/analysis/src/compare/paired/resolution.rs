@@ -163,19 +163,91 @@ mod tests {
 
     #[test]
     fn the_test_of_ranks_has_the_half_of_the_level_that_floors_leave() {
-        let host = HostResolution {
-            rounds: 60,
-            difference: Estimate::unbounded(0.0),
-            floor: 1e9,
-            ranks: 0.01,
-            least_error: 0.0,
-        };
+        let host = host(1e9, 0.01, 0.0);
         // scipy.stats.norm: isf(0.005) = 2.575829303548901, isf(0.1) = 1.281551565544600; times 0.01 over the square root of 100 rounds.
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
         let reach = host.detectable_excess(100, 0.01, 0.9);
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
         // If the signs of five rounds all agree, p is 1 / 32, which is above the level.
         assert!(host.detectable_excess(5, 0.01, 0.9) > 1e6);
+    }
+
+    fn host(floor: f64, ranks: f64, least_error: f64) -> HostResolution {
+        HostResolution {
+            rounds: 60,
+            difference: Estimate::unbounded(0.0),
+            floor,
+            ranks,
+            least_error,
+        }
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn the_test_of_floors_has_the_half_of_the_level_and_the_power_by_students_t() {
+        // Half of a level of 5 %, and a power of 95 %: stats.t.isf(.025, df) and stats.t.isf(.05, df) of 8 and of 15 degrees of freedom.
+        let reach = |host: HostResolution, rounds| host.detectable_excess(rounds, 0.05, 0.95);
+        let of_8 = 2.306_004_135_204_166 + 1.859_548_037_530_89;
+        let of_15 = 2.131_449_545_559_774_4 + 1.753_050_355_692_572;
+        near(reach(host(0.03, 1e9, 0.0), 9), of_8 * 0.01);
+        near(reach(host(0.03, 1e9, 0.0), 16), of_15 * 0.03 / 4.0);
+        // No more degrees of freedom than these are assumed.
+        near(reach(host(0.03, 1e9, 0.0), 100), of_15 * 0.003);
+        near(reach(host(0.03, 1e9, 0.004), 100), of_15 * 0.004);
+    }
+
+    #[test]
+    fn what_cannot_be_distinguished_adds_to_what_the_ranks_find() {
+        // The same as above without a resolution.
+        let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
+        let reach = |least_error| host(1e9, 0.01, least_error).detectable_excess(100, 0.01, 0.9);
+        near(reach(1e-3), expected + 1e-3);
+    }
+
+    #[test]
+    fn ranks_find_something_from_the_level_on_that_all_signs_reach() {
+        // Half of a level of 1/16 is the p of five rounds whose signs all agree.
+        let reach = |level| host(1e9, 0.01, 0.0).detectable_excess(5, level, 0.9);
+        assert!(reach(0.0625) < 1.0);
+        assert!(reach(0.0625_f64.next_down()) > 1e6);
+    }
+
+    #[test]
+    fn looks_spend_the_level_by_the_squares_of_their_numbers() {
+        let found = levels_of_looks(30, 0.0125);
+        // 80 % of the level is that of speed: a ninth of it at the first look, and four ninths up to the second one.
+        let expected = [(10, 0.01 / 9.0), (20, 0.03 / 9.0), (30, 0.05 / 9.0)];
+        assert_eq!(found.len(), expected.len());
+        for ((rounds, level), (at, of_level)) in found.into_iter().zip(expected) {
+            assert_eq!(rounds, at);
+            near(level, of_level);
+        }
+    }
+
+    #[test]
+    fn a_change_is_found_at_the_first_look_that_reaches_it() {
+        let host = host(0.1, 0.1, 1e-4);
+        let demand = PowerTarget {
+            noise_threshold: 0.02,
+            significance_level: 0.01,
+            power: 0.9,
+        };
+        let looks = levels_of_looks(200, 0.01);
+        let reach = |(rounds, level): (u32, f64)| host.detectable_excess(rounds, level, 0.9);
+        let just = |at: usize| (demand.noise_threshold.ln_1p() + reach(looks[at])).exp_m1();
+        for (at, (rounds, _)) in looks.iter().enumerate().skip(1) {
+            let found = |change| host.rounds_needed(change, &demand);
+            let (rounds, at_most) = (*rounds, 200);
+            let expected = Some(RoundsNeeded { rounds, at_most });
+            assert_eq!(found(just(at) * (1.0 + 1e-9)), expected);
+            assert_ne!(found(just(at) * (1.0 - 1e-9)), expected);
+        }
+        near(host.smallest_change(200, &demand).unwrap(), just(5));
+        assert_eq!(host.smallest_change(1, &demand), None);
     }
 
     #[test]

@@ -340,3 +340,19 @@ fn samples_stand_for_processes_if_a_side_has_only_one_of_these() {
         assert_eq!(found, is_noted, "{candidate} {base}");
     }
 }
+
+#[test]
+fn three_processes_are_not_few() {
+    let few = |base: usize, candidate: usize| {
+        let of = |count: usize| floors(&[100.0, 100.1, 100.2][..count], 120);
+        let found = dedicated(&of(candidate), &of(base));
+        let notes = found.notes.into_iter().filter_map(|note| match note {
+            Note::FewProcesses { side, processes } => Some((side, processes)),
+            _ => None,
+        });
+        notes.collect::<Vec<_>>()
+    };
+    assert_eq!(few(3, 3), []);
+    assert_eq!(few(2, 3), [(Side::Base, 2)]);
+    assert_eq!(few(3, 2), [(Side::Candidate, 2)]);
+}

@@ -101,6 +101,10 @@ fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not
 /// Returns the change of the control workload if it is reported as a change of the host. The workload took 100,000 ns before the base and `pass`
 /// before the candidate, which is a suspect that changed by `change`.
 fn moved_beside_a_suspect(pass: u64, change: f64) -> Option<f64> {
+    moved_beside(Verdict::Suspect, 0.0, pass, change)
+}
+
+fn moved_beside(verdict: Verdict, noise_threshold: f64, pass: u64, change: f64) -> Option<f64> {
     let (base, candidate) = (run(100.0, 100_000), run(104.0, pass));
     let reference = Reference {
         averaged: vec![&base],
@@ -113,7 +117,8 @@ fn moved_beside_a_suspect(pass: u64, change: f64) -> Option<f64> {
         noise_threshold: 0.0,
     };
     let mut found = compared(&base, &candidate);
-    found.verdict = Verdict::Suspect;
+    found.verdict = verdict;
+    found.noise_threshold = noise_threshold;
     found.change = Some(Estimate::unbounded(change));
     match host_moved(&question, &found) {
         Some(Note::Host(HostNote::HostMoved { change })) => Some(change),
@@ -217,6 +222,7 @@ fn n_x20_processes_whose_halves_are_ten_percent_apart_are_counted_and_noted_wher
         })
     };
     assert_eq!(noted(&[0.0, 0.0, 0.0, 15.0]), None);
+    assert_eq!(noted(&[0.0, 0.0, 15.0]), None);
     assert_eq!(
         noted(&[0.0, 0.0, 12.0, 15.0]),
         Some((Side::Candidate, 2, 4))
@@ -316,4 +322,43 @@ fn a_side_without_processes_neither_drifts_nor_is_interrupted() {
         disturbance_notes(&question, &found, &Thresholds::default()),
         []
     );
+}
+
+#[test]
+fn an_open_change_is_explained_only_if_it_exceeds_the_noise_threshold() {
+    let explained = |verdict, change| moved_beside(verdict, 0.02, 106_000, change).is_some();
+    for (change, is_explained) in [(0.02, false), (0.02_f64.next_up(), true)] {
+        assert_eq!(explained(Verdict::Inconclusive, change), is_explained);
+        assert!(explained(Verdict::Regressed, change));
+        assert!(!explained(Verdict::Unchanged, change));
+    }
+    let open = |change| moved_beside(Verdict::Inconclusive, 0.02, 94_000, change).is_some();
+    assert!(!open(-0.02) && open(-0.02_f64.next_up()));
+}
+
+#[test]
+fn twenty_interruptions_are_no_accident() {
+    let share = |switches: u64| {
+        let mut run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 4])]);
+        let usage = ProcessUsage {
+            involuntary_switches: switches,
+            ..conduct(0, 0)
+        };
+        run.processes[0].conduct = Some(usage);
+        interrupted_share(&run)
+    };
+    // Samples of a millisecond in a second.
+    assert_eq!((share(19), share(20)), (Some(0.0), Some(0.02)));
+}
+
+#[test]
+fn a_control_workload_that_took_no_time_and_a_clock_without_steps_are_unknown() {
+    let mut run = measurement(vec![flat_process(0, ITERATIONS, &[100.0; 4])]);
+    run.processes[0].conduct = Some(conduct(0, 0));
+    let found = HostControls::from_measurements([&run].into_iter());
+    assert_eq!((found.control_ns, found.clock_step), (None, Some(Nanos(1))));
+    run.processes[0].conduct = Some(conduct(70_000, 0));
+    run.processes[0].quantum = Nanos(0);
+    let found = HostControls::from_measurements([&run].into_iter());
+    assert_eq!((found.control_ns, found.clock_step), (Some(70_000.0), None));
 }

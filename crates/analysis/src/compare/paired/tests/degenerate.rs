@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::compare::Decision;
-use crate::compare::paired::series::PairedSamples;
-use crate::compare::paired::speed_test::differences_of_round;
+use crate::compare::paired::series::{PairedSamples, UsableRounds};
+use crate::compare::paired::speed_test::{FloorTest, RankTest, SpeedTest, differences_of_round};
 
 #[test]
 fn without_rounds_or_samples_of_the_candidate_it_has_failed_and_without_those_of_the_reference_nothing_is_known()
@@ -634,4 +634,85 @@ fn with_a_lone_floor_slow_paths_are_not_called() {
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive, "{comparison:?}");
     assert!(has(&comparison, Note::withholds_changes));
+}
+
+#[test]
+fn a_method_may_inflate_the_error_of_the_floors() {
+    let mut noise = Noise::new(13);
+    let rounds = rounds_of(10, |_, _, _| 100.0 * (0.05 * noise.normal()).exp());
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Time,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let usable = UsableRounds::select(&series, rounds.len());
+    let error = |inflation| {
+        let method = PairedMethod {
+            inflation,
+            ..PairedMethod::default()
+        };
+        let found = FloorTest::test(&usable, 0.01, &method, 5).expect("ten rounds");
+        found.standard_error
+    };
+    assert_eq!(error(2.0), 2.0 * error(1.0));
+}
+
+#[test]
+fn a_round_without_samples_of_a_side_does_not_count_in_the_description() {
+    let rounds = quiet(11, 1.05);
+    let described = |side: Option<Side>| {
+        let mut rounds = rounds.clone();
+        match side {
+            Some(Side::Candidate) => rounds[4].candidate.clear(),
+            Some(Side::Base) => rounds[4].base.clear(),
+            None => drop(rounds.remove(4)),
+        }
+        let description = judged(&rounds).description;
+        assert!(description.mean.is_some() && description.median.is_some());
+        description
+    };
+    let without = described(None);
+    for side in [Side::Candidate, Side::Base] {
+        assert_eq!(described(Some(side)), without);
+    }
+}
+
+#[test]
+fn where_neither_test_has_bounds_the_estimate_is_that_of_the_floors() {
+    let rounds = rounds_of(5, |round, side, i| {
+        let slow = usize::from(side == Side::Candidate) * round;
+        100.0 + slow as f64 + 0.01 * i as f64
+    });
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Time,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let usable = UsableRounds::select(&series, rounds.len());
+    let method = PairedMethod::default();
+    let floor = FloorTest::test(&usable, 0.01, &method, 5).unwrap();
+    let ranks = RankTest::test(&usable, floor.resolution).unwrap();
+    let speed = SpeedTest::test(&usable, 0.01, 1e-6, &method, 5).unwrap();
+    assert_eq!(
+        (speed.lower(1e-6), speed.upper(1e-6)),
+        (f64::NEG_INFINITY, f64::INFINITY)
+    );
+    assert!(ranks.difference() > floor.difference + 0.01);
+    assert_eq!(speed.difference, floor.difference);
+}
+
+#[test]
+fn one_side_without_variance_is_not_named() {
+    let varies = |of: Side| {
+        let rounds = rounds_of(10, |round, side, _| {
+            let step = usize::from(side == of) * round;
+            100.0 + 0.1 * step as f64
+        });
+        !has(&judged(&rounds), |note| *note == Note::NoVariance)
+    };
+    assert!(varies(Side::Base) && varies(Side::Candidate));
 }

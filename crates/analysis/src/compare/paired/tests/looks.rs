@@ -456,7 +456,11 @@ fn a_change_that_controls_have_shown_too_is_noise() {
 fn controls_that_stayed_within_the_threshold_change_nothing() {
     let rounds = quiet(40, 1.02);
     let before = judge_one(&rounds, 0.01, &plan(&[40]));
-    assert_eq!(judge_one(&rounds, 0.01, &after_controls(0.009)), before);
+    for within in [0.009, 0.01] {
+        assert_eq!(judge_one(&rounds, 0.01, &after_controls(within)), before);
+    }
+    let beyond = judge_one(&rounds, 0.01, &after_controls(0.01_f64.next_up()));
+    assert_eq!(raised(&beyond), Some(false));
 }
 
 #[test]
@@ -561,4 +565,11 @@ fn no_more_rounds_are_advised_where_those_before_suffice() {
         assert!(speed.margin(level) < distance.abs(), "{factor}");
         assert_eq!(look.rounds_needed(level), None, "{factor}");
     }
+}
+
+#[test]
+fn four_fifths_of_the_level_are_for_the_speed_and_the_rest_is_for_slow_paths() {
+    let plan = plan(&LOOKS);
+    assert!((plan.floor_level() - 0.008).abs() < 1e-15);
+    assert!((plan.slow_path_level() - 0.002).abs() < 1e-15);
 }

@@ -490,6 +490,18 @@ fn modes_of(times: &[f64]) -> Vec<(f64, f64)> {
 }
 
 #[test]
+fn ten_rounds_are_enough_for_notes_and_nine_are_not() {
+    let alternating = |count: usize| -> Vec<f64> {
+        let is_slow = |at: usize| at % 2 == 1;
+        (0..count)
+            .map(|at| if is_slow(at) { 108.0 } else { 100.0 })
+            .collect()
+    };
+    assert_eq!(modes_of(&alternating(10)).len(), 2);
+    assert_eq!(modes_of(&alternating(9)), []);
+}
+
+#[test]
 fn modes_are_described_by_the_gap_between_them_and_the_share_of_the_fast_rounds() {
     let fast_of_twelve = |fast: usize| {
         let times: Vec<f64> = (0..12)
