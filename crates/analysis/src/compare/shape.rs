@@ -511,14 +511,10 @@ mod tests {
         // above 200 iterations of 125 ns.
         assert!((top - 21_000.0).abs() < 1e-6, "{top}");
         assert!((reaches - 31_500.0 / 20_000.0).abs() < 1e-9, "{reaches}");
-<<<<<<< HEAD
-        // With two sides, the taller side determines the top.
-=======
         // A steep line is drawn whole, too, if it is no steeper than that: a twentieth above 200 iterations of 110 ns.
         let steep = SlopedRamp::drawn_height(&[ramp.with_slope(110.0)]);
         assert!((steep - 23_100.0).abs() < 1e-6, "{steep}");
-        // With two sides, the taller one determines the top.
->>>>>>> faultsB
+        // With two sides, the taller side determines the top.
         assert_eq!(
             SlopedRamp::drawn_height(&[ramp.with_slope(100.0), tallest]) / ramp.elapsed,
             reaches
