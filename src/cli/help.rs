@@ -117,7 +117,7 @@ pub(super) fn allow_signed_numbers(command: clap::Command) -> clap::Command {
 const OTHER_WORDS: [(&str, &str); 3] = [
     ("cmp", "compare"),
     ("diff", "compare"),
-    ("self-test", "doctor --benches"),
+    ("self-test", "doctor --self-test"),
 ];
 
 /// Length from which a command's name may have two typing errors.
@@ -169,7 +169,7 @@ mod tests {
             ("histroy", "history"),
             ("Compair", "compare"),
             ("diff", "compare"),
-            ("self-test", "doctor --benches"),
+            ("self-test", "doctor --self-test"),
             ("runs", "store runs"),
             ("prune", "store prune"),
             ("improt", "store import"),
