@@ -1,4 +1,4 @@
-//! `show RUN BENCH --report svg[=FILE]`: pictures.
+//! `show RUN ID --report svg[=FILE]`: pictures.
 
 use std::fs;
 
