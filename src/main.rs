@@ -122,6 +122,7 @@ fn dispatch(
         MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
         MessageFormat::Json => Charset::Unicode,
     };
+    charset.write_global();
     let stdout = UntilClosed::new(CharsetWriter::new(anstream::stdout(), charset));
     let mut stdout = EscapedStream::new(CommandGuard::new(stdout, commands));
     // A terminal and a CI log obey control characters, so make these visible. A file keeps the bytes that the bench printed.

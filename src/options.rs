@@ -530,7 +530,7 @@ impl Effort {
 pub struct PairedOptions {
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Count a benchmark as hung after ten times its expected time plus this [default: 30s]
+    /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
     /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
@@ -558,7 +558,7 @@ impl PairedOptions {
 /// The word that drops first samples. It may accompany any other policy.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
-    "Drop the first sample of each process before any other rule applies (serializer methodology)";
+    "Drop the first sample of each process before any other rule applies (serializer benchmarks)";
 
 /// Converts a range to the type that clap expects.
 pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {

@@ -110,7 +110,7 @@ struct RunArguments {
     /// and otherwise the same arguments. A regression does not make a part fail, and later runs are never compared with a part.
     #[arg(long, value_name = "K/N")]
     partition: Option<ShardId>,
-    /// Count a benchmark as hung after ten times its expected time plus this [default: 30s]
+    /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]

@@ -118,7 +118,7 @@ pub(super) fn allow_signed_numbers(command: clap::Command) -> clap::Command {
 const OTHER_WORDS: [(&str, &str); 3] = [
     ("cmp", "compare"),
     ("diff", "compare"),
-    ("self-test", "doctor --benches"),
+    ("self-test", "doctor --self-test"),
 ];
 
 /// Minimum length of a command's name for which two typing errors are tolerated instead of one.
@@ -170,7 +170,7 @@ mod tests {
             ("histroy", "history"),
             ("Compair", "compare"),
             ("diff", "compare"),
-            ("self-test", "doctor --benches"),
+            ("self-test", "doctor --self-test"),
             ("runs", "store runs"),
             ("prune", "store prune"),
             ("improt", "store import"),

@@ -123,28 +123,28 @@ impl BisectArguments {
 }
 
 const AFTER_HELP: &str = "\
-Without --benches, doctor needs no project and changes nothing on the machine. For the time that --time sets, it measures two built-in workloads, \
+Without --self-test, doctor needs no project and changes nothing on the machine. For the time that --time sets, it measures two built-in workloads, \
 each side by side with itself, as an `--against` run would.
 
-With --benches, it measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
+With --self-test, it measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
 long as an `--against` run of the same benchmarks.
 
 Examples:
   cargo perfcheck doctor                           inspect, measure for ten seconds, recommend changes
   cargo perfcheck doctor --time 1min               estimate the noise more precisely
-  cargo perfcheck doctor --benches                 five trials without a slowdown, five slowed by 2 %
-  cargo perfcheck doctor --benches parse --slowdown 5%
+  cargo perfcheck doctor --self-test               five trials without a slowdown, five slowed by 2 %
+  cargo perfcheck doctor --self-test parse --slowdown 5%
                                                    benchmarks with `parse` in their id, slowed by 5 %
-  cargo perfcheck doctor --benches --trials 40     estimate the false-alarm rate more precisely
+  cargo perfcheck doctor --self-test --trials 40   estimate the false-alarm rate more precisely
 
 Exit status: 0 whatever the result, 2 usage, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
 
 const USUAL: Duration = Duration::from_secs(10);
 const QUICK: Duration = Duration::from_secs(3);
 
-/// Flags that apply both with and without `--benches`.
+/// Flags that apply both with and without `--self-test`.
 const OF_BOTH: [&str; 8] = [
-    "on_benches",
+    "self_test",
     "rounds",
     "seed",
     "quiet",
@@ -153,29 +153,29 @@ const OF_BOTH: [&str; 8] = [
     "message_format",
     "sort",
 ];
-/// Flags that apply only without `--benches`.
+/// Flags that apply only without `--self-test`.
 const OF_MACHINE: [&str; 2] = ["time", "quick"];
 
-/// The arguments of `doctor`. Without `--benches` it needs no store and no workspace.
+/// The arguments of `doctor`. Without `--self-test` it needs no store and no workspace.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(super) struct DoctorArguments {
-    /// With --benches: measure only benchmarks whose id contains one of these words
+    /// With --self-test: measure only benchmarks whose id contains one of these words
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
     /// Measure detection and false-alarm rates on this machine, with your benchmarks
-    #[arg(long = "benches", id = "on_benches")]
-    benches: bool,
-    /// With --benches: measure only the bench target NAME (repeatable; globs work)
+    #[arg(long)]
+    self_test: bool,
+    /// With --self-test: measure only the bench target NAME (repeatable; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// With --benches: make one side slower by this factor or percentage
+    /// With --self-test: make one side slower by this factor or percentage
     #[arg(long, value_name = "FACTOR", default_value = "1.02", value_parser = parse_slowdown)]
     slowdown: f64,
-    /// With --benches: run N trials without the slowdown, and N with it
+    /// With --self-test: run N trials without the slowdown, and N with it
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     trials: u32,
     /// Measure the machine's noise for this time [default: 10s]
@@ -192,18 +192,18 @@ pub(super) struct DoctorArguments {
     paired: PairedOptions,
 }
 
-/// Rejects flags without effect: most apply only with `--benches`, a few only without.
+/// Rejects flags without effect: most apply only with `--self-test`, a few only without.
 pub(super) fn reject_useless_flags(
     line: &mut clap::Command,
     matches: &clap::ArgMatches,
 ) -> Result<(), clap::Error> {
-    let with_benches = matches.get_flag("on_benches");
+    let with_self_test = matches.get_flag("self_test");
     let Some(doctor) = line.find_subcommand_mut("doctor") else {
         return Ok(());
     };
     let is_useless = |id: &str| {
         let is_explicit = matches.value_source(id) == Some(ValueSource::CommandLine);
-        let suits = if with_benches {
+        let suits = if with_self_test {
             !OF_MACHINE.contains(&id)
         } else {
             OF_MACHINE.contains(&id) || OF_BOTH.contains(&id)
@@ -217,10 +217,10 @@ pub(super) fn reject_useless_flags(
     let Some(flag) = useless else {
         return Ok(());
     };
-    let why = if with_benches {
-        "cannot be used with `--benches`"
+    let why = if with_self_test {
+        "cannot be used with `--self-test`"
     } else {
-        "requires `--benches`"
+        "requires `--self-test`"
     };
     Err(doctor.error(ErrorKind::ArgumentConflict, format!("`{flag}` {why}")))
 }
@@ -228,7 +228,7 @@ pub(super) fn reject_useless_flags(
 impl DoctorArguments {
     pub(super) fn translate(self) -> ParsedCommand {
         let paired = self.paired;
-        let (cargo, command) = if self.benches {
+        let (cargo, command) = if self.self_test {
             let cargo = CargoOptions {
                 benches: self.bench,
                 ..self.build.options(&self.output)
@@ -306,7 +306,7 @@ pub(super) struct ListArguments {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Count a benchmark as hung after ten times its expected time plus this [default: 30s]
+    /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `cargo perfcheck accept RUN | BENCH...`: accepts an intentional change of whole runs or of some benchmarks, or undoes this.
+//! `cargo perfcheck accept RUN | FILTER...`: accepts an intentional change of whole runs or of some benchmarks, or undoes this.
 
 use crate::error::AppError;
 use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
@@ -29,7 +29,7 @@ Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable, 6 no suc
 pub struct AcceptOptions {
     /// Runs (a number, baseline, `latest` or `@commit`) or benchmarks (an id, or part of the id of regressed or suspect ones)
     #[arg(
-        value_name = "RUN|BENCH",
+        value_name = "RUN|FILTER",
         required = true,
         allow_negative_numbers = true
     )]

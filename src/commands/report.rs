@@ -72,7 +72,7 @@ impl ReportCommandOptions {
         }
         self.reports.refuse(
             RequestedReportKind::is_about_verdicts,
-            "`cargo perfcheck report` does not write this kind of report\n  help: `cargo perfcheck compare` writes tables, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
+            "`cargo perfcheck report` does not write this kind of report\n  help: `cargo perfcheck compare` writes tables, `cargo perfcheck show RUN ID --report svg=FILE` draws a benchmark",
         )?;
         let is_site = |found: &ReportRequest| {
             let place = found.file.as_deref();

@@ -1,4 +1,4 @@
-//! `cargo perfcheck doctor --benches`: compares each executable with itself, and with itself slowed down by a known amount.
+//! `cargo perfcheck doctor --self-test`: compares each executable with itself, and with itself slowed down by a known amount.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -42,7 +42,7 @@ pub struct SelfTestOptions {
 fn refuse_sort_by_change(common: &StoreOptions) -> Result<(), AppError> {
     if common.output.order() == Order::Change {
         return Err(AppError::Usage(
-            "`--sort change` does not work with `--benches`, which reports no changes\n  help: `--sort worst` starts with the benchmarks whose slowdowns were found least often, `--sort time` with the benchmarks that took longest".to_owned(),
+            "`--sort change` does not work with `--self-test`, which reports no changes\n  help: `--sort worst` starts with the benchmarks whose slowdowns were found least often, `--sort time` with the benchmarks that took longest".to_owned(),
         ));
     }
     Ok(())

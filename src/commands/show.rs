@@ -1,4 +1,4 @@
-//! `cargo perfcheck show RUN [BENCH]` and its options: shows the measurements of a stored run; with `--stats` all statistics, with `--report
+//! `cargo perfcheck show RUN [ID]` and its options: shows the measurements of a stored run; with `--stats` all statistics, with `--report
 //! svg[=FILE]` a picture of one benchmark.
 
 use clap::Args;
@@ -306,6 +306,7 @@ pub struct ShowOptions {
     #[arg(default_value = "latest", allow_negative_numbers = true)]
     pub(super) run: String,
     /// Show only this benchmark: its id, the name of a bench target with one benchmark, or part of the id
+    #[arg(value_name = "ID")]
     pub(super) bench: Option<String>,
     /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, and the verdict with its p-value
     #[arg(long)]

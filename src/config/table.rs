@@ -344,7 +344,11 @@ impl<'a> TableParser<'a> {
         thresholds.check_order().map_err(|broken| {
             inner.invalid_value(
                 broken.low,
-                format!("must not exceed `{}`; set both keys", broken.high),
+                format!(
+                    "must not exceed `{high}`; to raise `{}`, raise `{high}` too",
+                    broken.low,
+                    high = broken.high
+                ),
             )
         })?;
         Ok(thresholds)

@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, and must not depend on where its input came from. Invariants: every number in the table is in the JSON messages
 //! too; a reader that closes the stream causes no error.
 
+mod charset;
 mod charts;
 mod ci;
 mod explanation;
@@ -17,6 +18,7 @@ mod units;
 mod view;
 mod words;
 
+pub use charset::{Charset, CharsetWriter};
 pub use charts::{
     FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_written,
     write_picture, write_split,
@@ -43,7 +45,7 @@ pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
     write_run_index,
 };
-pub use terminal::{Charset, CharsetWriter, strip_colors};
+pub use terminal::strip_colors;
 pub use text::{
     Progress, ProgressMode, PruneScope, PruneSummary, VersionDifference, describe_plan,
     write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,

@@ -1,7 +1,6 @@
 //! Names and numbers formatted for people. Machine-readable output uses the exact numbers instead.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
+use crate::output::charset::Charset;
 use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
@@ -48,10 +47,11 @@ pub(super) fn short_id(id: &str) -> String {
     shorten_middle(&escape_id(id), LONGEST_NAME)
 }
 
-/// Returns the width of a text in columns, not counting color codes.
+/// Returns the width of a text in columns, as stdout prints it, not counting color codes.
 pub(super) fn width(text: &str) -> usize {
+    let charset = Charset::global();
     anstream::adapter::strip_str(text)
-        .map(UnicodeWidthStr::width)
+        .map(|plain| charset.width(plain))
         .sum()
 }
 
@@ -59,8 +59,9 @@ pub(super) fn width(text: &str) -> usize {
 pub(super) fn wrap_anywhere(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
+    let charset = Charset::global();
     for c in text.chars() {
-        let width = c.width().unwrap_or(0);
+        let width = charset.width_of_char(c);
         if used > 0 && used + width > columns {
             lines.push(String::new());
             used = 0;
@@ -109,8 +110,9 @@ pub(super) fn format_reading(metric: &Metric, value: f64) -> String {
 /// Returns the leading characters of a text that fit into `columns`.
 pub(super) fn take_columns(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
+    let charset = Charset::global();
     text.take_while(|c| {
-        used += c.width().unwrap_or(0);
+        used += charset.width_of_char(*c);
         used <= columns
     })
     .collect()
@@ -121,14 +123,22 @@ pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let mut line = String::new();
-        for word in split_words(paragraph) {
-            if !line.is_empty() && width(&line) + 1 + width(&word) > columns {
-                lines.push(std::mem::take(&mut line));
+        for phrase in split_phrases(paragraph) {
+            // Break a phrase only if no line can hold it.
+            let words = if width(&phrase) > columns {
+                phrase.split(' ').collect()
+            } else {
+                vec![phrase.as_str()]
+            };
+            for word in words {
+                if !line.is_empty() && width(&line) + 1 + width(word) > columns {
+                    lines.push(std::mem::take(&mut line));
+                }
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(word);
             }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word);
         }
         lines.push(line);
     }
@@ -144,24 +154,42 @@ pub(super) fn wrap_if_needed(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Splits a line into words; a number keeps its unit.
-fn split_words(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// Splits a line into phrases of one or more words. A number stays with its unit or noun (`2.5 %`, `2 of 13 regressed`), and a number at the end of
+/// the line with the word before it.
+fn split_phrases(line: &str) -> Vec<String> {
     // A no-break space keeps its words together.
-    let pieces = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
-    for piece in pieces.filter(|piece| !piece.is_empty()) {
-        let is_unit = ["%", "ns", "µs", "ms", "s", "ps"]
-            .iter()
-            .any(|unit| piece.trim_end_matches([',', '.', ';', ':', ')', ']']) == *unit);
-        match words.last_mut() {
-            Some(number) if is_unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
-                number.push(' ');
-                number.push_str(piece);
+    let words = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let mut phrases: Vec<String> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |at| words[at]);
+        let of_what = at.checked_sub(2).map_or("", |at| words[at]);
+        let is_noun = is_number(before) && !starts_with_digit(word);
+        let is_total = before == "of" && is_number(of_what);
+        let is_last = at + 1 == words.len() && is_number(word.trim_end_matches(['.', ')', ';']));
+        match phrases.last_mut() {
+            Some(phrase) if is_noun || is_total || is_last => {
+                phrase.push(' ');
+                phrase.push_str(word);
             }
-            _ => words.push(piece.to_owned()),
+            _ => phrases.push((*word).to_owned()),
         }
     }
-    words
+    phrases
+}
+
+/// Reports whether a word is a number, with no punctuation after it: `13`, `−2.5`.
+fn is_number(word: &str) -> bool {
+    let word = word.trim_start_matches(['+', '-', '−', '(', '[']);
+    starts_with_digit(word)
+        && word.ends_with(|c: char| c.is_ascii_digit())
+        && word
+            .chars()
+            .all(|c| c.is_ascii_digit() || c == '.' || c == ',')
+}
+
+fn starts_with_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Formats nanoseconds with four significant digits and a suitable unit: `123.4 ns`, `1.234 µs`.
@@ -235,6 +263,17 @@ pub fn percent(fraction: f64) -> String {
     format!("{rounded} %")
 }
 
+/// Formats a confidence level that several intervals share: `98.33 %`. What is missing from 100 % keeps three digits, so that no level becomes 100 %.
+pub(super) fn shared_level(level: f64) -> String {
+    let missing = 1.0 - level;
+    if missing <= 0.0 {
+        return percent(level);
+    }
+    let decimals = (2.0 - (missing * 100.0).log10().floor()).clamp(2.0, 12.0) as usize;
+    let digits = format!("{:.decimals$}", level * 100.0);
+    format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Formats an estimated share in percent, with one decimal if it is below 10 %: `45 %`, `1.3 %`.
 pub(super) fn rounded_percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
@@ -245,13 +284,15 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     }
 }
 
-/// Formats a clock step: `Timer resolution: 1000000000 ticks/s (1 ns per tick)`.
+/// Formats the step of a bench's clock: `Timer resolution: 1000000000 ticks/s (1 ns per tick)`.
 pub(super) fn timer_resolution(step: Nanos) -> String {
+    format!("Timer resolution: {}", clock_rate(step))
+}
+
+/// Formats the step of a clock: `1000000000 ticks/s (1 ns per tick)`.
+pub(super) fn clock_rate(step: Nanos) -> String {
     let ticks = 1e9 / step.as_f64();
-    format!(
-        "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
-        step.0
-    )
+    format!("{ticks:.0} ticks/s ({} ns per tick)", step.0)
 }
 
 /// Formats the rounding error of a histogram: `0.098 %`, `6.2 %`.
@@ -457,10 +498,14 @@ mod tests {
         assert_eq!(percent(0.01), "1 %");
         assert_eq!(percent(0.005), "0.5 %");
         assert_eq!(percent(0.98), "98 %");
+        assert_eq!(shared_level(1.0 - 0.05 / 3.0), "98.33 %");
+        assert_eq!(shared_level(1.0 - 0.05 / 50.0), "99.9 %");
+        assert_eq!(shared_level(1.0 - 0.05 / 7000.0), "99.999286 %");
+        assert_eq!(shared_level(0.95), "95 %");
     }
 
     #[test]
-    fn text_is_broken_between_words_and_no_number_loses_its_unit() {
+    fn text_is_broken_between_words_and_no_number_loses_its_unit_or_noun() {
         let text = "A change of 2.5 % is more than what is seen.\nNext.";
         assert_eq!(
             wrap_words(text, 14),
@@ -471,6 +516,21 @@ mod tests {
                 "seen.",
                 "Next."
             ]
+        );
+        assert_eq!(
+            wrap_words("1 limit exceeded; 2 of 13 regressed, 11 unchanged", 22),
+            ["1 limit exceeded;", "2 of 13 regressed,", "11 unchanged"]
+        );
+        let coloured = format!("it has 1 {}", "\u{1b}[33mincomparable\u{1b}[0m");
+        assert_eq!(wrap_words(&coloured, 15)[0], "it has");
+        assert_eq!(
+            wrap_words("the len is 3 but the index is 7", 29),
+            ["the len is 3 but the index", "is 7"]
+        );
+        assert_eq!(wrap_words("11 unchanged", 9), ["11", "unchanged"]);
+        assert_eq!(
+            wrap_words("1 2 3 4 of them", 3),
+            ["1 2", "3 4", "of", "them"]
         );
         assert_eq!(
             wrap_words("longer-than-that a", 5),

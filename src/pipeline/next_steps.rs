@@ -205,7 +205,7 @@ fn advise_on_suspects(
     let comparison = worst.comparison.as_ref()?;
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
     let known = format!(
-        "suspect: `{}` looks {} slower.\nRuns on this host drift by {} (standard deviation): stored numbers\ncannot show changes below {}.{}",
+        "suspect: `{}` looks {} slower. Runs on this host drift by {} (standard deviation), so stored numbers cannot show changes below {}.{}",
         worst.key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
@@ -233,7 +233,7 @@ fn advise_on_inconclusive(
         more => format!(" (and {more} more)"),
     };
     let known = format!(
-        "inconclusive: `{}`{others} looks {:.1} % slower,\nbut this is not certain.{}",
+        "inconclusive: `{}`{others} looks {:.1} % slower, but this is not certain.{}",
         worst.key.id.escape_debug(),
         estimate(worst.comparison.as_ref()) * 100.0,
         advised.not_accepted_note(),

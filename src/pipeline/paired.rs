@@ -1,4 +1,4 @@
-//! Measures two builds side by side and stores them as a pair of runs, or keeps the rounds in memory for `doctor` and `doctor --benches`.
+//! Measures two builds side by side and stores them as a pair of runs, or keeps the rounds in memory for `doctor` and `doctor --self-test`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

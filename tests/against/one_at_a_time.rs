@@ -22,7 +22,7 @@ fn plain(machine: &Machine) -> Perfcheck {
 
 /// Prepares the self-test with known slowdowns.
 fn self_test(machine: &Machine) -> Perfcheck {
-    let words = ["doctor", "--benches", "arithmetic", "--trials", "1"];
+    let words = ["doctor", "--self-test", "arithmetic", "--trials", "1"];
     let test = stored(machine, &words).args(["-p", "steady"]);
     test.env(CLOCK, "arithmetic=100")
 }

@@ -131,7 +131,7 @@ fn a_mistyped_command_is_refused_unless_it_has_found_benchmarks_before() {
         ("histroy", "history"),
         ("diff", "compare"),
         ("runs", "store runs"),
-        ("self-test", "doctor --benches"),
+        ("self-test", "doctor --self-test"),
     ] {
         let refused = steady(&machine, &[]).arg(word).run().expect_code(2);
         let refused = refused.expect_stderr(&[
@@ -207,7 +207,7 @@ fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
         .expect_code(2)
         .expect_stderr(&["needs a time value"]);
     pivot("time+change", "change").expect_code(0);
-    let self_test = ["doctor", "--benches", "--sort", "change"];
+    let self_test = ["doctor", "--self-test", "--sort", "change"];
     stored(&machine, &self_test)
         .run()
         .expect_code(2)

@@ -29,7 +29,7 @@ fn without_a_project_the_machine_is_looked_at_and_its_noise_is_measured() {
         "Noise: the same executable on both sides",
         "processor: differs from itself by",
         "a slowdown of",
-        "cargo perfcheck doctor --benches",
+        "cargo perfcheck doctor --self-test",
     ] {
         assert!(finished.stdout.contains(text), "no {text:?} in {finished}");
     }

@@ -1,4 +1,4 @@
-//! `show RUN BENCH --report svg[=FILE]` draws pictures.
+//! `show RUN ID --report svg[=FILE]` draws pictures.
 
 use std::fs;
 

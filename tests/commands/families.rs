@@ -154,7 +154,7 @@ fn advice_names_what_looks_slower_and_the_command_that_accepts_it() {
     let run = run.expect_code(0);
     for text in [
         "2 benchmarks are inconclusive; 1 of them looks slower.",
-        "inconclusive: `a` looks 115.0 % slower,\nbut this is not certain.\nRun 2 is not accepted.\n",
+        "inconclusive: `a` looks 115.0 % slower, but this is not certain.\nRun 2 is not accepted.\n",
         "Accept: cargo perfcheck accept 2",
     ] {
         assert!(run.stdout.contains(text), "no {text:?} in {run}");

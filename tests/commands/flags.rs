@@ -324,12 +324,12 @@ fn the_store_is_where_the_flag_says_else_the_variable_else_in_the_data_directory
 fn a_flag_without_effect_is_refused_with_what_it_needs() {
     let machine = Machine::new();
     for (words, said) in [
-        ("doctor --trials 3", "`--trials <N>` requires `--benches`"),
-        ("doctor text", "`[FILTER]...` requires `--benches`"),
-        ("doctor -p steady", "requires `--benches`"),
+        ("doctor --trials 3", "`--trials <N>` requires `--self-test`"),
+        ("doctor text", "`[FILTER]...` requires `--self-test`"),
+        ("doctor -p steady", "requires `--self-test`"),
         (
-            "doctor --benches --quick",
-            "`--quick` cannot be used with `--benches`",
+            "doctor --self-test --quick",
+            "`--quick` cannot be used with `--self-test`",
         ),
         ("history text --verdict regressed", "cannot be used with"),
         ("run --against HEAD --rounds 4", "at least 5 rounds"),

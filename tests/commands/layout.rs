@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{CLOCK, QUICK, script, steady, stored};
-use crate::support::{Finished, Machine, run, testbench};
+use crate::support::{Finished, Machine, run, skipped, testbench};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -211,4 +211,50 @@ fn a_terminal_that_does_not_know_its_width_gets_whole_lines() {
     let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     let (whole, seen) = (lines(&shown.stdout), lines(&in_terminal.stdout));
     assert_eq!(seen.len(), whole.len(), "{in_terminal}\nbeside\n{shown}");
+}
+
+#[test]
+fn what_is_escaped_for_a_terminal_without_utf_8_still_fits_its_lines() {
+    let machine = Machine::new();
+    let table = machine.home().join("table.csv");
+    let file = table.display().to_string();
+    let (short, long) = ("名前/並べ替え", "長い名前の計算".repeat(3));
+    for factor in [1, 2] {
+        let rows = (0..4).map(|session| {
+            let value = factor * (100 + session);
+            format!("{short},{session},{value}\n{long},{session},{value}\n")
+        });
+        let rows = format!("name,session,value\n{}", rows.collect::<String>());
+        fs::write(&table, rows).expect("written");
+        let columns = "id=name,process=session,value=value";
+        let words = ["store", "import", &file, "--columns", columns];
+        let import = stored(&machine, &words).args(["--unit", "ns"]);
+        import.run().expect_code(0);
+    }
+    for words in [
+        &["show", "2"][..],
+        &["compare", "1", "2", "--fail-on", "none"],
+        &["compare", "1", "2", "--statistic", "median"],
+        &["history", "--all-branches"],
+        &["history", short, "--all-branches"],
+        &["history", &long, "--all-branches"],
+    ] {
+        let command = stored(&machine, words).env("LC_ALL", "C");
+        let Some(command) = command.env("TERM", "xterm").in_terminal_of(80) else {
+            skipped("`script` of util-linux is not there, which lends a terminal");
+            return;
+        };
+        let shown = command.run();
+        let text = anstream::adapter::strip_str(&shown.stdout).to_string();
+        assert!(text.contains("\\u{540d}\\u{524d}"), "no id in {shown}");
+        // What stands before a carriage return is a bar that was redrawn.
+        let lines = text.lines();
+        let lines = lines.map(|line| line.rsplit('\r').next().unwrap_or(line));
+        for line in lines {
+            // Commands stay whole, so that they can be copied.
+            let is_command = line.contains("cargo perfcheck ");
+            assert!(line.is_ascii(), "{line}");
+            assert!(is_command || line.len() <= 80, "{words:?}: {line}");
+        }
+    }
 }

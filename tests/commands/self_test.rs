@@ -1,4 +1,4 @@
-//! `doctor --benches`: known differences are detected, and equal executables raise no alarm.
+//! `doctor --self-test`: known differences are detected, and equal executables raise no alarm.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const SCRIPT: &str = "arithmetic=100;memory=200;text=300";
 fn self_test(machine: &Machine, package: &str, words: &[&str]) -> Perfcheck {
     machine
         .perfcheck()
-        .args(["doctor", "--benches"])
+        .args(["doctor", "--self-test"])
         .testbench("")
         .args(["-p", package])
         .args(words)

@@ -81,7 +81,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(JSON).run().json());
     }
-    let trial = "doctor --benches --trials 1 --rounds 5 -p steady -p sequential";
+    let trial = "doctor --self-test --trials 1 --rounds 5 -p steady -p sequential";
     let self_test = machine.perfcheck().args(trial.split(' ')).testbench("");
     messages.extend(self_test.args(JSON).run().json());
     let doctor = machine

@@ -293,13 +293,22 @@ impl Perfcheck {
 
     /// Connects stdout and stderr to a terminal, which `script` of util-linux provides; `None` if that program is missing.
     pub fn in_terminal(self) -> Option<Self> {
+        self.under_script("")
+    }
+
+    /// The same with a terminal of so many columns.
+    pub fn in_terminal_of(self, columns: usize) -> Option<Self> {
+        self.under_script(&format!("stty cols {columns} rows 40 && exec "))
+    }
+
+    fn under_script(self, setup: &str) -> Option<Self> {
         let script = Command::new("script").arg("--version").output().ok()?;
         if !String::from_utf8_lossy(&script.stdout).contains("util-linux") {
             return None;
         }
         let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
         let quoted = words.map(|word| format!("'{}'", word.to_str().expect("text")));
-        let line = quoted.collect::<Vec<_>>().join(" ");
+        let line = format!("{setup}{}", quoted.collect::<Vec<_>>().join(" "));
         let mut command = Command::new("script");
         command
             .args(["--quiet", "--return", "--command", &line, "/dev/null"])

@@ -184,7 +184,7 @@ pub struct IqrFence {
 /// The treatment of a sample whose quartiles are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZeroSpreadTreatment {
-    /// Keep all values (the serializer methodology).
+    /// Keep all values (the serializer benchmarks).
     KeepAll,
     /// Remove all values that differ from the quartiles (`NBenchmark`).
     Apply,
@@ -198,14 +198,14 @@ impl IqrFence {
         fewest: 1,
         without_spread: ZeroSpreadTreatment::Apply,
     };
-    /// The fence of the serializer methodology: interpolated quartiles, 1.5 IQR, at least 10 values.
+    /// The fence of the serializer benchmarks: interpolated quartiles, 1.5 IQR, at least 10 values.
     pub const INTERPOLATED: Self = Self {
         quartiles: Quantile::Linear,
         multiple: 1.5,
         fewest: 10,
         without_spread: ZeroSpreadTreatment::KeepAll,
     };
-    /// The wider fence of the serializer methodology, at 3 IQR.
+    /// The wider fence of the serializer benchmarks, at 3 IQR.
     pub const INTERPOLATED_WIDE: Self = Self {
         multiple: 3.0,
         ..Self::INTERPOLATED

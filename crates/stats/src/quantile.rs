@@ -8,7 +8,7 @@ crate::words! {
         /// The order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1).
         InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
         /// Linear interpolation at position (n - 1) p (Hyndman and Fan 1996, definition 7).
-        Linear = "linear": "Linear interpolation (Criterion, serializer methodology)",
+        Linear = "linear": "Linear interpolation (Criterion, serializer benchmarks)",
         /// The order statistic of rank max(1, floor(p n)).
         FloorRank = "floor-rank": "Rank rounded down (mmtests)",
     }

@@ -99,7 +99,7 @@ crate::words! {
         Exact = "exact": "From all permutations of the values; only without ties",
         Asymptotic = "asymptotic": "Normal approximation, corrected for ties (early NBenchmark)",
         /// Asymptotic with continuity correction, as `SciPy`'s asymptotic method.
-        AsymptoticCorrected = "asymptotic-cc": "The same with a continuity correction (serializer methodology)",
+        AsymptoticCorrected = "asymptotic-cc": "The same with a continuity correction (serializer benchmarks)",
     }
 }
 

@@ -130,7 +130,7 @@ pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
 crate::words! {
     /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995).
     Correction {
-        Holm = "holm": "Holm: limits the chance of any false alarm (serializer methodology)",
+        Holm = "holm": "Holm: limits the chance of any false alarm (serializer benchmarks)",
         BenjaminiHochberg = "bh": "Benjamini-Hochberg: limits the share of false alarms among all alarms",
         Unadjusted = "none": "No correction: each benchmark by itself (NBenchmark, Criterion, mmtests)",
     }

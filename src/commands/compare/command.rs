@@ -79,7 +79,7 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
     options.reports.refuse(
         is_known,
         if has_verdicts {
-            "needs groups\n  help: add `--group-by REGEX`, or draw one benchmark with `cargo perfcheck show RUN BENCH --report svg`"
+            "needs groups\n  help: add `--group-by REGEX`, or draw one benchmark with `cargo perfcheck show RUN ID --report svg`"
         } else {
             "not available for this comparison\n  help: use `text`, `csv` or `markdown-table`, or compare exactly one candidate"
         },

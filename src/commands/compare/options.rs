@@ -159,7 +159,7 @@ pub struct CompareOptions {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Show a statistic in columns (e.g. median, p95) or `all` [default: judged]
+    /// Show this statistic of each run in a column, e.g. median or p95; `all` shows every statistic [default: judged]
     ///
     /// judged: the values that were compared, and their change. all: every statistic, one per line. Others: min, mean (harmonic for rates), median,
     /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
@@ -180,8 +180,8 @@ pub struct CompareOptions {
     pub(super) pivot: Option<PivotRequest>,
     /// Compare benchmarks of one run: the part of an id that REGEX captures is the column, and the rest is the row
     ///
-    /// BASE is the run to show (default: latest). The column is the text of all named groups, otherwise of the first group, otherwise the whole
-    /// match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no result changes the
+    /// BASE is the run to show (default: latest). If REGEX has named groups, the column is the text that they capture. If it has only unnamed groups,
+    /// the first one counts; without groups, the whole match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no result changes the
     /// exit status.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,

@@ -153,7 +153,10 @@ pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
     let name = source.map_or_else(String::new, |source| format!("{source}: "));
     let found = good_finding(
         TOPIC,
-        format!("{name}steps of {} ns, {reading:.0} ns per reading", step.0),
+        format!(
+            "{name}a reading takes {reading:.0} ns, successive readings differ by at least {} ns",
+            step.0
+        ),
     );
     let is_slow_source = source.is_some_and(|source| !QUICK_SOURCES.contains(&source));
     if is_slow_source && timer.available.iter().any(|name| name == "tsc") {

@@ -1,4 +1,4 @@
-//! `cargo perfcheck explain BENCH`: explains a stored verdict from the store and from kept builds.
+//! `cargo perfcheck explain ID`: explains a stored verdict from the store and from kept builds.
 
 use super::kept_builds::{check_graph_destination, compare_machine_code, draw_flame_graph};
 use crate::error::AppError;
@@ -52,6 +52,7 @@ Exit status: 0 whatever the verdict is; 2 usage, no such benchmark or no such fu
 #[command(after_long_help = AFTER_EXPLAIN)]
 pub struct ExplainOptions {
     /// The benchmark: its id, the name of a bench target with one benchmark, or part of the id
+    #[arg(value_name = "ID")]
     pub bench: String,
     /// Explain the verdict of this run: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]

@@ -19,8 +19,8 @@ Examples:
 
 The column map of a table says what each column means. It is a list of KEY=COLUMN, separated by commas. COLUMN is a name from the first line, or a number such as `#1`.
   id=A/B/C        the benchmark's id, made of one or several columns
-  value=T         the measured value; `value=T[ms]` sets its unit; with several value columns, each row has several benchmarks, whose
-                  ids end in the column name, or in `ser` with `value.ser=T`
+  value=T         the measured value; `value=T[ms]` sets its unit. With several value columns, each row has a benchmark for each of them;
+                  its id ends with the column's name. With `value.ser=T`, it ends with `ser` instead.
   repetition=R    the row's number within its process, used to order rows and find duplicates
   process=P       process or session of the row; rows of different files never share a process
   iterations=N    number of iterations; the row's values are totals over all of them

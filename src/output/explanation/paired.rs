@@ -201,7 +201,7 @@ fn describe_condition(
             units::change(lower)
         ),
         Verdict::Regressed => {
-            "Some samples of the new run are slower, although its fastest are not.".to_owned()
+            "Some samples of the new run are slower than those of the reference, but its fastest samples are not.".to_owned()
         }
         Verdict::Suspect if look.test.would_show_slower_alone() => format!(
             "The lower bound, {}, is not above {high}, but it would be if this were the only benchmark ({}, level {}).",
@@ -216,7 +216,7 @@ fn describe_condition(
             if look.slow_path.side == Some(Side::Base)
                 && upper >= improvement_threshold(threshold) =>
         {
-            "Some samples of the reference are slower, although its fastest are not.".to_owned()
+            "Some samples of the reference are slower than those of the new run, but its fastest samples are not.".to_owned()
         }
         Verdict::Improved => format!(
             "The upper bound, {}, is below {low}, so the speedup exceeds noise.",

@@ -482,7 +482,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
         )
     } else if let Some(found) = comparison.percentile(subject) {
         format!(
-            "The verdict is about {subject} of single operations. On average over processes, it is {}, against {} in the reference, a change of {}.{}",
+            "The verdict is about {subject} of single operations. Its average over the processes is {}. In the reference it is {}, so it changed by {}.{}",
             units::time(found.candidate_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),

@@ -219,10 +219,13 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Writes a text across all columns, in as many lines as it needs.
+    /// Writes a text across all columns, in as many lines as it needs. All of them are indented as the first.
     fn write_full_width(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
-        for part in units::wrap_anywhere(&units::escape_line(text), self.room) {
-            writeln!(writer, "{part}")?;
+        let text = units::escape_line(text);
+        let words = text.trim_start_matches(' ');
+        let (indent, _) = text.split_at(text.len() - words.len());
+        for part in units::wrap_anywhere(words, self.room.saturating_sub(indent.len())) {
+            writeln!(writer, "{indent}{part}")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Messages of `doctor`, which checks the machine, and of `doctor --benches`, which tries the machine and the settings with the user's benches.
+//! Messages of `doctor`, which checks the machine, and of `doctor --self-test`, which tries the machine and the settings with the user's benches.
 
 use serde::{Serialize, Serializer};
 use std::time::Duration;
@@ -153,7 +153,7 @@ pub struct Rate {
     pub upper: f64,
 }
 
-/// A summary of the trials of `doctor --benches`. It follows the messages about the benchmarks.
+/// A summary of the trials of `doctor --self-test`. It follows the messages about the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "SelfTestFinished"))]

@@ -3,6 +3,7 @@
 //! All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
 
 use crate::output::scale::Scale;
+use crate::output::units;
 use perfcheck_analysis::compare::Estimate;
 
 /// The meaning of a character in a bar.
@@ -70,7 +71,13 @@ impl ChangeBars {
         let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
         let taken = left.chars().count() + right.chars().count();
         if taken + 3 > self.width {
-            return format!("{:^width$}", format!("±{percent} %"), width = self.width);
+            let both = format!("±{percent} %");
+            let free = self.width.saturating_sub(units::width(&both));
+            return format!(
+                "{}{both}{}",
+                " ".repeat(free / 2),
+                " ".repeat(free - free / 2)
+            );
         }
         let side = self.width / 2;
         format!("{left:<side$}0{right:>side$}")

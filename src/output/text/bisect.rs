@@ -7,13 +7,16 @@ use crate::output::messages::{
     BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, JsonMessage,
     write_message,
 };
-use crate::output::view::MessageFormat;
+use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::Commit;
 
-/// Reports one measured commit: as a line on `progress`, and as a message on `result` if the format is JSON.
+/// Width of a status word and the blank after it, in columns.
+const STATUS: usize = 13;
+
+/// Reports one measured commit: on `progress`, and as a message on `result` if the format is JSON.
 pub fn write_bisect_step(
     progress: Option<&mut dyn Write>,
     result: &mut dyn Write,
@@ -21,31 +24,35 @@ pub fn write_bisect_step(
     format: MessageFormat,
 ) -> io::Result<()> {
     if let Some(progress) = progress {
-        let word = match step.found.finding {
-            CommitFinding::Fast => "Fast",
-            CommitFinding::Slow => "Slow",
-            CommitFinding::Skipped => "Skipped",
-        };
-        let again = if step.remembered {
-            ", measured earlier"
-        } else {
-            ""
-        };
-        writeln!(
-            progress,
-            "{} {} ({} of {}) {}: {}{again}",
-            terminal::status(word),
-            step.commit.short(),
-            step.place,
-            step.of,
-            terminal::escape_terminal_text(&step.commit.subject),
-            describe_outcome(&step.found)
-        )?;
+        write_step(progress, step, units::terminal_width())?;
     }
     if format == MessageFormat::Json {
         write_message(result, JsonMessage::BisectStep(step))?;
     }
     Ok(())
+}
+
+fn write_step(progress: &mut dyn Write, step: &BisectStep, columns: usize) -> io::Result<()> {
+    let word = match step.found.finding {
+        CommitFinding::Fast => "Fast",
+        CommitFinding::Slow => "Slow",
+        CommitFinding::Skipped => "Skipped",
+    };
+    let again = if step.remembered {
+        ", measured earlier"
+    } else {
+        ""
+    };
+    let step = format!(
+        "{} ({} of {}) {}: {}{again}",
+        step.commit.short(),
+        step.place,
+        step.of,
+        terminal::escape_terminal_text(&step.commit.subject),
+        describe_outcome(&step.found)
+    );
+    let step = wrap_prose(&step, columns, &" ".repeat(STATUS));
+    writeln!(progress, "{} {step}", terminal::status(word))
 }
 
 /// Describes an outcome: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.
@@ -76,35 +83,37 @@ pub fn write_bisect(
     format: MessageFormat,
 ) -> io::Result<()> {
     match format {
-        MessageFormat::Human => write_for_people(writer, findings),
+        MessageFormat::Human => write_for_people(writer, findings, units::terminal_width()),
         MessageFormat::Json => write_message(writer, JsonMessage::BisectFinished(findings)),
     }
 }
 
-fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
+fn write_for_people(
+    writer: &mut dyn Write,
+    findings: &BisectFindings,
+    columns: usize,
+) -> io::Result<()> {
     let [id, good, bad] = printable_names(findings);
     let Some((last, others)) = findings.commits.split_last() else {
         return Ok(());
     };
     match findings.outcome {
-        BisectOutcome::NotSlower => writeln!(
-            writer,
-            "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to bisect.",
-            describe_outcome(&last.found)
-        ),
-        BisectOutcome::Undecided => {
-            writeln!(
-                writer,
-                "It is unclear whether `{id}` is slower in {bad} than in {good}: {}.",
+        BisectOutcome::NotSlower => {
+            let answer = format!(
+                "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to bisect.",
                 describe_outcome(&last.found)
-            )?;
-            writeln!(
-                writer,
-                "Try more --rounds, a longer --time-budget or a quieter machine."
-            )
+            );
+            writeln!(writer, "{}", wrap_prose(&answer, columns, ""))
+        }
+        BisectOutcome::Undecided => {
+            let answer = format!(
+                "It is unclear whether `{id}` is slower in {bad} than in {good}: {}.\nTry more --rounds, a longer --time-budget or a quieter machine.",
+                describe_outcome(&last.found)
+            );
+            writeln!(writer, "{}", wrap_prose(&answer, columns, ""))
         }
         BisectOutcome::Found | BisectOutcome::Narrowed => {
-            write_possible(writer, findings, last, others)
+            write_possible(writer, findings, (last, others), columns)
         }
     }
 }
@@ -123,41 +132,35 @@ fn printable_names(findings: &BisectFindings) -> [String; 3] {
 fn write_possible(
     writer: &mut dyn Write,
     findings: &BisectFindings,
-    slow: &BisectStep,
-    others: &[BisectStep],
+    (slow, others): (&BisectStep, &[BisectStep]),
+    columns: usize,
 ) -> io::Result<()> {
     let [id, good, bad] = printable_names(findings);
     if others.is_empty() {
-        writeln!(
-            writer,
-            "{}",
-            terminal::heading(format!(
-                "{} is the first slow commit, {} of {}:",
-                slow.commit.short(),
-                slow.place,
-                slow.of
-            ))
-        )?;
+        let title = format!(
+            "{} is the first slow commit, {} of {}:",
+            slow.commit.short(),
+            slow.place,
+            slow.of
+        );
+        writeln!(writer, "{}", terminal::heading(title))?;
     } else {
-        writeln!(
-            writer,
-            "{}",
-            terminal::heading(format!(
-                "The first slow commit is one of these {}:",
-                findings.commits.len()
-            ))
-        )?;
+        let title = format!(
+            "The first slow commit is one of these {}:",
+            findings.commits.len()
+        );
+        writeln!(writer, "{}", terminal::heading(title))?;
         for step in others {
-            writeln!(
-                writer,
-                "\n  {}",
-                terminal::faint(describe_outcome(&step.found))
-            )?;
-            write_commit(writer, &step.commit)?;
+            writeln!(writer)?;
+            let outcome = wrap_prose(&describe_outcome(&step.found), columns, "  ");
+            for line in outcome.lines() {
+                writeln!(writer, "  {}", terminal::faint(line.trim_start()))?;
+            }
+            write_commit(writer, &step.commit, columns)?;
         }
         writeln!(writer, "\n  {}", terminal::faint("known to be slow"))?;
     }
-    write_commit(writer, &slow.commit)?;
+    write_commit(writer, &slow.commit, columns)?;
     writeln!(writer)?;
     let until = |change: &Option<Estimate>, commit: &str| {
         let change = change.as_ref().map(units::change_with_interval);
@@ -166,7 +169,8 @@ fn write_possible(
     let there = until(&slow.found.change, "this commit");
     let total = until(&findings.total_change, &bad).filter(|_| slow.place < slow.of);
     let changes: Vec<String> = there.into_iter().chain(total).collect();
-    writeln!(writer, "`{id}` since {good}: {}.", changes.join(", "))?;
+    let changes = format!("`{id}` since {good}: {}.", changes.join(", "));
+    writeln!(writer, "{}", wrap_prose(&changes, columns, ""))?;
     let command = match others.first() {
         None => format!("git show {}", slow.commit.short()),
         Some(first) => format!(
@@ -175,10 +179,11 @@ fn write_possible(
             slow.commit.short()
         ),
     };
+    // The command stays on one line, so that it can be copied.
     writeln!(writer, "See the changes: {command}")
 }
 
-fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
+fn write_commit(writer: &mut dyn Write, commit: &Commit, columns: usize) -> io::Result<()> {
     let facts = [
         commit.hash.clone(),
         format!("{}, {}", commit.authored, commit.author),
@@ -186,9 +191,9 @@ fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
     ];
     Table::new(vec![
         Column::fact("", ["  commit", "  date", "  subject"]),
-        Column::fact("", facts),
+        Column::prose("", facts),
     ])
-    .write(writer, usize::MAX)
+    .write(writer, columns)
 }
 
 #[cfg(test)]
@@ -278,6 +283,35 @@ mod tests {
     fn answered(outcome: BisectOutcome, commits: Vec<BisectStep>) -> String {
         let findings = findings(outcome, commits);
         shown(|writer| write_bisect(writer, &findings, MessageFormat::Human))
+    }
+
+    #[test]
+    fn answers_and_steps_fit_the_terminal() {
+        let mut step = slow();
+        step.commit.subject = "Replace the parser by one that reads a whole line at a time".into();
+        step.found.finding = CommitFinding::Skipped;
+        let all = [
+            (BisectOutcome::NotSlower, vec![step.clone()]),
+            (BisectOutcome::Undecided, vec![step.clone()]),
+            (BisectOutcome::Found, vec![step.clone()]),
+            (BisectOutcome::Narrowed, vec![step.clone(), slow()]),
+        ];
+        for columns in [50, 80] {
+            let answers = all.clone().map(|(outcome, commits)| {
+                let findings = findings(outcome, commits);
+                shown(|writer| write_for_people(writer, &findings, columns))
+            });
+            let step = shown(|progress| write_step(progress, &step, columns));
+            for line in answers.iter().chain([&step]).flat_map(|text| text.lines()) {
+                // Hashes and commands stay whole, so that they can be copied.
+                let is_whole = line.contains(&"a".repeat(40)) || line.contains(": git ");
+                assert!(
+                    is_whole || units::width(line) <= columns,
+                    "{columns}: {line}"
+                );
+            }
+        }
+        insta::assert_snapshot!(shown(|progress| write_step(progress, &step, 80)));
     }
 
     #[test]

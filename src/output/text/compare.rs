@@ -147,7 +147,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     wins.sort_by_key(|(_, count)| usize::MAX - count);
     let wins: Vec<String> = wins
         .into_iter()
-        .map(|(column, count)| format!("{}: {count}", heading(column)))
+        .map(|(column, count)| format!("{} in {}", heading(column), units::counted(count, "row")))
         .collect();
     let run = run_title(found.run, &found.name);
     let mut lines = vec![

@@ -1,5 +1,5 @@
 //! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it. Prints the result of `doctor
-//! --benches`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
+//! --self-test`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -109,12 +109,12 @@ fn write_noise(
     writeln!(writer, "{}", terminal::heading(title))?;
     let step = findings.noise.iter().find_map(|noise| noise.clock_step);
     if let Some(step) = step {
-        writeln!(writer, "  {}", units::timer_resolution(step))?;
+        let text = format!("Clock of the bench processes: {}", units::clock_rate(step));
+        writeln!(writer, "  {}", wrap_prose(&text, columns, "    "))?;
     }
     for noise in &findings.noise {
-        for line in units::wrap_if_needed(&describe_noise(noise, findings), columns - 2) {
-            writeln!(writer, "  {line}")?;
-        }
+        let text = wrap_prose(&describe_noise(noise, findings), columns, "    ");
+        writeln!(writer, "  {text}")?;
     }
     let known: Vec<&NoiseFindings> = findings
         .noise
@@ -252,13 +252,13 @@ fn summarize(findings: &DoctorFindings) -> String {
             units::counted(improvable, "possible improvement")
         ),
     };
-    format!("{state}. `cargo perfcheck doctor --benches` tests your own benchmarks.")
+    format!("{state}. `cargo perfcheck doctor --self-test` tests your own benchmarks.")
 }
 
 /// If less than this share of the slowdowns is found, the output gives advice.
 const FEW: f64 = 0.9;
 
-/// Writes the result of `doctor --benches`. `view` sets the layout for people.
+/// Writes the result of `doctor --self-test`. `view` sets the layout for people.
 pub fn write_self_test(
     writer: &mut dyn Write,
     findings: &SelfTestFindings,
@@ -287,11 +287,14 @@ fn write_self_test_table(
             key.target,
             units::id_in_prose(&key.id, view.columns)
         );
-        writeln!(writer, "{}", terminal::faint(sanitize::one_line(&skipped)))?;
+        let skipped = view.wrap_prose(&sanitize::one_line(&skipped), "  ");
+        for line in skipped.lines() {
+            writeln!(writer, "{}", terminal::faint(line))?;
+        }
     }
     writeln!(writer)?;
     for line in summarize_trials(findings) {
-        writeln!(writer, "{}", view.wrap_prose(&line, ""))?;
+        writeln!(writer, "{}", view.wrap_prose(&line, "  "))?;
     }
     Ok(())
 }
@@ -500,7 +503,7 @@ mod tests {
                 finding(
                     "timer",
                     Severity::Good,
-                    "tsc: steps of 1 ns, 21 ns a reading",
+                    "tsc: a reading takes 21 ns, successive readings differ by at least 1 ns",
                     None,
                 ),
                 finding(

@@ -37,7 +37,7 @@ fn write_detail(
     let name = units::id_in_prose(&key.id, width);
     let title = format!("{}/{}: {name}", key.package, key.target);
     let of_runs = format!("{} {which}", units::counted(runs, "run"));
-    let fits = title.chars().count() + 2 + of_runs.chars().count() <= width;
+    let fits = units::width(&title) + 2 + units::width(&of_runs) <= width;
     let between = if fits { "  " } else { "\n" };
     let (title, of_runs) = (terminal::heading(title), terminal::faint(of_runs));
     writeln!(writer, "{title}{between}{of_runs}")?;
@@ -216,7 +216,7 @@ fn write_overview(
         stepped.count(),
     );
     writeln!(writer, "\n{}", view.wrap_prose(&words, ""))?;
-    writeln!(writer, "Run by run: cargo perfcheck history BENCH")
+    writeln!(writer, "Run by run: cargo perfcheck history ID")
 }
 
 fn overview_columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
@@ -375,7 +375,7 @@ fn write_conclusion(
         let here = if runs == 1 {
             format!("run {first}")
         } else {
-            format!("runs {first} to {last} ({runs})")
+            format!("{} ({first} to {last})", units::counted(runs, "run"))
         };
         let step = level.step.map_or_else(String::new, |step| {
             let how = match (step.p_value, step.accepted) {

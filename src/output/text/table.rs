@@ -31,7 +31,7 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
         arrangement = RowOrder::List;
     }
     if view.verbosity != Verbosity::Quiet && view.only.is_none() {
-        for sentence in sentences::describe_called_changes(findings) {
+        for sentence in sentences::describe_called_changes(findings, view.columns) {
             writeln!(
                 writer,
                 "{}",

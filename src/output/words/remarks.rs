@@ -386,7 +386,7 @@ fn describe_shared_level(shared: Option<SharedLevel>) -> String {
                 },
         }) if family > 1 => format!(
             " ({} interval: {} joint confidence for {family} intervals)",
-            units::percent(interval_level),
+            units::shared_level(interval_level),
             units::percent(confidence_level)
         ),
         _ => String::new(),

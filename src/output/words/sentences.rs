@@ -411,24 +411,29 @@ pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     Some(format!("{}.", capitalize(&parts.join("; "))))
 }
 
-/// Describes each reported change in a sentence if at most two benchmarks were compared; for more, the table is clearer.
-pub(crate) fn describe_called_changes(findings: &Findings<'_>) -> Vec<String> {
+/// Describes each reported change in a sentence if at most two benchmarks were compared; for more, the table is clearer. Ids are shortened for
+/// lines of `columns`.
+pub(crate) fn describe_called_changes(findings: &Findings<'_>, columns: usize) -> Vec<String> {
     let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
     let rows: Vec<&Row<'_>> = compared.collect();
     if rows.len() > 2 {
         return Vec::new();
     }
     rows.into_iter()
-        .filter_map(|row| describe_called_change(row, findings))
+        .filter_map(|row| describe_called_change(row, findings, columns))
         .collect()
 }
 
 /// Formats `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
-fn describe_called_change(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
+fn describe_called_change(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    columns: usize,
+) -> Option<String> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
     let BySide { base, candidate } = format_compared_values(row, findings)?;
-    let id = units::escape_id(&row.key.id);
+    let id = units::id_in_prose(&row.key.id, columns);
     let half = (change.upper - change.lower) / 2.0;
     let extent = if half.is_finite() {
         let digits = usize::try_from(1 - half.log10().floor() as i64).unwrap_or(0);

@@ -2,21 +2,27 @@
 
 use std::io::{self, Write};
 
+use crate::output::view::wrap_prose;
 use crate::output::{terminal, units};
 use perfcheck_analysis::model::{Environment, Run, Source};
 
 /// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
 pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
     let plain = |text: String| terminal::escape_terminal_text(&text);
-    writeln!(writer, "imported from {}", plain(source.summary()))?;
+    let line = |writer: &mut dyn Write, text: &str| {
+        let text = wrap_prose(text, units::terminal_width(), "  ");
+        writeln!(writer, "{text}")
+    };
+    line(
+        writer,
+        &format!("imported from {}", plain(source.summary())),
+    )?;
     for file in &source.files {
         let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
-        writeln!(
-            writer,
-            "  {}: {} bytes, blake3 {hash}",
-            plain(file.name.clone()),
-            file.bytes
-        )?;
+        let name = plain(file.name.clone());
+        let facts = format!("{name}: {} bytes, blake3 {hash}", file.bytes);
+        let facts = wrap_prose(&facts, units::terminal_width(), "    ");
+        writeln!(writer, "  {facts}")?;
     }
     let units: Vec<String> = (source.values.iter())
         .map(|value| format!("{} in {}", value.column, value.unit))
@@ -26,26 +32,24 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     } else {
         format!("columns {}; ", source.columns)
     };
-    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
+    let columns = format!("{}{}", plain(columns), plain(units.join(", ")));
+    line(writer, &columns)?;
     let first = if source.filter.drop_first {
         ", first repetitions stored separately"
     } else {
         ""
     };
-    writeln!(
-        writer,
+    let counts = format!(
         "{} ({}; all are stored){first}",
         source.counts.describe(),
         source.filter.policy_name()
-    )?;
+    );
+    line(writer, &counts)?;
     if let Some(skipped) = describe_skipped_rows(source) {
-        writeln!(writer, "{skipped}")?;
+        line(writer, &skipped)?;
     }
-    writeln!(
-        writer,
-        "{}\n",
-        plain(describe_environment(&run.begun.environment))
-    )
+    line(writer, &plain(describe_environment(&run.begun.environment)))?;
+    writeln!(writer)
 }
 
 /// Returns a sentence, without a full stop, with the number of rows of an import that could not be read; `None` if there are none.

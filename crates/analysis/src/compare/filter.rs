@@ -17,7 +17,7 @@ use perfcheck_stats::{
     ZeroSpreadTreatment,
 };
 
-/// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer methodology.
+/// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer benchmarks.
 pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     let usual = Thresholds::default();
     let thresholds = Thresholds {

@@ -155,7 +155,7 @@ impl SampleFilter {
         self.drop_first || self.outliers != Outliers::Keep
     }
 
-    /// Names the outlier rule and its fence as the serializer methodology does: `iqr_1.5`. If whole rows are left out, `, paired` follows.
+    /// Names the outlier rule and its fence as the serializer benchmarks do: `iqr_1.5`. If whole rows are left out, `, paired` follows.
     pub fn policy_name(&self) -> String {
         let paired = if self.paired { ", paired" } else { "" };
         match self.fence {

@@ -85,9 +85,9 @@ thresholds! {
     outlier_mild "outlier-mild" = 1.5 in 0.0 to 1e6;
     /// Distance from a quartile to the fence of severe outliers, in interquartile ranges (Tukey 1977).
     outlier_severe "outlier-severe" = 3.0 in 0.0 to 1e6;
-    /// Distance from a quartile to the fence of `--outliers iqr`, in interquartile ranges (from `NBenchmark`, the serializer methodology).
+    /// Distance from a quartile to the fence of `--outliers iqr`, in interquartile ranges (from `NBenchmark`, the serializer benchmarks).
     iqr_fence "iqr-fence" = 1.5 in 0.0 to 1e6;
-    /// Samples needed for the fence of `--outliers iqr` (from the serializer methodology).
+    /// Samples needed for the fence of `--outliers iqr` (from the serializer benchmarks).
     iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
     /// Distance from the median to the fence of `--outliers mad`, in scaled MADs (from `NBenchmark`).
     mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
@@ -119,16 +119,16 @@ thresholds! {
     slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
     /// The largest coefficient of variation of a slow cluster (from `NBenchmark`).
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
-    /// Warn if the mean is more than this many times the median (from the serializer methodology).
+    /// Warn if the mean is more than this many times the median (from the serializer benchmarks).
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
     /// Warn about a sample that takes more than this many seconds per iteration and is also more than `mean-over-median` times the median (from the
     /// serializer methodology).
     absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
-    /// Level of the intervals of means that `import` prints (from the serializer methodology).
+    /// Level of the intervals of means that `import` prints (from the serializer benchmarks).
     import_level "import-level" = 0.95 in 0.5 to 0.999_999;
-    /// Resamples of the intervals of means that `import` prints (from the serializer methodology).
+    /// Resamples of the intervals of means that `import` prints (from the serializer benchmarks).
     import_resamples "import-resamples" = 2000.0 in 100.0 to 1e7 whole;
-    /// Seed of the intervals of means that `import` prints (from the serializer methodology).
+    /// Seed of the intervals of means that `import` prints (from the serializer benchmarks).
     import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 
