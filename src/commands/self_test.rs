@@ -9,13 +9,14 @@ use crate::error::AppError;
 use crate::options::{PairedOptions, StoreOptions};
 use crate::output::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 use crate::pipeline::paired::{PairedMeasurement, RecordedRounds};
-use crate::pipeline::prepare::{build, find_benchmarks, nothing_found_error, timeout};
+use crate::pipeline::prepare::{nothing_found_error, timeout};
 use crate::pipeline::request::Request;
+use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, ProcessRecord, Side, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, ProcessRecord, Side, Verdict};
 use perfcheck_bench::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
@@ -89,9 +90,10 @@ pub fn self_test(
         ..Layer::default()
     };
     let context = Context::load(common, world)?.with_command_line(layer);
-    let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);
-    let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
+    let is_kept = !world.variables.no_rerun;
+    let tree = WorkTree::build(&context, common, &options.filter, timeout, is_kept, world)?;
+    let (environment, found) = (tree.environment, tree.found);
     let failed_targets = !found.failures.is_empty();
     if found.is_empty() {
         return Err(nothing_found_error(&options.filter, &found));
@@ -112,10 +114,6 @@ pub fn self_test(
         git: None,
     };
     let seed = request.seed;
-    let environment = Environment {
-        host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
-        build: toolchain,
-    };
     let count = subjects.count();
     let usual = PairedMeasurement::new(&request, &environment, BySide::default(), count);
     let (decision, rounds) = (usual.decision, most_rounds(&usual.plan));
@@ -195,7 +193,7 @@ fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
     rows
 }
 
-const NO_SUBJECTS: &str = "no bench uses a harness that can slow itself down\n  help: use the current `perfcheck` crate, or `perfcheck-criterion` for Criterion benches";
+const NO_SUBJECTS: &str = "no bench uses a harness that can slow itself down\n  help: use the current `perfcheck` crate; Criterion benches must not run with `--harness as-is`";
 
 /// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use crate::session::{Context, World};
 use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, BySide, Run};
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{
-    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, CriterionBuild, PreparedSides, SidesError,
-    SidesRequest, UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree,
-    default_cache, find_kept_build, find_kept_builds, read_kept_executables,
+    BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
+    UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
+    find_kept_build, find_kept_builds, read_kept_executables,
 };
 use perfcheck_host::Revision;
 
@@ -44,7 +44,6 @@ impl CacheBuild<'_> {
         })?;
         self.report_ready(&describe_revision(revision), &built.base, world)?;
         self.report_ready(WORK_TREE, &built.candidate, world)?;
-        self.report_harness(&[&built.base, &built.candidate], world)?;
         Ok(built)
     }
 
@@ -56,7 +55,6 @@ impl CacheBuild<'_> {
         let (built, facts) =
             self.with_cache(world, |request, events| build_work_tree(request, events))?;
         self.report_ready(WORK_TREE, &built, world)?;
-        self.report_harness(&[&built], world)?;
         Ok((built, facts))
     }
 
@@ -139,7 +137,10 @@ impl CacheBuild<'_> {
         };
         let stderr = &mut *world.stderr;
         let mut show = |event: BuildEvent<'_>| {
-            let is_warning = matches!(event, BuildEvent::LeftOut(_) | BuildEvent::Diagnostics(_));
+            let is_warning = matches!(
+                event,
+                BuildEvent::LeftOut(_) | BuildEvent::Diagnostics(_) | BuildEvent::CriterionAsIs(_)
+            );
             if !self.quiet || is_warning {
                 write_event(&event, stderr);
             }
@@ -157,33 +158,6 @@ impl CacheBuild<'_> {
             let seconds = (side.checkout_time + side.build_time).as_secs_f64();
             let words = format!("{what}, built in {seconds:.1} s");
             output::write_build_event(world.stderr, "Ready", &words)?;
-        }
-        Ok(())
-    }
-
-    /// Reports the harness of Criterion benches, which is the same on all `sides`, if any of them was built now.
-    fn report_harness(&self, sides: &[&BuiltSide], world: &mut World<'_>) -> Result<(), AppError> {
-        let built = sides
-            .iter()
-            .find(|side| side.provenance == BuildOrigin::Built);
-        let Some(built) = built.filter(|_| !self.quiet) else {
-            return Ok(());
-        };
-        match &built.criterion {
-            CriterionBuild::Absent | CriterionBuild::AsIs(None) => {}
-            CriterionBuild::Replaced(versions) => {
-                let words = format!(
-                    "{} runs on perfcheck's harness, without plots (--harness as-is: Criterion itself)",
-                    versions.join(", ")
-                );
-                output::write_build_event(world.stderr, "Harness", &words)?;
-            }
-            CriterionBuild::AsIs(Some(reason)) => {
-                let words = format!(
-                    "Criterion runs as it is, which makes measuring slower: perfcheck's harness cannot replace it, because {reason}\n  help: `--harness as-is` hides this warning"
-                );
-                output::write_warning(world.stderr, &words)?;
-            }
         }
         Ok(())
     }
@@ -232,6 +206,20 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
             }
             return;
         }
+        BuildEvent::CriterionAsIs(reason) => {
+            let words = format!(
+                "Criterion runs as it is, which makes measuring slower: perfcheck's harness cannot replace it, because {reason}\n  help: `--harness as-is` hides this warning"
+            );
+            let _ = output::write_warning(stderr, &words);
+            return;
+        }
+        BuildEvent::CriterionReplaced(versions) => (
+            "Harness",
+            format!(
+                "{} runs on perfcheck's harness, without plots (--harness as-is: Criterion itself)",
+                versions.join(", ")
+            ),
+        ),
         BuildEvent::Waiting(folder) => (
             "Waiting",
             format!("for another cargo perfcheck in {}", folder.display()),

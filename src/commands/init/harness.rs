@@ -109,7 +109,7 @@ impl BenchStyle {
             Self::Criterion(version) if older(version, CRITERION) => {
                 "too old: needs Criterion 0.3.3 or later".to_owned()
             }
-            Self::Criterion(_) => "works unmodified: every sample is stored".to_owned(),
+            Self::Criterion(_) => "works unmodified, on perfcheck's harness".to_owned(),
             Self::Divan(version) if older(version, DIVAN) => {
                 "too old: needs divan 0.1.19 or later".to_owned()
             }

@@ -160,6 +160,10 @@ impl RunOptions {
             ("--features", features),
             ("--profile", profile),
             ("--target", cargo.target.clone()),
+            (
+                "--harness",
+                cargo.harness.map(|harness| harness.to_string()),
+            ),
         ]);
         let switches = [
             (cargo.all_features, " --all-features"),

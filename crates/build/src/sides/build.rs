@@ -37,21 +37,15 @@ pub fn build_sides(
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<PreparedSides, SidesError> {
     let mut bench = SideBuilder::open(request, events)?;
-    let (mut built_base, mut candidate) = bench.build_both(base)?;
-    if !built_base.criterion.is_same_harness(&candidate.criterion) {
+    let mut built = bench.build_both(base)?;
+    if !built.0.criterion.is_same_harness(&built.1.criterion) {
         // The harness must be the same on both sides.
-        let mut criterion = built_base.criterion;
-        if matches!(criterion, CriterionBuild::Replaced(_)) {
-            criterion = candidate.criterion;
-        }
         bench.harness = CriterionHarness::AsIs;
-        (built_base, candidate) = bench.build_both(base)?;
-        built_base.criterion = criterion.clone();
-        candidate.criterion = criterion;
+        built = bench.build_both(base)?;
     }
     bench.prune()?;
     let facts = request.toolchain.facts.clone();
-    Ok(PreparedSides::from_builds(built_base, candidate, facts))
+    Ok(PreparedSides::from_builds(built.0, built.1, facts))
 }
 
 /// Builds only the work tree. Returns the facts about the compiler, too.
@@ -356,10 +350,21 @@ impl SideBuilder<'_, '_> {
         let copies = copies.map(|path| (path.clone(), source.join(path)));
         let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
         let contents = self.contents_key(&copies.collect(), state)?;
-        let CargoResult { output, criterion } = self.call_cargo(state)?;
+        let CargoResult {
+            output,
+            criterion,
+            is_new_harness,
+        } = self.call_cargo(state)?;
         let build_time = began.elapsed();
         if !output.diagnostics.is_empty() {
             (self.events)(BuildEvent::Diagnostics(&output.diagnostics));
+        }
+        match &criterion {
+            CriterionBuild::Replaced(versions) if is_new_harness => {
+                (self.events)(BuildEvent::CriterionReplaced(versions));
+            }
+            CriterionBuild::AsIs(Some(reason)) => (self.events)(BuildEvent::CriterionAsIs(reason)),
+            _ => {}
         }
         let mut results = self.describe_results(&output, criterion)?;
         // Without a commit, the key is a hash of the results.
@@ -552,6 +557,7 @@ impl SideBuilder<'_, '_> {
             Err(NotReplaced::Because(criterion)) => Ok(CargoResult {
                 output: order.run_cargo()?,
                 criterion,
+                is_new_harness: false,
             }),
             Err(NotReplaced::Failed(error)) => Err(error),
         }
@@ -578,7 +584,7 @@ impl SideBuilder<'_, '_> {
         let carried = CarriedSources {
             directory: self.shelves.folder.notes_path("criterion"),
         };
-        carried.write(&replaced)?;
+        let is_new_harness = carried.write(&replaced)?;
         let mut options = order.options.clone();
         options.config.extend(carried.patches(&replaced));
         options.offline |= options.frozen;
@@ -595,6 +601,7 @@ impl SideBuilder<'_, '_> {
         Ok(CargoResult {
             output: outcome?,
             criterion: CriterionBuild::Replaced(replaced.iter().map(ToString::to_string).collect()),
+            is_new_harness,
         })
     }
 
@@ -706,6 +713,8 @@ impl SideBuilder<'_, '_> {
 struct CargoResult {
     output: BuildOutput,
     criterion: CriterionBuild,
+    /// Whether a replacement of Criterion was built for the first time.
+    is_new_harness: bool,
 }
 
 impl CargoResult {
@@ -713,6 +722,7 @@ impl CargoResult {
         Self {
             output: BuildOutput::default(),
             criterion: CriterionBuild::Absent,
+            is_new_harness: false,
         }
     }
 }

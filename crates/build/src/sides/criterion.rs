@@ -250,14 +250,15 @@ impl CarriedSources {
         hasher.finalize().to_hex()[..24].to_owned()
     }
 
-    /// Writes the files that differ, so that cargo builds them again only if they have changed.
-    pub(super) fn write(&self, replaced: &[ReplaceableCriterion]) -> Result<(), SidesError> {
+    /// Writes the files that differ, so that cargo builds them again only if they have changed. Reports whether any file was written.
+    pub(super) fn write(&self, replaced: &[ReplaceableCriterion]) -> Result<bool, SidesError> {
         let harness = carried_manifest(
             perfcheck::sources::MANIFEST,
             CARRIED_HARNESS,
             env!("CARGO_PKG_VERSION"),
         );
-        self.write_package(CARRIED_HARNESS, &harness, perfcheck::sources::FILES)?;
+        let mut is_new =
+            self.write_package(CARRIED_HARNESS, &harness, perfcheck::sources::FILES)?;
         for one in replaced {
             let mut manifest = carried_manifest(
                 perfcheck_criterion::sources::MANIFEST,
@@ -269,13 +270,13 @@ impl CarriedSources {
             dependency.insert("path", format!("../{CARRIED_HARNESS}").into());
             manifest["dependencies"]["perfcheck"] = value(dependency);
             manifest["lib"]["name"] = value(one.package.replace('-', "_"));
-            self.write_package(
+            is_new |= self.write_package(
                 &one.folder_name(),
                 &manifest,
                 perfcheck_criterion::sources::FILES,
             )?;
         }
-        Ok(())
+        Ok(is_new)
     }
 
     fn write_package(
@@ -283,7 +284,8 @@ impl CarriedSources {
         folder: &str,
         manifest: &DocumentMut,
         files: &[CrateFile],
-    ) -> Result<(), SidesError> {
+    ) -> Result<bool, SidesError> {
+        let mut is_new = false;
         let folder = self.directory.join(folder);
         let manifest = manifest.to_string();
         let files = files.iter().map(|file| (file.path, file.text));
@@ -295,8 +297,9 @@ impl CarriedSources {
             let parent = path.parent().unwrap_or(&folder);
             fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
             fs::write(&path, text).map_err(file_error("cannot write", &path))?;
+            is_new = true;
         }
-        Ok(())
+        Ok(is_new)
     }
 
     /// Returns the values of `--config` that make cargo use the replacements.

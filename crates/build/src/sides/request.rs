@@ -88,6 +88,10 @@ pub enum BuildEvent<'a> {
     LeftOut(&'a [UncopiedFile]),
     /// Cargo starts to build this revision, or the work tree (`None`). Cargo's own output follows.
     Building(Option<&'a Revision>),
+    /// For the first time in this workspace, perfcheck's harness was built in place of these versions of Criterion.
+    CriterionReplaced(&'a [String]),
+    /// The build uses Criterion itself for this reason.
+    CriterionAsIs(&'a str),
     /// The compiler's messages, colored for a terminal.
     Diagnostics(&'a [String]),
     /// Cargo skipped these bench targets of the requested state.
