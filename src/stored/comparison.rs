@@ -244,7 +244,7 @@ impl StoredComparison<'_> {
             // Use the stored seed, so that repeating the comparison yields the same result.
             seed: options.seed.unwrap_or(candidate.begun.seed),
         };
-        // The stored thresholds belong to the conventions of the run's own system, so they do not apply under those of another system.
+        // The stored thresholds belong to the test that was configured for the run. They do not apply if another test is configured now.
         let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options

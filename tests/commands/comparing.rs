@@ -1,4 +1,4 @@
-//! `compare`: two stored runs can be named in several ways, and the output is always the same.
+//! `compare`: the same two runs give the same output, in whichever way they are named.
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};

@@ -48,7 +48,7 @@ fn near(what: &str, found: &Value, expected: &Value) {
     );
 }
 
-/// Returns the cell of a benchmark in a pivot with serializers in rows, and data and values in columns.
+/// Returns the cell for the benchmark `id`, which is SERIALIZER/DATA/NUMBER. The pivot has a row per serializer, and for each data set a column per value.
 fn cell(pivot: &Finished, id: &str, value: &str) -> Value {
     let (serializer, column) = id.split_once('/').expect("an id of three parts");
     let rows = pivot.messages("pivot-row");

@@ -178,8 +178,8 @@ impl HodgesLehmann {
         })
     }
 
-    /// Returns the shift that exceeds `pairs` of the differences, where differences equal to the shift count as half. Between groups of equal
-    /// differences, the shift is interpolated linearly; if no difference is 0, the shift is 0 exactly at the number of negative differences.
+    /// Returns the shift that exceeds `pairs` of the differences; a difference equal to the shift counts as half. Between groups of equal
+    /// differences, the shift is interpolated linearly. If no difference is 0 and `pairs` is the number of negative differences, the shift is 0.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
         let group = self.group_of_rank(rank)?;

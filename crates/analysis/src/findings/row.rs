@@ -29,7 +29,7 @@ pub struct Row<'a> {
     /// The measurement; `None` for a missing benchmark.
     #[serde(skip)]
     pub measurement: Option<&'a Measurement>,
-    /// The description of the measurement; `None` without samples.
+    /// Summary statistics of the measurement; `None` without samples.
     #[serde(skip)]
     pub summary: Option<Summary>,
     /// The verdict; `None` if the benchmark was not judged.

@@ -693,7 +693,7 @@ fn the_change_of_too_few_observations_is_that_of_medians_for_ranks_and_of_means_
         change.estimate
     };
     let is_close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
-    // The medians are 101.5 and 113, the means are 104 and 120.
+    // The medians are 101.5 and 113. The mean of `candidate` is 120; the tests of means compare it with 100.
     let (base, candidate) = ([100.0, 101.0, 102.0, 113.0], [110.0, 112.0, 114.0, 144.0]);
     for test in [Test::MannWhitney, Test::Kruskal] {
         let found = estimate(&base, &candidate, test);
