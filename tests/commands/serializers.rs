@@ -48,7 +48,7 @@ fn near(what: &str, found: &Value, expected: &Value) {
     );
 }
 
-/// Returns the cell for the benchmark `id`, which is SERIALIZER/DATA/NUMBER. The pivot has a row per serializer, and for each data set a column per value.
+/// Returns the cell of `value` in the row and the column that `id` names as ROW/COLUMN. A column has several labels, separated by slashes.
 fn cell(pivot: &Finished, id: &str, value: &str) -> Value {
     let (serializer, column) = id.split_once('/').expect("an id of three parts");
     let rows = pivot.messages("pivot-row");

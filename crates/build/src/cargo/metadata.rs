@@ -69,13 +69,19 @@ impl Workspace {
         })
     }
 
-    /// Makes cargo resolve all dependencies and write the lock file, as a build would.
+    /// Makes cargo resolve the dependencies for the triple `target` and write the lock file, as a build would.
     pub fn lock(
         cargo: &Path,
         options: &CargoOptions,
+        target: &str,
         supervisor: &Supervisor,
     ) -> Result<(), CargoError> {
-        Self::run(&Self::command(cargo, options), cargo, supervisor).map(drop)
+        let mut command = Self::command(cargo, options);
+        let mut flags = options.metadata_flags();
+        // Without it, cargo downloads the dependencies for all platforms.
+        flags.extend(["--filter-platform".to_owned(), target.to_owned()]);
+        command.other_options(flags);
+        Self::run(&command, cargo, supervisor).map(drop)
     }
 
     fn command(cargo: &Path, options: &CargoOptions) -> MetadataCommand {

@@ -574,7 +574,7 @@ impl SideBuilder<'_, '_> {
             return Err(NotReplaced::Because(CriterionBuild::Absent));
         }
         // Cargo writes or completes the lock file now, as it would during the build.
-        Workspace::lock(order.cargo, order.options, order.supervisor)?;
+        resolve_dependencies(order)?;
         let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
         let text = fs::read_to_string(&path).map_err(file_error("cannot read", &path))?;
         let replaced = find_replaceable(&text, &order.toolchain.facts.rustc)?;
@@ -733,8 +733,7 @@ fn build_patched(
     backup: &LockFileBackup,
     replaced: &[ReplaceableCriterion],
 ) -> Result<BuildOutput, NotReplaced> {
-    let locked = Workspace::lock(order.cargo, order.options, order.supervisor);
-    locked.map_err(|error| match error {
+    resolve_dependencies(order).map_err(|error| match error {
         CargoError::Metadata(message) => NotReplaced::because(first_line(&message)),
         other => other.into(),
     })?;
@@ -748,6 +747,11 @@ fn build_patched(
         CargoError::Selection(message) => NotReplaced::because(first_line(&message)),
         other => other.into(),
     })
+}
+
+fn resolve_dependencies(order: &BuildOrder<'_>) -> Result<(), CargoError> {
+    let target = &order.toolchain.facts.target;
+    Workspace::lock(order.cargo, order.options, target, order.supervisor)
 }
 
 fn first_line(message: &str) -> &str {

@@ -389,13 +389,13 @@ impl LockFileBackup {
 
     /// Restores the original that a killed process has left in the file `note`, if there is one.
     pub(super) fn restore_abandoned(path: &Path, note: &Path) -> Result<(), SidesError> {
-        match fs::read_to_string(note) {
-            Ok(text) => {
-                fs::write(path, text).map_err(file_error("cannot write", path))?;
-                fs::remove_file(note).map_err(file_error("cannot remove", note))
-            }
-            Err(_) => Ok(()),
+        let Ok(text) = fs::read_to_string(note) else {
+            return Ok(());
+        };
+        if path.is_file() {
+            fs::write(path, text).map_err(file_error("cannot write", path))?;
         }
+        fs::remove_file(note).map_err(file_error("cannot remove", note))
     }
 }
 
