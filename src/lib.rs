@@ -37,8 +37,9 @@ pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use diagnostics::start_log;
 pub use error::AppError;
 pub use options::{
-    AnalysisOptions, ComparisonOptions, CountingMode, Effort, FailOn, FailureOptions, OutlierWords,
-    OutputOptions, PairedOptions, StoreOptions, clap_range, parse_outliers, word_parser,
+    AnalysisOptions, CommonOptions, ComparisonOptions, CountingMode, Effort, FailOn,
+    FailureOptions, OutlierWords, OutputOptions, PairedOptions, clap_range, parse_outliers,
+    word_parser,
 };
 pub use pipeline::Against;
 pub use session::World;

@@ -28,7 +28,7 @@ use perfcheck_build::cargo::CargoOptions;
 
 /// The store and workspace to use, and how to print.
 #[derive(Debug, Clone)]
-pub struct StoreOptions {
+pub struct CommonOptions {
     /// Path or address of the database; `None` selects the user's own.
     pub store: Option<PathBuf>,
     /// Output options.

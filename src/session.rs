@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::AppError;
-use super::options::StoreOptions;
+use super::options::CommonOptions;
 use crate::config::{Layer, Tables};
 use crate::output::{self, ProgressMode};
 use crate::sanitize::LogCommands;
@@ -76,7 +76,7 @@ pub(super) struct Context {
 
 impl Context {
     /// Loads the workspace that `options` select.
-    pub(super) fn load(options: &StoreOptions, world: &mut World<'_>) -> Result<Self, AppError> {
+    pub(super) fn load(options: &CommonOptions, world: &mut World<'_>) -> Result<Self, AppError> {
         let variables = &world.variables;
         let workspace = Workspace::load(&variables.cargo, &options.cargo, world.supervisor)?;
         workspace.refuse_unknown(&options.cargo)?;
@@ -231,7 +231,7 @@ impl Context {
     /// Explains to the user why a list is empty. Unlike a missing run, an empty list is no error.
     pub(super) fn note_nothing_stored(
         &self,
-        common: &StoreOptions,
+        common: &CommonOptions,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         if !common.output.quiet {

@@ -19,7 +19,7 @@ use crate::commands::{
     ReportCommandOptions, RunOptions, ShowOptions,
 };
 use crate::delivery::ReportOptions;
-use crate::options::{ComparisonOptions, OutputOptions, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions, OutputOptions};
 use perfcheck_analysis::model::{ShardId, parse_duration};
 use perfcheck_bench::measure::Filter;
 
@@ -254,7 +254,7 @@ impl RunArguments {
         layer.noise_threshold = self.comparison.explicit_noise_threshold();
         let cargo = self.build.options(&self.output);
         ParsedCommand {
-            common: StoreOptions {
+            common: CommonOptions {
                 store: self.store.store,
                 output: self.output,
                 cargo,

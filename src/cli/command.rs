@@ -8,7 +8,7 @@ use crate::commands::{
     PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions, ShowOptions,
     StoreInitOptions,
 };
-use crate::options::{OutputOptions, StoreOptions};
+use crate::options::{CommonOptions, OutputOptions};
 use perfcheck_analysis::model::Verdict;
 use perfcheck_build::cargo::CargoOptions;
 
@@ -87,7 +87,7 @@ pub struct ParsedCommand {
     /// The command
     pub command: Command,
     /// Store, workspace and output options
-    pub common: StoreOptions,
+    pub common: CommonOptions,
 }
 
 impl ParsedCommand {
@@ -100,7 +100,7 @@ impl ParsedCommand {
     pub(super) fn without_store(command: Command, cargo: CargoOptions) -> Self {
         Self {
             command,
-            common: StoreOptions {
+            common: CommonOptions {
                 store: None,
                 output: OutputOptions::default(),
                 cargo,

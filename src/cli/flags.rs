@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::command::{Command, ParsedCommand};
 use crate::commands::AgainstOptions;
 use crate::config::{Layer, parse_positive_duration};
-use crate::options::{CountingMode, Effort, OutputOptions, StoreOptions, clap_range, word_parser};
+use crate::options::{CommonOptions, CountingMode, Effort, OutputOptions, clap_range, word_parser};
 use crate::pipeline::Against;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{
@@ -369,7 +369,7 @@ impl StoredArguments {
     pub(super) fn into_parsed(self, command: Command) -> ParsedCommand {
         ParsedCommand {
             command,
-            common: StoreOptions {
+            common: CommonOptions {
                 store: self.store.store,
                 output: self.output,
                 cargo: self.at.options(),

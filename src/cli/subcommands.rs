@@ -17,7 +17,7 @@ use crate::commands::{
     ListOptions, PruneOptions, PushOptions, SelfTestOptions, StoreInitOptions,
 };
 use crate::config::parse_positive_duration;
-use crate::options::{OutputOptions, PairedOptions, StoreOptions};
+use crate::options::{CommonOptions, OutputOptions, PairedOptions};
 use perfcheck_analysis::model::{parse_duration, parse_slowdown};
 use perfcheck_bench::measure::Filter;
 use perfcheck_build::cargo::CargoOptions;
@@ -112,7 +112,7 @@ impl BisectArguments {
     pub(super) fn translate(self) -> ParsedCommand {
         let cargo = self.build.options(&self.output);
         ParsedCommand {
-            common: StoreOptions {
+            common: CommonOptions {
                 store: self.store.store,
                 output: self.output,
                 cargo,
@@ -254,7 +254,7 @@ impl DoctorArguments {
         };
         ParsedCommand {
             command,
-            common: StoreOptions {
+            common: CommonOptions {
                 // Doctor stores nothing.
                 store: None,
                 output: self.output,
@@ -319,7 +319,7 @@ impl ListArguments {
     pub(super) fn translate(self) -> ParsedCommand {
         let cargo = self.build.options(&self.output);
         ParsedCommand {
-            common: StoreOptions {
+            common: CommonOptions {
                 // Listing stores nothing.
                 store: None,
                 output: self.output,

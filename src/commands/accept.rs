@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::pipeline::record::refuse_incomplete;
 use crate::session::{Context, World, resolve_reference};
 use clap::Args;
@@ -51,7 +51,7 @@ enum AcceptTargets {
 /// Runs the command.
 pub fn accept(
     options: &AcceptOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

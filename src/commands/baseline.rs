@@ -1,7 +1,7 @@
 //! `cargo perfcheck baseline list|save|rename|remove`: manages the names of runs.
 
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{BaselineLine, write_baselines};
 use crate::pipeline::record::{give_name, refuse_incomplete};
 use crate::session::{Context, World, resolve_reference};
@@ -37,7 +37,7 @@ pub enum BaselineAction {
 /// Runs the command.
 pub fn baseline(
     action: &BaselineAction,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
@@ -69,7 +69,7 @@ pub fn baseline(
 
 fn list(
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let mut lines = Vec::new();

@@ -10,7 +10,7 @@ use crate::interchange::{
     ExchangeError, ExportedRun, PortableRun, write_benchstat, write_bmf, write_criterion,
     write_csv, write_portable,
 };
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{self, MessageFormat, write_exported};
 use crate::session::{Context, World, resolve_run};
 use crate::stored::transfer::portable_runs;
@@ -79,7 +79,7 @@ pub struct ExportOptions {
 /// Runs the command.
 pub fn export(
     options: &ExportOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{BenchmarkHistory, BenchmarkLine, write_benchmarks, write_histories};
 use crate::session::{Context, World};
 use crate::stored::histories::{HistoryRequest, histories};
@@ -25,7 +25,7 @@ const HORIZON: usize = 400;
 /// Runs the command.
 pub fn history(
     options: &HistoryOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if options.is_overview() {
@@ -287,7 +287,7 @@ const LAST_RUNS: usize = 16;
 /// Lists all benchmarks in the store. If `only` is not empty, lists only those whose latest verdict is in `only`.
 pub(super) fn overview(
     only: &[Verdict],
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

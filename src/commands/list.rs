@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::pipeline::prepare::{list_only, nothing_found_error, timeout};
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
@@ -22,7 +22,7 @@ pub struct ListOptions {
 /// Runs the command.
 pub fn list(
     options: &ListOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::progress::with_progress;
 use crate::error::{AppError, first_line};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
 use crate::session::{Context, World, resolve_run};
 use crate::stored::references::{
@@ -51,7 +51,7 @@ pub struct PruneOptions {
 /// Runs `store prune`.
 pub fn prune(
     options: &PruneOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if *options
@@ -117,7 +117,7 @@ pub fn prune(
 /// Runs `store remove`.
 pub fn remove_runs(
     words: &[String],
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?.for_writing();
@@ -188,7 +188,7 @@ fn show_and_execute(
     goes: PruneScope,
     execute: bool,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let lines: Vec<PruneLine> = runs

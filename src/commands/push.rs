@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{MessageFormat, PushResult, write_pushed, write_warning};
 use crate::session::{Context, World};
 use crate::stored::transfer::{
@@ -84,7 +84,7 @@ pub fn create(options: &StoreInitOptions, world: &mut World<'_>) -> Result<ExitC
 /// Runs `store push`.
 pub fn push(
     options: &PushOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
@@ -103,7 +103,7 @@ pub fn push(
 pub(super) fn run_then_push(
     wanted: bool,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
     command: impl FnOnce(&mut World<'_>) -> Result<ExitCode, AppError>,
 ) -> Result<ExitCode, AppError> {

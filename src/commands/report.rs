@@ -9,7 +9,7 @@ use crate::delivery::page::PageFindings;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportOptions, ReportRequest, ReportWriter, RequestedReportKind};
 use crate::error::AppError;
-use crate::options::{ComparisonOptions, FailureOptions, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions, FailureOptions};
 use crate::output::{
     MessageFormat, RunLine, counted, page_file_name, write_page, write_page_written,
     write_run_index, write_warning,
@@ -62,7 +62,7 @@ pub struct ReportCommandOptions {
 
 impl ReportCommandOptions {
     /// Refuses options whose result could not be written or shown.
-    fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+    fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         let wanted = &self.reports.wanted;
         if wanted.is_empty() && !self.open {
             return Err(AppError::Usage(
@@ -99,7 +99,7 @@ impl ReportCommandOptions {
 /// Runs the command.
 pub fn report(
     options: &ReportCommandOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
@@ -130,7 +130,7 @@ pub fn report(
 /// A call of the command with its context.
 struct ReportCall<'a> {
     options: &'a ReportCommandOptions,
-    common: &'a StoreOptions,
+    common: &'a CommonOptions,
     context: &'a Context,
     store: &'a Store,
     workspace: WorkspaceId,

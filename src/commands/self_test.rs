@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::config::Layer;
 use crate::error::AppError;
-use crate::options::{PairedOptions, StoreOptions};
+use crate::options::{CommonOptions, PairedOptions};
 use crate::output::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 use crate::pipeline::paired::{PairedMeasurement, RecordedRounds};
 use crate::pipeline::prepare::{nothing_found_error, timeout};
@@ -40,7 +40,7 @@ pub struct SelfTestOptions {
     pub paired: PairedOptions,
 }
 
-fn refuse_sort_by_change(common: &StoreOptions) -> Result<(), AppError> {
+fn refuse_sort_by_change(common: &CommonOptions) -> Result<(), AppError> {
     if common.output.order() == Order::Change {
         return Err(AppError::Usage(
             "`--sort change` does not work with `--self-test`, which reports no changes\n  help: `--sort worst` starts with the benchmarks whose slowdowns were found least often, `--sort time` with the benchmarks that took longest".to_owned(),
@@ -79,7 +79,7 @@ fn exit_code(has_failures: bool, ended: CampaignEnd) -> ExitCode {
 /// Runs the command.
 pub fn self_test(
     options: &SelfTestOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     refuse_sort_by_change(common)?;

@@ -10,7 +10,7 @@ use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportRequest, RequestedReportKind, write_findings};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
-use crate::options::{OutlierWords, StoreOptions, parse_outliers, word_parser};
+use crate::options::{CommonOptions, OutlierWords, parse_outliers, word_parser};
 use crate::output::{
     BenchmarkStatistics, MessageFormat, Picture, write_outcome_of_run, write_picture,
     write_run_head, write_statistics, write_warning,
@@ -34,7 +34,7 @@ use perfcheck_store::{Store, WorkspaceId};
 /// Runs the command.
 pub fn show(
     options: &ShowOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
@@ -150,7 +150,7 @@ fn show_measurements(
     run: RunId,
     measurements: &[Measurement],
     is_whole: bool,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
@@ -211,7 +211,7 @@ fn show_statistics(
     store: &Store,
     head: &Run,
     shown: &DescriptionRules<'_>,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let run = head.id;

@@ -2,7 +2,7 @@
 //! its new location.
 
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     MessageFormat, RunLine, WorkspaceLine, counted, write_older_runs, write_runs, write_workspaces,
 };
@@ -14,7 +14,7 @@ use perfcheck_store::{Store, StoreError, WorkspaceId};
 /// Runs `store runs`.
 pub fn runs(
     limit: usize,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
@@ -63,7 +63,7 @@ pub(super) fn run_lines(
 /// Runs `store adopt`.
 pub fn adopt(
     from: Option<&str>,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

@@ -1,7 +1,7 @@
 //! `--method SYSTEM --explain`: lists the settings that follow from a system's conventions in this workspace.
 
 use crate::error::AppError;
-use crate::options::{ComparisonOptions, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions};
 use crate::output::{MethodExplained, MethodSetting, SettingSource, write_method};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{Analysis, DecisionSettings, Outliers, System, Th
 /// Writes the settings that `options` result in. Measures and compares nothing.
 pub fn explain_method(
     options: &ComparisonOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;

@@ -14,7 +14,7 @@ use super::files::{is_directory, missing_directory, page_file, workspace_name, w
 use super::page::PageFindings;
 use super::progress::with_progress;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     MessageFormat, ReportContext, ReportKind, SourcePlace, TableFormat, write_json, write_page,
     write_report, write_table, write_warning,
@@ -253,7 +253,7 @@ impl ReportWriter<'_> {
     pub(crate) fn publish(
         &self,
         findings: &Findings<'_>,
-        common: &StoreOptions,
+        common: &CommonOptions,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let shown = if self.options.replaces_table() {
@@ -435,7 +435,7 @@ fn line_names(line: &str, name: &str) -> bool {
 /// Writes the table or the messages.
 pub(crate) fn write_findings(
     findings: &Findings<'_>,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     match common.output.format {

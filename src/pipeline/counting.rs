@@ -110,7 +110,7 @@ pub(super) fn count_paired(
         .filter(|key| !is_counted(&found, key))
         .collect();
     if may_sample && !uncounted.is_empty() {
-        let remarks = sample_in_turn(pairs, &uncounted, &mut found, request, left, world)?;
+        let remarks = sample_side_by_side(pairs, &uncounted, &mut found, request, left, world)?;
         measured.remarks.extend(remarks);
     }
     // Unless the user requested counts, sampled time replaces them.
@@ -549,7 +549,7 @@ pub(super) fn can_sample(world: &World<'_>) -> bool {
 }
 
 /// Samples benchmarks on both sides, one after the other, and adds the results to `found`. Returns notes on benchmarks without results.
-pub(super) fn sample_in_turn(
+pub(super) fn sample_side_by_side(
     pairs: &[PairedTarget],
     wanted: &BTreeSet<BenchmarkKey>,
     found: &mut BySide<CountsByBenchmark>,

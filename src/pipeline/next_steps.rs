@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::naming::unambiguous_word;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::sanitize::{shell_command, shell_quoted};
 use crate::session::NamedRun;
 use perfcheck_analysis::compare::Comparison;
@@ -270,7 +270,7 @@ pub(crate) fn format_flags<const N: usize>(pairs: [(&str, Option<String>); N]) -
 }
 
 /// Returns the flags that lead any command to the workspace and store of `common`.
-pub(crate) fn workspace_flags(common: &StoreOptions) -> String {
+pub(crate) fn workspace_flags(common: &CommonOptions) -> String {
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     format_flags([
         ("--manifest-path", path(&common.cargo.manifest_path)),

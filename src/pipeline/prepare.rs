@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::AppError;
 use crate::naming::no_match_message;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{self, MessageFormat, Progress};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn build(
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     refuse_no_targets(context, common, world)?;
@@ -37,7 +37,7 @@ pub(crate) fn build(
 /// Returns the order to build the selected bench targets in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
-    common: &'a StoreOptions,
+    common: &'a CommonOptions,
     world: &'a World<'_>,
 ) -> Result<BuildOrder<'a>, AppError> {
     Ok(BuildOrder {
@@ -54,7 +54,7 @@ fn order_in_place<'a>(
 /// Returns an error if the workspace has nothing to measure.
 pub(crate) fn refuse_no_targets(
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &World<'_>,
 ) -> Result<(), AppError> {
     if context.workspace.has_bench_targets(&common.cargo) {

@@ -2,7 +2,7 @@
 
 use crate::delivery::reports::{ReportOptions, ReportWriter};
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::pipeline::next_steps::{
     AdvisedRun, NextReference, explain_kept_name, explain_nothing_compared, next_steps,
     workspace_flags,
@@ -18,7 +18,7 @@ use tracing::info_span;
 /// Where and how a result is written.
 pub(crate) struct Publication<'a> {
     pub(crate) context: &'a Context,
-    pub(crate) common: &'a StoreOptions,
+    pub(crate) common: &'a CommonOptions,
     pub(crate) reports: &'a ReportOptions,
     /// The verdicts that reports mark as failures.
     pub(crate) fail_on: &'a [Verdict],

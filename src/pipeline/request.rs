@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::cache_build::cache_directory;
 use crate::error::AppError;
-use crate::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions, Effort};
 use crate::output::{self, write_build_event};
 use crate::session::{Context, World};
 use perfcheck_analysis::model::{DecisionSettings, GitState};
@@ -18,7 +18,7 @@ use perfcheck_host::GitError;
 /// The benchmarks to measure and the circumstances of the measurement.
 pub(crate) struct Request<'a> {
     pub(crate) context: &'a Context,
-    pub(crate) common: &'a StoreOptions,
+    pub(crate) common: &'a CommonOptions,
     /// The filter of benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) comparison: &'a ComparisonOptions,

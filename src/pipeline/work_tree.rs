@@ -8,7 +8,7 @@ use super::cache_build::CacheBuild;
 use super::prepare::{TargetName, build, find_benchmarks, refuse_no_targets};
 use super::request::Request;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::{Comparability, Fact, find_differences};
 use perfcheck_analysis::model::{BySide, Environment, GitState, Metric, Run, TargetFacts};
@@ -39,7 +39,7 @@ impl WorkTree {
     /// Builds the work tree, in the cache if `is_kept` and if possible, else in place, and discovers its benchmarks.
     pub(crate) fn build(
         context: &Context,
-        common: &StoreOptions,
+        common: &CommonOptions,
         filter: &Filter,
         timeout: Duration,
         is_kept: bool,
@@ -213,7 +213,7 @@ fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_
 }
 
 /// Prepares builds in the cache with the user's flags. Revisions use their own benchmarks.
-pub(crate) fn cache_build<'a>(context: &'a Context, common: &'a StoreOptions) -> CacheBuild<'a> {
+pub(crate) fn cache_build<'a>(context: &'a Context, common: &'a CommonOptions) -> CacheBuild<'a> {
     CacheBuild {
         context,
         cargo: &common.cargo,

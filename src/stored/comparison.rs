@@ -61,13 +61,13 @@ impl StoredComparison<'_> {
             base: self.store.run(base.run)?,
             candidate: self.store.run(candidate.run)?,
         };
-        let in_turn = self.find_pair(&heads)?.map(|pair| pair.partner);
+        let side_by_side = self.find_pair(&heads)?.map(|pair| pair.partner);
         // A shard can be compared only with the other side of its own pair.
-        if in_turn != Some(base.run) {
+        if side_by_side != Some(base.run) {
             refuse_shard(&heads.base)?;
         }
         let measured = BySide {
-            base: self.measurements(in_turn.unwrap_or(base.run))?,
+            base: self.measurements(side_by_side.unwrap_or(base.run))?,
             candidate: self.measurements(candidate.run)?,
         };
         for (run, measured) in [
@@ -211,7 +211,7 @@ impl StoredComparison<'_> {
     fn compare_stored<'m>(
         &self,
         both: &'m BothRuns,
-        measured_in_turn: bool,
+        measured_side_by_side: bool,
         progress: &ProgressReporter<'_>,
     ) -> Result<(Vec<Row<'m>>, ComparisonContext), AppError> {
         let BySide { base, candidate } = &both.heads;
@@ -289,7 +289,7 @@ impl StoredComparison<'_> {
             .chain(sampling_note(base, candidate))
             // The table marks an incomplete candidate itself.
             .chain(incomplete_note(base))
-            .chain(measured_in_turn.then_some(RunNote::RoundsAsProcesses));
+            .chain(measured_side_by_side.then_some(RunNote::RoundsAsProcesses));
         let basis = ComparisonContext {
             remarks: remarks.collect(),
             ..evidence.basis(&rows)
@@ -360,12 +360,15 @@ pub(crate) fn incomplete_note(run: &Run) -> Option<RunNote> {
 
 /// Returns a note if exactly one of two runs is a side of a side-by-side measurement.
 fn sampling_note(base: &Run, candidate: &Run) -> Option<RunNote> {
-    let (in_turn, alone) = match (base.pair, candidate.pair) {
+    let (side_by_side, alone) = match (base.pair, candidate.pair) {
         (Some(_), None) => (base.id, candidate.id),
         (None, Some(_)) => (candidate.id, base.id),
         _ => return None,
     };
-    Some(RunNote::SampledDifferently { in_turn, alone })
+    Some(RunNote::SampledDifferently {
+        side_by_side,
+        alone,
+    })
 }
 
 /// Returns the settings of a comparison. These are the requested settings, unless the default test would compare imported runs whose processes are

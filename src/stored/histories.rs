@@ -336,7 +336,7 @@ impl HistorySubject<'_> {
     /// Returns the median of a run if medians are wanted and the run's samples are on the scale of the history's values. Samples of side-by-side runs
     /// have a different length than those of runs measured alone.
     fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
-        let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
+        let is_alone = |past: &&PastMeasurement| !placed.is_paired(past.run);
         let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);
         let run = self.runs[place].filter(|_| self.has_medians && is_on_scale)?;
         summarize(run, level, RESAMPLES, SEED).map(|summary| summary.median)
@@ -370,7 +370,7 @@ impl HistorySubject<'_> {
         let part = |at: usize| placed.place(past[at].run).map(|(part, _)| part);
         let of_newest = past.last().and_then(|past| Some(placed.place(past.run)?.0));
         let is_usable = |at: &usize| is_ok(at) && runs[*at].is_some() && differing[*at].is_empty();
-        let is_by_edges = |at: usize| placed.is_in_turn(past[at].run) && part(at).is_some();
+        let is_by_edges = |at: usize| placed.is_paired(past[at].run) && part(at).is_some();
         let is_apart = |at: usize| placed.is_of_another_class(past[at].run);
         let alone: Vec<usize> = (0..count)
             .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
@@ -467,7 +467,7 @@ impl HistorySubject<'_> {
             Some(TrendPoint {
                 value: values[*at]?,
                 accepted: self.past[*at].accepted || is_accepted(heads[*at]),
-                is_placed: place.is_some() && placed.is_in_turn(run),
+                is_placed: place.is_some() && placed.is_paired(run),
                 shown: before.and_then(|before| placed.step(before, run)),
             })
         });

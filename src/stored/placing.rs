@@ -83,14 +83,14 @@ impl PlacedRuns {
         let tolerance = rules.course.noise_threshold.ln_1p();
         let mut edges = Vec::new();
         // Order by time: an imported run may be older than runs with smaller numbers.
-        let mut in_turn: Vec<(&RunLink, &MeasuredCode)> = found
+        let mut side_by_side: Vec<(&RunLink, &MeasuredCode)> = found
             .links
             .iter()
             .filter_map(|link| Some((link, link.base.as_ref()?)))
             .collect();
-        in_turn.sort_by_key(|(link, _)| (link.started, link.code.run));
+        side_by_side.sort_by_key(|(link, _)| (link.started, link.code.run));
         let mut of_runs = Vec::new();
-        for (link, base) in in_turn {
+        for (link, base) in side_by_side {
             let class = class_of(&link.code);
             classes.insert(link.code.run, class);
             let (from, to) = (nodes.node_id(base), nodes.node_id(&link.code));
@@ -123,7 +123,7 @@ impl PlacedRuns {
     }
 
     /// Reports whether a run was measured side by side.
-    pub(super) fn is_in_turn(&self, run: RunId) -> bool {
+    pub(super) fn is_paired(&self, run: RunId) -> bool {
         self.classes.contains_key(&run)
     }
 

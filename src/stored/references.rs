@@ -327,7 +327,7 @@ impl ReferenceResolver<'_> {
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let measured = self.measured_for(&named, keys.clone(), compared.id)?;
         let candidate = compared.id.map(|candidate| self.store.run(candidate));
-        let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
+        let is_paired = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
         // Exclude runs after the candidate: they must not change its verdicts.
         let branch = named
             .begun
@@ -348,7 +348,7 @@ impl ReferenceResolver<'_> {
                         metric: &base.benchmark.metric,
                     };
                     let mut found = compared.differences(subject, &circumstances);
-                    if head.pair.is_some() && !is_in_turn {
+                    if head.pair.is_some() && !is_paired {
                         found.warnings.push(Difference::paired_reference());
                     }
                     if found.is_comparable() {

@@ -60,7 +60,7 @@ fn forget_builds(machine: &Machine) {
 
 /// Asserts that `cost` regressed in a side-by-side measurement, and that the reference is described by `words`.
 #[track_caller]
-fn expect_in_turn(run: &Finished, words: &str) {
+fn expect_side_by_side(run: &Finished, words: &str) {
     assert_eq!(verdict(run, "cost"), "regressed", "{run}");
     assert_eq!(verdict(run, "constant"), "unchanged", "{run}");
     assert_eq!(compared(run, "cost")["decided_by"], "paired", "{run}");
@@ -78,7 +78,7 @@ fn expect_stored_numbers(run: &Finished, reason: &str) {
 }
 
 #[test]
-fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
+fn a_plain_run_is_measured_side_by_side_with_the_last_accepted_one() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
     let before = project.state();
@@ -89,10 +89,10 @@ fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
     project.takes(200);
     let slower = project.measure(&[]).run().expect_code(1);
     // Run 2 found no change, so it was accepted and is the reference now.
-    expect_in_turn(&slower, "run 2");
+    expect_side_by_side(&slower, "run 2");
     // A regressed run does not become the reference until the user accepts it.
     let again = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&again, "run 2");
+    expect_side_by_side(&again, "run 2");
     let run = finish(&again)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
     let meant = project.measure(&[]).run().expect_code(0);
@@ -190,14 +190,14 @@ fn a_benchmark_that_is_new_or_gone_is_told_beside_the_last_run() {
 }
 
 #[test]
-fn a_branch_is_measured_in_turn_with_the_one_that_it_left() {
+fn a_branch_is_measured_side_by_side_with_the_one_that_it_left() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
     project.git(&["switch", "-q", "-c", "topic"]);
     project.takes(200);
     project.commit();
     let run = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&run, "run 1 (of `main`)");
+    expect_side_by_side(&run, "run 1 (of `main`)");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn beside_a_revision_nothing_becomes_a_reference_by_itself() {
     // The slow code is compared with itself. This must not turn the next run green.
     project.measure(&["--against", "HEAD"]).run().expect_code(0);
     let plain = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&plain, "run 1");
+    expect_side_by_side(&plain, "run 1");
     // The user can still accept it.
     let beside = project.measure(&["--against", "HEAD"]).run();
     let run = finish(&beside)["run"].to_string();
@@ -260,7 +260,7 @@ fn a_run_whose_build_is_lost_passes_its_level_on() {
     forget_builds(&machine);
     project.takes(200);
     let run = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&run, "run 1, rebuilt");
+    expect_side_by_side(&run, "run 1, rebuilt");
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_run_before_the_first_commit_is_the_reference_of_the_first_one_after_it() {
     project.commit();
     project.takes(200);
     let run = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&run, "run 1 (before the first commit)");
+    expect_side_by_side(&run, "run 1 (before the first commit)");
 }
 
 #[test]
@@ -320,17 +320,17 @@ fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
     let project = with_run(&machine, &["--save-baseline", "kept"]);
     project.takes(200);
     let run = project.measure(&["--baseline", "kept"]).run();
-    expect_in_turn(&run.expect_code(1), "`kept` (run 1)");
+    expect_side_by_side(&run.expect_code(1), "`kept` (run 1)");
     // A later comparison of the two runs repeats the stored result and measures nothing.
     let stored = project.perfcheck(&["compare", "kept", "2", "--message-format", "json"]);
     let stored = stored.run().expect_code(1);
-    expect_in_turn(&stored, "run 1");
+    expect_side_by_side(&stored, "run 1");
     // A side-by-side run can be saved as a baseline. Later runs are then measured against its build.
     let words = ["--baseline", "kept", "--save-baseline", "slow"];
     project.measure(&words).run().expect_code(1);
     project.takes(400);
     let run = project.measure(&["--baseline", "slow"]).run();
-    expect_in_turn(&run.expect_code(1), "`slow` (run 3)");
+    expect_side_by_side(&run.expect_code(1), "`slow` (run 3)");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_run_whose_build_is_gone_is_built_again_from_its_clean_commit() {
     forget_builds(&machine);
     project.takes(200);
     let run = project.measure(&[]).run();
-    expect_in_turn(&run.expect_code(1), "run 1, rebuilt");
+    expect_side_by_side(&run.expect_code(1), "run 1, rebuilt");
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn a_name_of_a_build_in_a_store_leads_nowhere_but_to_the_shelf() {
 }
 
 #[test]
-fn a_workspace_in_no_repository_is_measured_in_turn_with_its_kept_build() {
+fn a_workspace_in_no_repository_is_measured_side_by_side_with_its_kept_build() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     fs::remove_dir_all(project.root().join(".git")).expect("removed");
@@ -426,7 +426,7 @@ fn a_workspace_in_no_repository_is_measured_in_turn_with_its_kept_build() {
     assert_eq!(verdict(&first, "cost"), "new", "{first}");
     project.takes(200);
     let run = project.measure(&[]).run();
-    expect_in_turn(&run.expect_code(1), "run 1");
+    expect_side_by_side(&run.expect_code(1), "run 1");
     // The build was removed, and there is no commit from which it could be made again.
     forget_builds(&machine);
     let run = project.measure(&QUICK).run();

@@ -29,10 +29,10 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
             .contains("run 2 alternated with another build"),
         "{compared}"
     );
-    let in_turn = project.perfcheck(&["compare", "2/base", "2"]).run();
+    let side_by_side = project.perfcheck(&["compare", "2/base", "2"]).run();
     assert!(
-        !in_turn.stdout.contains("small changes may come from"),
-        "{in_turn}"
+        !side_by_side.stdout.contains("small changes may come from"),
+        "{side_by_side}"
     );
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("2/base"), "{runs}");

@@ -386,7 +386,7 @@ pub fn lines(run: &Finished) -> Vec<&str> {
 }
 
 #[test]
-fn the_samples_of_one_run_in_turn_cut_into_parts_and_merged_are_that_run_byte_for_byte() {
+fn the_samples_of_one_run_side_by_side_cut_into_parts_and_merged_are_that_run_byte_for_byte() {
     let machine = Machine::new();
     // One side has an additional benchmark, so some rows have no samples.
     let project = slower(&machine, ELEVEN);

@@ -308,7 +308,7 @@ fn a_benchmark_that_a_side_skips_has_no_verdict_and_does_not_disturb_the_others(
 }
 
 #[test]
-fn sides_that_cannot_live_together_are_launched_in_turn() {
+fn sides_that_cannot_live_together_are_launched_side_by_side() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
@@ -378,7 +378,7 @@ fn ids_in_another_order_are_paired_by_their_names() {
 }
 
 #[test]
-fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
+fn a_harness_that_knows_program_order_alone_is_measured_side_by_side() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");

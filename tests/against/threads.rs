@@ -4,7 +4,7 @@ use crate::against::project::{Project, compared};
 use crate::support::Machine;
 
 #[test]
-fn b15_runs_measured_in_turn_give_the_same_bytes_with_1_2_and_8_threads() {
+fn b15_runs_measured_side_by_side_give_the_same_bytes_with_1_2_and_8_threads() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(103);

@@ -358,7 +358,7 @@ const SKEWED: &str = r#"
 "#;
 
 #[test]
-fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every_output() {
+fn the_change_of_both_sides_side_by_side_is_that_of_the_two_values_beside_it_in_every_output() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
@@ -366,7 +366,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     project.commit();
     project.takes(130);
     let directory = machine.home().join("reports");
-    let in_turn = |words: &[&str]| -> Perfcheck {
+    let side_by_side = |words: &[&str]| -> Perfcheck {
         let run = project.perfcheck(words);
         run.args([
             "--offline",
@@ -376,7 +376,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
             "--as-built",
         ])
     };
-    let run = in_turn(&["--against", "HEAD"])
+    let run = side_by_side(&["--against", "HEAD"])
         .args(reports(&directory))
         .run();
     let regressed = usize::from(run.stdout.contains("regressed"));
@@ -384,7 +384,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     reports_agree(&directory, &machine.store(), 2, regressed);
     assert_eq!(table_agrees(&project.perfcheck(&["show"]).run()), 0);
     // The compared values are the floors (the times of the fastest samples), not the medians; the median of the base is 180 ns.
-    let messages = in_turn(&["--against", "HEAD", "--message-format", "json"]).run();
+    let messages = side_by_side(&["--against", "HEAD", "--message-format", "json"]).run();
     assert_eq!(messages_agree(&messages), 2, "{messages}");
     let cost = compared(&messages, "cost");
     let base = cost["compared"]["base"].as_f64().expect("a value");

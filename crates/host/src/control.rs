@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_script_processes_take_its_times_in_turn_and_an_empty_one_gives_none() {
+    fn with_a_script_processes_take_its_times_side_by_side_and_an_empty_one_gives_none() {
         let script = |text: &str| ControlProbe {
             script: Some(text.split('/').filter_map(parse_scripted).collect()),
         };

@@ -6,7 +6,7 @@ use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget,
 use crate::config::Layer;
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
@@ -28,7 +28,7 @@ const NO_MEASUREMENT_LEFT: &str = "not measured: too many comparisons were incon
 /// Runs the command.
 pub fn bisect(
     options: &BisectOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
@@ -47,7 +47,7 @@ pub fn bisect(
 
 fn search(
     options: &BisectOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let load = perfcheck_host::load_average();

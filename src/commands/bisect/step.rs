@@ -3,7 +3,7 @@
 use super::options::BisectOptions;
 use super::search::SearchState;
 use crate::error::{AppError, first_line};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{CommitFinding, CommitOutcome, describe_failure};
 use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::judge::Measured;
@@ -32,7 +32,7 @@ const LONGER: u32 = 3;
 /// Everything that stays the same during a search.
 pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
-    pub(super) common: &'a StoreOptions,
+    pub(super) common: &'a CommonOptions,
     pub(super) context: Context,
     /// Build options for cargo.
     pub(super) cargo: CargoOptions,

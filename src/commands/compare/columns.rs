@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::options::{CompareCall, SelectedRun};
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, RunColumn, RunTable,
     ShownStatistics, write_columns, write_warning,
@@ -70,7 +70,7 @@ struct BenchmarkJudgement {
 pub(crate) fn compare_columns(
     call: &CompareCall<'_>,
     shown: ShownStatistics,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = call.options;

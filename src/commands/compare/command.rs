@@ -8,7 +8,7 @@ use crate::delivery::method::explain_method;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportWriter, RequestedReportKind};
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     MessageFormat, ShownStatistics, TableFormat, VersionDifference, write_json, write_table,
     write_versions,
@@ -25,7 +25,7 @@ use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g};
 /// Runs the command.
 pub fn compare(
     options: &CompareOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if options.comparison.analysis.explain {
@@ -68,7 +68,7 @@ pub fn compare(
 }
 
 /// Refuses reports on verdicts unless there is exactly one candidate, and pictures unless benchmarks are grouped.
-fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
+fn check_reports(options: &CompareOptions, common: &CommonOptions) -> Result<(), AppError> {
     let has_verdicts = options.has_verdicts();
     let has_picture = options.group_by.is_some();
     let is_known = |kind: RequestedReportKind| match kind {
@@ -91,7 +91,7 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
 fn compare_two(
     call: &CompareCall<'_>,
     word: &str,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let (store, options) = (call.stored.store, call.options);

@@ -9,7 +9,7 @@ use super::options::{CompareCall, GroupPattern, GroupPlace, SelectedRun};
 use crate::delivery::files::write_result;
 use crate::delivery::reports::RequestedReportKind;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     GroupComparison, GroupedCell, GroupedRow, SplitPicture, SplitRow, write_grouped, write_split,
     write_warning,
@@ -27,7 +27,7 @@ use perfcheck_stats::GeometricMean;
 pub(crate) fn group_by(
     call: &CompareCall<'_>,
     pattern: &GroupPattern,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = call.options;

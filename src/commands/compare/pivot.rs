@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::options::{CompareCall, SelectedRun};
 use super::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, in_percent, write_pivot,
 };
@@ -32,7 +32,7 @@ use perfcheck_stats::{
 pub(crate) fn show_pivot(
     call: &CompareCall<'_>,
     request: &PivotRequest,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = call.options;

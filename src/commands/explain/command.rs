@@ -3,7 +3,7 @@
 use super::kept_builds::{check_graph_destination, compare_machine_code, draw_flame_graph};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, terminal_width,
     write_explanation, write_machine_code,
@@ -71,7 +71,7 @@ pub struct ExplainOptions {
 /// Runs the command.
 pub fn explain(
     options: &ExplainOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(file) = &options.flamegraph {

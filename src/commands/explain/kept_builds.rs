@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::delivery::files::{check_destination, write_result};
 use crate::error::AppError;
 use crate::naming::{list_names, most_similar};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{
     FlameGraph, MachineCode, MachineCodePair, MachineCodeRow, MessageFormat, Progress,
     write_build_event, write_flame_graph, write_flame_graph_written,
@@ -47,7 +47,7 @@ pub(super) fn compare_machine_code(
     runs: BySide<&Run>,
     code: Option<&CodeChange>,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<MachineCode, AppError> {
     let kept = cache_build(context, common).kept_executables(&runs, key, world)?;
@@ -197,7 +197,7 @@ pub(super) fn draw_flame_graph(
     wanted: &CountRequest,
     runs: BySide<&Run>,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     let builds = cache_build(context, common).kept_of_runs(&runs, world)?;
@@ -259,7 +259,7 @@ fn target_in(build: &BuiltSide, wanted: &CountRequest) -> Option<BenchTarget> {
 struct SideCounter<'c> {
     wanted: &'c CountRequest,
     context: &'c Context,
-    common: &'c StoreOptions,
+    common: &'c CommonOptions,
     /// Directory with the files of the processes.
     stage: StagedExecutables,
 }

@@ -7,7 +7,7 @@ use super::options::ImportOptions;
 use super::{foreign, portable};
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::write_build_event;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -16,7 +16,7 @@ use perfcheck_store::check_baseline_name;
 /// Runs the command.
 pub fn import(
     options: &ImportOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(name) = &options.save_baseline {

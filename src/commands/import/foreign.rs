@@ -11,7 +11,7 @@ use crate::interchange::{
     ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, InputContent, ReadOptions,
     read_runs, read_tables,
 };
-use crate::options::{ComparisonOptions, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions};
 use crate::output::{self, ImportFindings, write_import};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -34,7 +34,7 @@ pub(super) fn import_foreign(
     format: FileFormat,
     options: &ImportOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let unit = options.unit.as_ref();
@@ -52,7 +52,7 @@ pub(super) fn store_runs(
     map: Option<&ColumnMap>,
     options: &ImportOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let thresholds = &context.tables.workspace.thresholds;
@@ -203,7 +203,7 @@ pub(super) fn import_table(
     files: &[InputContent],
     options: &ImportOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let map = ColumnMap::parse(&options.columns)?;

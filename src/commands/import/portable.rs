@@ -7,7 +7,7 @@ use super::options::ImportOptions;
 use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, InputContent, PortableRun, read_portable};
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::output::{self, ImportedRun, write_taken_over};
 use crate::session::{Context, World};
 use crate::stored::transfer::{
@@ -33,7 +33,7 @@ pub(super) fn import_portable(
     files: &[InputContent],
     options: &ImportOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let mut found = with_progress("Reading", 0, world, |progress| {

@@ -8,7 +8,7 @@ use super::harness::BenchStyle;
 use super::manifest::Manifest;
 use super::options::{CrateOrigin, InitOptions};
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::sanitize;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -61,7 +61,7 @@ impl InspectedBench {
 /// Runs the command. Plans everything before it writes anything.
 pub fn init(
     options: &InitOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(common, world)?;
@@ -186,7 +186,7 @@ impl InspectedPackage {
 /// Inspects the selected packages. If nothing is selected and the default packages have no benchmarks but others do, inspects the whole workspace.
 fn survey_packages(
     workspace: &Workspace,
-    common: &StoreOptions,
+    common: &CommonOptions,
     options: &InitOptions,
     shared: &Manifest,
 ) -> Result<PackageSurvey, AppError> {

@@ -12,7 +12,7 @@ use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
 use crate::interchange::{InputContent, read};
-use crate::options::{FailureOptions, StoreOptions};
+use crate::options::{CommonOptions, FailureOptions};
 use crate::pipeline::judge::{Measured, PairedMeasured, SingleMeasured};
 use crate::pipeline::next_steps::{NextReference, format_flags, workspace_flags};
 use crate::pipeline::prepare::TargetName;
@@ -36,7 +36,7 @@ use perfcheck_store::{Store, WorkspaceId, check_baseline_name};
 /// Runs the command.
 pub fn merge(
     options: &MergeOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
@@ -50,7 +50,7 @@ pub fn merge(
 fn merge_files(
     options: &MergeOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     // Allow interrupts: reading a pipe blocks until the other program writes.
@@ -199,7 +199,7 @@ impl ShardedSuite<'_> {
 struct MergeCall<'a> {
     options: &'a MergeOptions,
     context: &'a Context,
-    common: &'a StoreOptions,
+    common: &'a CommonOptions,
     suite: &'a ShardedSuite<'a>,
     partition: &'a Shard,
     run: RecordedRun,
@@ -452,7 +452,7 @@ pub struct MergeOptions {
 
 impl MergeOptions {
     /// Refuses options that could not be carried out before anything is read.
-    pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+    pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;

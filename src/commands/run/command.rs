@@ -7,7 +7,7 @@ use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::delivery::reports::write_findings;
 use crate::error::AppError;
-use crate::options::StoreOptions;
+use crate::options::CommonOptions;
 use crate::pipeline::counting::count_alone;
 use crate::pipeline::judge::{Measured, SingleMeasured};
 use crate::pipeline::next_steps::workspace_flags;
@@ -41,7 +41,7 @@ use perfcheck_store::{Store, StoreError, WorkspaceId};
 /// Runs the command.
 pub fn run(
     options: &RunOptions,
-    common: &StoreOptions,
+    common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
@@ -63,7 +63,7 @@ pub fn run(
 fn measure(
     options: &RunOptions,
     context: &Context,
-    common: &StoreOptions,
+    common: &CommonOptions,
     load: Option<f64>,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::{Layer, WorkspaceSettings};
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
-use crate::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::options::{CommonOptions, ComparisonOptions, Effort};
 use crate::output::write_build_event;
 use crate::pipeline::build::Against;
 use crate::pipeline::next_steps::{NextReference, format_flags};
@@ -73,7 +73,7 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Refuses contradictory options before anything is built.
-    pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+    pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         // Options for comparisons with stored runs are checked later, together with the workspace's tables.
         if self.against.is_some() {
             self.comparison.check_paired()?;

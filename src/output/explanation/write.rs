@@ -310,10 +310,10 @@ fn describe_reference(explanation: &Explanation<'_>) -> String {
     let Some(reference) = explanation.reference else {
         return "Nothing.".to_owned();
     };
-    let is_in_turn = explanation.comparison().is_some_and(Comparison::is_paired);
+    let is_paired = explanation.comparison().is_some_and(Comparison::is_paired);
     let mut sides = explanation.base.iter();
     // A side-by-side run has one base: the reference's build, measured again.
-    let base = sides.find(|side| side.run == reference || is_in_turn);
+    let base = sides.find(|side| side.run == reference || is_paired);
     let git = base.and_then(|side| side.git.as_ref());
     let commit = git.map_or_else(String::new, |git| {
         let hash = git.short();
@@ -412,12 +412,12 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
 /// Explains the verdict of a benchmark that was not compared: its reason, and what would have led to another one.
 fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
-    let in_turn = explanation.run.pair.is_some();
+    let side_by_side = explanation.run.pair.is_some();
     let reference = explanation.reference;
     let same = sameness(explanation);
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
-        Verdict::New if in_turn => (
+        Verdict::New if side_by_side => (
             format!("{named} does not have this benchmark, or has it in another bench target, so there was nothing to compare."),
             "`--against REV --benches-from worktree` builds REV with the current benchmarks, so both sides have this one.".to_owned(),
         ),
@@ -457,9 +457,9 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
 
 /// If the benchmark was not measured because both sides are the same, returns in which respect they are the same; otherwise `None`.
 fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
-    let in_turn = explanation.run.pair.is_some();
+    let side_by_side = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::sameness);
-    let is_unmeasured = in_turn && explanation.candidate.is_none();
+    let is_unmeasured = side_by_side && explanation.candidate.is_none();
     same.or(is_unmeasured.then_some(Sameness::Executable))
 }
 

@@ -147,7 +147,7 @@ struct SlowPath {
 impl PairedDetails {
     /// Returns the details of a side-by-side measurement; `None` if the sides were measured at different times.
     fn from_comparison(comparison: &Comparison) -> Option<Self> {
-        let Extent::InTurn {
+        let Extent::SideBySide {
             rounds,
             stopped_early,
             layouts,

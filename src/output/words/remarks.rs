@@ -254,8 +254,8 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
         ),
         RunNote::HostUnknown => "the machine that measured these values is unknown, so it is treated as shared: runs may differ by a few percent; if nobody else uses the machine, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
         RunNote::ProcessesUnknown => "an imported run does not say which process measured which repetition, so repetitions count as independent: a difference between two sessions looks like a change".to_owned(),
-        RunNote::SampledDifferently { in_turn, alone } => format!(
-            "small changes may come from how the runs were measured: run {in_turn} alternated with another build in many short rounds; run {alone} was measured alone"
+        RunNote::SampledDifferently { side_by_side, alone } => format!(
+            "small changes may come from how the runs were measured: run {side_by_side} alternated with another build in many short rounds; run {alone} was measured alone"
         ),
         RunNote::RoundsAsProcesses => "these runs were measured side by side, but are compared here as independent; each round counts as a process".to_owned(),
         RunNote::Incomplete { run } => describe_incomplete(*run),

@@ -69,7 +69,7 @@ pub enum Extent {
         spread: usize,
     },
     /// Both sides were measured side by side.
-    InTurn {
+    SideBySide {
         /// Number of rounds behind the verdict.
         rounds: usize,
         /// Whether the verdict was settled before the last look.
@@ -176,7 +176,7 @@ impl Comparison {
 
     /// Reports whether both sides were measured side by side.
     pub fn is_paired(&self) -> bool {
-        matches!(self.extent, Extent::InTurn { .. })
+        matches!(self.extent, Extent::SideBySide { .. })
     }
 
     /// Returns the numbers of the project's own procedure if it decided about stored runs.
@@ -239,7 +239,7 @@ impl Extent {
     pub fn stopped_early(&self) -> bool {
         matches!(
             self,
-            Self::InTurn {
+            Self::SideBySide {
                 stopped_early: true,
                 ..
             }
@@ -250,7 +250,7 @@ impl Extent {
     pub fn layouts(&self) -> usize {
         match self {
             Self::Runs { .. } => 0,
-            Self::InTurn { layouts, .. } => *layouts,
+            Self::SideBySide { layouts, .. } => *layouts,
         }
     }
 
@@ -261,7 +261,7 @@ impl Extent {
                 processes_candidate,
                 ..
             } => *processes_candidate,
-            Self::InTurn { rounds, .. } => *rounds,
+            Self::SideBySide { rounds, .. } => *rounds,
         }
     }
 
@@ -269,7 +269,7 @@ impl Extent {
     pub fn processes_base(&self) -> usize {
         match self {
             Self::Runs { processes_base, .. } => *processes_base,
-            Self::InTurn { rounds, .. } => *rounds,
+            Self::SideBySide { rounds, .. } => *rounds,
         }
     }
 
@@ -277,7 +277,7 @@ impl Extent {
     pub fn runs_averaged(&self) -> usize {
         match self {
             Self::Runs { averaged, .. } => *averaged,
-            Self::InTurn { .. } => 1,
+            Self::SideBySide { .. } => 1,
         }
     }
 
@@ -285,7 +285,7 @@ impl Extent {
     pub fn runs_spread(&self) -> usize {
         match self {
             Self::Runs { spread, .. } => *spread,
-            Self::InTurn { .. } => 1,
+            Self::SideBySide { .. } => 1,
         }
     }
 }
@@ -492,7 +492,7 @@ mod tests {
             adjusted: both(0.5),
             step_level: both(0.025),
         };
-        let extent = Extent::InTurn {
+        let extent = Extent::SideBySide {
             rounds: 10,
             stopped_early: false,
             layouts: 0,
@@ -692,7 +692,7 @@ mod tests {
 
     #[test]
     fn values_that_are_compared_are_finite() {
-        let extent = Extent::InTurn {
+        let extent = Extent::SideBySide {
             rounds: 12,
             stopped_early: false,
             layouts: 0,

@@ -250,8 +250,11 @@ fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId
         Some(())
     };
     match remark {
-        RunNote::SampledDifferently { in_turn, alone } => {
-            known(in_turn)?;
+        RunNote::SampledDifferently {
+            side_by_side,
+            alone,
+        } => {
+            known(side_by_side)?;
             known(alone)
         }
         RunNote::CodeDiffers(CodeChange { reference, .. })
@@ -454,8 +457,8 @@ mod tests {
             reference: run.map(RunId),
             reason: "stripped".to_owned(),
         };
-        let sampled = |in_turn, alone| RunNote::SampledDifferently {
-            in_turn: RunId(in_turn),
+        let sampled = |side_by_side, alone| RunNote::SampledDifferently {
+            side_by_side: RunId(side_by_side),
             alone: RunId(alone),
         };
         let remarks = vec![
@@ -548,7 +551,7 @@ mod tests {
 
     /// A row of a benchmark that was compared side by side.
     fn compared(verdict: Verdict, change: f64, layouts: usize) -> Row<'static> {
-        let extent = Extent::InTurn {
+        let extent = Extent::SideBySide {
             rounds: 5,
             stopped_early: false,
             layouts,

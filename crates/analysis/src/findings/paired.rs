@@ -256,8 +256,8 @@ impl Row<'_> {
     /// Returns the runs that the candidate was compared with, newest first. The candidate's run is `run`. If both sides were measured side by side,
     /// only the other run of the pair is returned.
     pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
-        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_paired);
-        match run.pair.filter(|_| in_turn) {
+        let side_by_side = self.comparison.as_ref().is_some_and(Comparison::is_paired);
+        match run.pair.filter(|_| side_by_side) {
             Some(pair) => vec![Some(pair.partner)],
             None => self.reference.clone(),
         }
@@ -620,7 +620,7 @@ mod tests {
             }),
             ..Row::unmeasured(key("b"), Verdict::New, None)
         };
-        let in_turn = row(Some(Extent::InTurn {
+        let side_by_side = row(Some(Extent::SideBySide {
             rounds: 5,
             stopped_early: false,
             layouts: 0,
@@ -631,12 +631,12 @@ mod tests {
             averaged: 3,
             spread: 3,
         }));
-        assert_eq!(in_turn.compared_runs(&paired), [Some(partner)]);
-        assert_eq!(in_turn.sides(&paired).base, Some(partner));
+        assert_eq!(side_by_side.compared_runs(&paired), [Some(partner)]);
+        assert_eq!(side_by_side.sides(&paired).base, Some(partner));
         // The candidate of a pair may be compared with stored runs, too.
         let reference = [Some(RunId(5)), None, Some(RunId(3))];
         for (row, run) in [
-            (&in_turn, &alone),
+            (&side_by_side, &alone),
             (&stored, &paired),
             (&row(None), &paired),
         ] {

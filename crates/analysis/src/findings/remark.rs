@@ -135,7 +135,7 @@ pub enum RunNote {
     /// One run was measured side by side with another build, the other run alone.
     SampledDifferently {
         /// The run that was measured side by side.
-        in_turn: RunId,
+        side_by_side: RunId,
         /// The run that was measured alone.
         alone: RunId,
     },

@@ -31,7 +31,7 @@ enum Setting {
         drift: f64,
     },
     /// Side by side, with this number of rounds.
-    InTurn { rounds: usize },
+    SideBySide { rounds: usize },
 }
 
 const SETTINGS: [(&str, Setting); 6] = [
@@ -75,7 +75,7 @@ const SETTINGS: [(&str, Setting); 6] = [
             drift: 0.03,
         },
     ),
-    ("in turn, 10 rounds", Setting::InTurn { rounds: 10 }),
+    ("in turn, 10 rounds", Setting::SideBySide { rounds: 10 }),
 ];
 
 /// The distribution of differences between processes of the same executable.
@@ -208,7 +208,7 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
                 .collect();
             stored_family(&sides)
         }
-        Setting::InTurn { rounds } => (0..FAMILY)
+        Setting::SideBySide { rounds } => (0..FAMILY)
             .map(|_| {
                 let mut side = |factor: f64| -> Vec<f64> {
                     (0..rounds)

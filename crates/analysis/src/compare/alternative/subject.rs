@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn each_count_is_found_under_its_own_name() {
         let change = |base: f64| count_change(base, 10.0, true, Verdict::Regressed);
-        let extent = Extent::InTurn {
+        let extent = Extent::SideBySide {
             rounds: 5,
             stopped_early: false,
             layouts: 0,

@@ -651,7 +651,7 @@ fn each_process_weighs_by_its_operations_in_the_distribution_of_all() {
     assert_eq!(distribution.steps(), steps);
 }
 
-fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) -> Comparison {
+fn side_by_side(base: &Measurement, candidate: &Measurement, noise_threshold: f64) -> Comparison {
     let plan = Plan {
         looks: vec![10],
         significance_level: 0.01,
@@ -662,7 +662,7 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
         seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     };
-    let extent = Extent::InTurn {
+    let extent = Extent::SideBySide {
         rounds: 5,
         stopped_early: false,
         layouts: 0,
@@ -685,7 +685,7 @@ fn ten_rounds(factor: f64) -> Comparison {
         .iter()
         .map(|ratio: &f64| factor * ratio.exp())
         .collect();
-    in_turn(&timed(&[1.0; 10]), &timed(&candidate), 0.02)
+    side_by_side(&timed(&[1.0; 10]), &timed(&candidate), 0.02)
 }
 
 #[test]
@@ -711,7 +711,7 @@ fn a_change_of_a_percentile_that_one_benchmark_alone_shows_is_open_among_fifty()
 #[test]
 fn benchmarks_without_the_subject_and_failed_ones_take_no_share() {
     let slower = ten_rounds(1.05);
-    let none = in_turn(&counted(&[&[1]]), &counted(&[&[1]]), 0.02);
+    let none = side_by_side(&counted(&[&[1]]), &counted(&[&[1]]), 0.02);
     let failed = Comparison {
         verdict: Verdict::Failed,
         ..slower.clone()
@@ -727,8 +727,8 @@ fn benchmarks_without_the_subject_and_failed_ones_take_no_share() {
 fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     let base = counted(&[&[100, 102], &[101], &[100], &[102], &[101, 101]]);
     let more = counted(&[&[110], &[111], &[112], &[110], &[110, 111]]);
-    let varying = in_turn(&base, &more, 0.02);
-    let exact = in_turn(&counted(&[&[12][..]; 5]), &counted(&[&[13][..]; 5]), 0.02);
+    let varying = side_by_side(&base, &more, 0.02);
+    let exact = side_by_side(&counted(&[&[12][..]; 5]), &counted(&[&[13][..]; 5]), 0.02);
     // The p of `varying` is 2 / 252.
     let mut all = vec![&exact; 30];
     all.push(&varying);
@@ -819,7 +819,7 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
         let all: Vec<Comparison> = (0..20)
             .map(|_| {
                 let [base, candidate]: [Vec<Measurement>; 2] = [side(), side()];
-                in_turn(&joined(base), &joined(candidate), 0.0)
+                side_by_side(&joined(base), &joined(candidate), 0.0)
             })
             .collect();
         let is_slower = |one: &Comparison| one.verdict == Verdict::Regressed;

@@ -155,7 +155,7 @@ impl BenchmarkJudge<'_> {
             Some(noise) => noise.change,
             None => self.series.noise_threshold,
         };
-        let extent = Extent::InTurn {
+        let extent = Extent::SideBySide {
             rounds: self.look.usable.rounds.len(),
             stopped_early: false,
             layouts: self.layouts(),
@@ -198,7 +198,7 @@ impl BenchmarkJudge<'_> {
             comparison.notes.push(Note::TestsContradict);
         }
         comparison.verdict = self.verdict(lower, upper, &mut comparison.notes);
-        comparison.extent = Extent::InTurn {
+        comparison.extent = Extent::SideBySide {
             rounds: look.usable.rounds.len(),
             stopped_early: !look.is_last,
             layouts: self.layouts(),

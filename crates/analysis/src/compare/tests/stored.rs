@@ -66,7 +66,7 @@ fn decided(analysis: Analysis, factor: f64) -> Comparison {
     compare_two(&candidate, &base, &rules)
 }
 
-fn in_turn(rounds: u32, factor: f64) -> Comparison {
+fn side_by_side(rounds: u32, factor: f64) -> Comparison {
     let side = |round: u32, factor: f64| -> Vec<Sample> {
         let times =
             (0..30).map(|i| 100.0 * factor * (1.0 + 1e-3 * f64::from((i * 7 + round) % 11)));
@@ -158,9 +158,9 @@ fn what_could_not_be_tested_survives() {
 }
 
 #[test]
-fn sides_measured_in_turn_survive_settled_open_and_refused() {
+fn sides_measured_side_by_side_survive_settled_open_and_refused() {
     for (rounds, factor) in [(30, 1.0), (30, 1.3), (10, 0.7), (3, 1.0), (0, 1.0)] {
-        let found = in_turn(rounds, factor);
+        let found = side_by_side(rounds, factor);
         assert_eq!(found.look().is_some(), rounds > 3, "{rounds}");
         survives(&found);
     }
@@ -215,7 +215,7 @@ proptest! {
         let mut found = dedicated(&measurement(vec![]), &measurement(vec![]));
         found.change = Some(Estimate { estimate, lower, upper });
         found.smallest_callable = Some(other);
-        found.extent = Extent::InTurn {
+        found.extent = Extent::SideBySide {
             rounds: count,
             stopped_early: true,
             layouts: count,
