@@ -75,7 +75,7 @@ pub enum AppError {
     NothingStored(PathBuf),
     /// No store exists at the path that the user named.
     #[error(
-        "there is no store at {path}\n  help: `cargo perfcheck --store {path}` creates one; without `--store`, commands use the default store",
+        "there is no store at {path}\n  help: use `cargo perfcheck --store {path}` to create one; without `--store`, commands use the default store",
         path = .0.display()
     )]
     NoStore(PathBuf),
@@ -219,7 +219,7 @@ fn store_exit_code(error: &StoreError) -> ExitCode {
 fn suggest_alternatives(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {
-        "\n  help: `cargo perfcheck store runs` lists the stored runs".to_owned()
+        "\n  help: use `cargo perfcheck store runs` to list the stored runs".to_owned()
     } else if existing.is_empty() {
         "; no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
             .to_owned()

@@ -140,7 +140,7 @@ impl FromStr for FailOn {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub struct FailureOptions {
-    /// Exit 1 on these verdicts; `none` for never [default: regressed]
+    /// Exit 1 on these verdicts (`none`: never) [default: regressed]
     ///
     /// Separate several verdicts with commas.
     #[arg(long, value_name = "VERDICTS", value_parser = FailOn::from_str)]
@@ -192,7 +192,7 @@ pub struct AnalysisOptions {
     ignore_drift: bool,
     /// Judge by the rules of another system
     ///
-    /// Other flags override individual conventions of that system. By default, the tool uses its own statistics.
+    /// Other flags override individual conventions of that system. By default, cargo perfcheck uses its own statistics.
     #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = word_parser::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     pub method: Option<System>,
     /// Print every setting of --method, including overrides from flags and Cargo.toml, and measure nothing
@@ -269,7 +269,7 @@ impl AnalysisOptions {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub struct ComparisonOptions {
-    /// Ignore changes up to this [default: 1%; 2% between stored runs]
+    /// Ignore smaller changes [default: 1%; 2% between stored runs]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
     /// Limit the chance of any false alarm in the run [default: 1% one-sided; 5% two-sided if --test is given]
@@ -283,7 +283,7 @@ pub struct ComparisonOptions {
     pub resamples: Option<u32>,
     #[command(flatten)]
     pub(crate) failure: FailureOptions,
-    /// Compare even if these facts differ, e.g. rustc,profile
+    /// Compare runs even if these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub allow_different: Vec<Fact>,
     /// Seed all random choices: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
@@ -458,7 +458,7 @@ impl ComparisonOptions {
         }
         if self.analysis.correction.is_some() {
             return Err(AppError::Usage(
-                "`--correction` applies only to stored runs: a side-by-side measurement always limits the chance of any false alarm\n  help: leave it out, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
+                "`--correction` applies only to stored runs: a side-by-side measurement always limits the chance of any false alarm\n  help: leave out `--correction`, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
         self.check(&WorkspaceSettings::default())
@@ -482,7 +482,7 @@ pub struct Effort {
     /// Limit the time of each benchmark [default: 30s, but at least 20 rounds]
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     pub time_per_benchmark: Option<Duration>,
-    /// Run executables as built; by default, each round relinks both sides with the same function order
+    /// Run executables as built; by default, each round relinks both sides in a new function order
     #[arg(long)]
     pub as_built: bool,
     // Set only by `run`: no other command counts instructions.
@@ -496,7 +496,7 @@ pub enum CountingMode {
     /// Never count
     #[default]
     Never,
-    /// Count only where the time changed between two builds
+    /// Count only in benchmarks whose time changed
     Changed,
     /// Count in every benchmark
     Always,
@@ -533,7 +533,7 @@ pub struct PairedOptions {
     /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
+    /// Ignore changes smaller than this, e.g. 0.5% [default: 1%]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
     /// Limit the chance of any false alarm in a comparison [default: 1%, one-sided]

@@ -40,7 +40,7 @@ pub struct World<'a> {
 
 /// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
 const WITHOUT_GIT: &str =
-    "git does not work, so runs are stored without a commit, separately from runs with one";
+    "git does not work, so runs are stored without a commit, separately from runs with a commit";
 
 /// The source file of a bench target.
 pub(super) struct BenchSource {
@@ -259,7 +259,7 @@ impl Context {
     pub(super) fn require_local_store(&self) -> Result<(), AppError> {
         if is_address(&self.store_path) {
             return Err(AppError::Usage(
-                "measuring needs a store on this machine\n  help: leave out `--store` and PERFCHECK_STORE; `cargo perfcheck store push` sends the runs afterwards"
+                "measuring needs a store on this machine\n  help: leave out `--store` and PERFCHECK_STORE; afterwards, `cargo perfcheck store push` sends the runs to the team's store"
                     .to_owned(),
             ));
         }
@@ -406,7 +406,7 @@ pub(super) fn resolve_reference(
 pub(super) fn refuse_shard(run: &Run) -> Result<(), AppError> {
     match &run.begun.partition {
         Some(Shard { part, .. }) => Err(AppError::Usage(format!(
-            "run {} is part {part} of a suite and cannot be a reference\n  help: `cargo perfcheck merge` combines the parts into one run, which can be a reference",
+            "run {} is part {part} of a suite and cannot be a reference\n  help: use `cargo perfcheck merge` to combine the parts into one run, which can be a reference",
             run.id
         ))),
         None => Ok(()),

@@ -59,6 +59,7 @@ EXAMPLES = {
         "12": "run id RunId candidate_run latest",
         "7": "reference base_run",
         "4.2 %": "percent share threshold noise_threshold fraction spread slowdown",
+        "4.2%": "percent_argument",
         "95 %": "level confidence_level interval_level change_level",
         "+8.3 %": "change",
         "[+8.2 %, +8.4 %]": "interval change_interval",

@@ -38,7 +38,7 @@ Examples:
   cargo perfcheck init                         see which benchmarks work unmodified
   cargo perfcheck completions bash             print completions for bash; `man` prints a manual page
 
-Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
+Exit status: 0 clean, 1 regression, 2 usage error, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
 const AFTER_RUN: &str = "\
 `cargo perfcheck` without a command does the same.
@@ -48,7 +48,7 @@ Examples:
   cargo perfcheck run history                  measure benchmarks with `history` in their id (without `run`, `history` is a command)
   cargo perfcheck run --against main json      measure `json` in the work tree and in `main`, side by side
 
-Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
+Exit status: 0 clean, 1 regression, 2 usage error, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
 const AFTER_COMPLETIONS: &str = "\
 The completions are for `cargo-perfcheck`, the executable that cargo runs.

@@ -71,10 +71,10 @@ pub(super) struct AgainstFlags {
     /// per-benchmark limit; --time-budget removes only the default limit.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_duration)]
     time_per_benchmark: Option<Duration>,
-    /// Run executables as built; by default, each round relinks both sides with the same function order
+    /// Run executables as built; by default, each round relinks both sides in a new function order
     #[arg(long)]
     as_built: bool,
-    /// Count instructions under valgrind (`always` with `--metric instructions` or limits on instructions)
+    /// Count instructions under valgrind (`--metric instructions` and limits on instructions imply `always`)
     #[arg(long, value_name = "WHEN", default_value = "changed")]
     instructions: CountingMode,
 }
@@ -245,9 +245,9 @@ impl CompilationFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct SamplingFlags {
-    /// Take N samples per process [default: as many as fit]
+    /// Take N samples per process [default: as many as fit in the measurement time]
     ///
-    /// Applies only when one build is measured alone.
+    /// Applies only when a single build is measured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(clap_range(limits::SAMPLES)))]
     samples: Option<u32>,
     /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms; 2ms for two builds]
@@ -258,12 +258,12 @@ pub(super) struct SamplingFlags {
     warm_up_iterations: Option<u32>,
     /// Take samples in each process for this time [default: 400ms]
     ///
-    /// Applies only when one build is measured alone.
+    /// Applies only when a single build is measured.
     #[arg(long, value_name = "TIME", value_parser = parse_positive_phase)]
     measurement_time: Option<Duration>,
     /// Choose how iterations are distributed over samples [default: standard]
     ///
-    /// Applies only when one build is measured alone.
+    /// Applies only when a single build is measured.
     #[arg(long, value_name = "MODE", value_parser = word_parser::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record latencies of `iter_latency` with N significant digits, 1 to 5 [default: 3]
@@ -298,7 +298,7 @@ impl SamplingFlags {
 #[derive(Debug, Clone, Args)]
 #[group(skip)]
 pub(super) struct RowFlags {
-    /// Show only benchmarks with these verdicts in tables (comma-separated)
+    /// In tables, show only benchmarks with these verdicts (comma-separated)
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
     verdict: Vec<Verdict>,
 }

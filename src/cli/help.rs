@@ -153,7 +153,7 @@ pub(super) fn reject_command_as_filter(
         return Ok(());
     }
     let message = format!(
-        "`{word}` is a command and must come first: `cargo perfcheck {word} ...`; to filter by this word: `cargo perfcheck run {word}`"
+        "`{word}` is a command and must come first: `cargo perfcheck {word} ...`; to filter by this word, use `cargo perfcheck run {word}`"
     );
     Err(line.error(clap::error::ErrorKind::ArgumentConflict, message))
 }

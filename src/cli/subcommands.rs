@@ -26,23 +26,23 @@ const AFTER_LIST: &str = "\
 Examples:
   cargo perfcheck baseline list                list every name with its run
 
-Exit status: 0 success, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage error, 5 store unusable.";
 const AFTER_SAVE: &str = "\
 Examples:
   cargo perfcheck baseline save main           name the latest run `main`
   cargo perfcheck baseline save v1 12          name run 12 `v1`
 
-Exit status: 0 success, 2 usage, 5 store unusable, 6 no such run.";
+Exit status: 0 success, 2 usage error, 5 store unusable, 6 no such run.";
 const AFTER_RENAME: &str = "\
 Examples:
   cargo perfcheck baseline rename main old     rename `main` to `old`
 
-Exit status: 0 success; 2 usage, or the new name already exists; 5 store unusable; 6 no such baseline.";
+Exit status: 0 success; 2 usage error, or the new name already exists; 5 store unusable; 6 no such baseline.";
 const AFTER_REMOVE: &str = "\
 Examples:
   cargo perfcheck baseline remove old          remove the name `old`; its run stays
 
-Exit status: 0 success, 2 usage, 5 store unusable, 6 no such baseline.";
+Exit status: 0 success, 2 usage error, 5 store unusable, 6 no such baseline.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BaselineCommand {
@@ -126,7 +126,7 @@ const AFTER_HELP: &str = "\
 Without --self-test, doctor needs no project and changes nothing on the machine. For the time that --time sets, it measures two built-in workloads, \
 each side by side with itself, as an `--against` run would.
 
-With --self-test, it measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
+With --self-test, doctor measures your benchmarks instead: each against itself, and against a copy that is slower by a known amount. It stores nothing. A trial takes as \
 long as an `--against` run of the same benchmarks.
 
 Examples:
@@ -137,7 +137,7 @@ Examples:
                                                    benchmarks with `parse` in their id, slowed by 5 %
   cargo perfcheck doctor --self-test --trials 40   estimate the false-alarm rate more precisely
 
-Exit status: 0 whatever the result, 2 usage, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
+Exit status: 0 whatever the result, 2 usage error, 3 build failed, 4 nothing could be measured or a benchmark failed, 130 interrupted.";
 
 const USUAL: Duration = Duration::from_secs(10);
 const QUICK: Duration = Duration::from_secs(3);
@@ -294,7 +294,7 @@ Examples:
   cargo perfcheck list                         list every benchmark of the workspace
   cargo perfcheck list -p parser json          list benchmarks of `parser` with `json` in their id
 
-Exit status: 0 success, 2 usage, 3 build failed, 4 a bench target could not list its benchmarks.";
+Exit status: 0 success, 2 usage error, 3 build failed, 4 a bench target could not list its benchmarks.";
 
 /// The arguments of `list`.
 #[derive(Debug, Args)]
@@ -341,25 +341,25 @@ Examples:
   cargo perfcheck store runs                   list the newest 20 runs
   cargo perfcheck store runs --last 100
 
-Exit status: 0 success, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage error, 5 store unusable.";
 const AFTER_REMOVE_RUNS: &str = "\
 The two runs of a side-by-side measurement are removed together.
 
 Examples:
   cargo perfcheck store remove 12 13           remove runs 12 and 13
 
-Exit status: 0 success, 2 usage, 5 store unusable, 6 no such run.";
+Exit status: 0 success, 2 usage error, 5 store unusable, 6 no such run.";
 const AFTER_ADOPT: &str = "\
 Examples:
   cargo perfcheck store adopt                  list the workspaces in the store
   cargo perfcheck store adopt /old/path        move the runs of that workspace to this one
 
-Exit status: 0 success, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage error, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
 Removes all runs except those that a rule keeps. Some runs always stay: baselines; runs that the next run of an existing branch will be compared with \
 (for each benchmark, up to 20 runs since its last change); runs whose measurements a kept run reuses; and incomplete runs of the last day. \
 The two runs of a side-by-side measurement are removed or kept together. \
-With --samples, it removes only samples (from a team's store, by whole months).
+With --samples, prune removes only samples (from a team's store, by whole months).
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would be removed
@@ -367,7 +367,7 @@ Examples:
   cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
   cargo perfcheck store prune --samples --older-than 365d --yes  keep the history, remove old samples
 
-Exit status: 0 success, 2 usage, 5 store unusable.";
+Exit status: 0 success, 2 usage error, 5 store unusable.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum StoreCommand {

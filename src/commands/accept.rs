@@ -21,7 +21,7 @@ Examples:
   cargo perfcheck accept sort --run 12    benchmarks with `sort` in their id that run 12 called regressed or suspect
   cargo perfcheck accept sort/10 --undo   undo it
 
-Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
+Exit status: 0 success, 2 usage error or no such benchmark, 5 store unusable, 6 no such run.";
 
 /// Options of `accept`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -110,7 +110,9 @@ fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
         Some(Acceptance::Pending) => format!(
             "Run {run} is no longer accepted: later runs are compared with the runs before it."
         ),
-        Some(_) => format!("Run {run} is no longer an accepted change, but remains a reference."),
+        Some(_) => format!(
+            "Run {run} is no longer marked as an intentional change, but later runs are still compared with it."
+        ),
     })
 }
 
@@ -191,7 +193,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
             .is_some_and(|pair| pair.side == Side::Base)
     {
         return Err(AppError::Usage(format!(
-            "run {run} cannot be accepted: it measured an earlier build again or was a step of `bisect`\n  help: name another run; `cargo perfcheck store runs` lists the runs"
+            "run {run} cannot be accepted: it measured an earlier build again or was a step of `bisect`\n  help: name another run; use `cargo perfcheck store runs` to list the runs"
         )));
     }
     Ok(())
@@ -218,7 +220,7 @@ fn resolve_benchmarks(
         [] => {
             let near = similar_keys(word, &measured);
             return Err(AppError::Usage(format!(
-                "run {run} measured no benchmark `{word}`, and no run has this name{}\n  help: `cargo perfcheck show {run}` shows what it measured",
+                "run {run} measured no benchmark `{word}`, and no run has this name{}\n  help: use `cargo perfcheck show {run}` to see what it measured",
                 list_keys("did you mean", &near)
             )));
         }

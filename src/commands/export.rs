@@ -31,7 +31,7 @@ pub enum ExportFormat {
     Benchstat,
     /// Bencher Metric Format
     Bmf,
-    /// A row for each sample
+    /// CSV with one row for each sample
     Csv,
 }
 
@@ -55,7 +55,7 @@ Examples:
   cargo perfcheck store export --format bmf | bencher run --adapter json --file /dev/stdin
   cargo perfcheck store export latest --format csv --output samples.csv
 
-Exit status: 0 success; 2 usage; 5 store unusable, or a file could not be written; 6 no such run.";
+Exit status: 0 success; 2 usage error; 5 store unusable, or a file could not be written; 6 no such run.";
 
 /// Options of `store export`.
 #[derive(Debug, Clone, Args)]

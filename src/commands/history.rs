@@ -53,7 +53,7 @@ pub fn history(
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,
-            "No run {} measured the selected benchmarks{}; `--all-branches` includes other branches.",
+            "No run {} measured the selected benchmarks{}; use `--all-branches` to include other branches.",
             branch.describe(),
             if since.is_some() {
                 " in this period"
@@ -204,7 +204,7 @@ Without FILTER or flags that select runs, history lists every stored benchmark w
 
 The value of a run is the 1st percentile of its fastest process or, if any process has fewer than 100 samples, the mean of the process medians. A level is a \
 series of runs with neither a change point (E-divisive, p <= 0.001, at least four runs on each side) nor an accepted change between them. If nothing changed, \
-the newest run is within its expected range with 99.8 % probability. The exit status does not depend on the result.
+the newest run is within the expected range with 99.8 % probability. The exit status does not depend on the result.
 
 Examples:
   cargo perfcheck history                       list all benchmarks with their latest times
@@ -213,7 +213,7 @@ Examples:
   cargo perfcheck history json --since 90d --branch main
   cargo perfcheck history sort/10 --message-format json
 
-Exit status: 0 success, 2 usage or no such benchmark, 5 store unusable.";
+Exit status: 0 success, 2 usage error or no such benchmark, 5 store unusable.";
 
 /// Options of `history`.
 #[derive(Debug, Clone, Args)]
@@ -225,7 +225,7 @@ pub struct HistoryOptions {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Show runs of this branch [default: the current one or, if it has no runs, the one it forked from]
+    /// Show runs of this branch [default: the current branch or, if it has no runs, the branch it forked from]
     #[arg(long, value_name = "NAME")]
     pub(super) branch: Option<String>,
     /// Show runs of all branches
@@ -234,10 +234,10 @@ pub struct HistoryOptions {
     /// Show at most the newest N runs of each benchmark [default: 50]
     #[arg(long, value_name = "N", value_parser = runs_of_history)]
     last: Option<usize>,
-    /// Show only runs since this date or within this age, e.g. 2026-01-31 or 90d
+    /// Show only runs since this date or of at most this age, e.g. 2026-01-31 or 90d
     #[arg(long, value_name = "WHEN")]
     pub(super) since: Option<String>,
-    /// Show runs together even if these facts differ, e.g. rustc,profile
+    /// Show runs in one history even if these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub(super) allow_different: Vec<Fact>,
     /// Show only benchmarks whose latest verdict is one of these (comma-separated); not with FILTER or flags that select runs

@@ -28,16 +28,16 @@ Examples:
   cargo perfcheck store push postgres://ci@db.example/perf
   PERFCHECK_TEAM_STORE=postgres://ci@db.example/perf cargo perfcheck store push
 
-Exit status: 0 success, 2 usage, 5 a store is unusable or the server cannot be reached.";
+Exit status: 0 success, 2 usage error, 5 a store is unusable or the server cannot be reached.";
 
 const AFTER_INIT: &str = "\
-Creates the store's tables in a schema named `perfcheck`. Tables of an older cargo-perfcheck are upgraded, current ones left unchanged.
+Creates the store's tables in a schema named `perfcheck`. Tables of an older cargo-perfcheck are upgraded; current tables are left unchanged.
 
 Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
   cargo perfcheck store init --roles postgres://owner@db.example/perf    then, in psql: GRANT perfcheck_writer TO ci
 
-Exit status: 0 success; 2 usage; 5 the server cannot be reached, or another program created the schema.";
+Exit status: 0 success; 2 usage error; 5 the server cannot be reached, or another program created the schema.";
 
 /// Options of `store push`.
 #[derive(Debug, Clone, Args)]

@@ -40,7 +40,7 @@ Examples:
   cargo perfcheck report main latest --report html=a.html --report junit=a.xml
                                                       compare `latest` with `main`, as `compare main latest` does
 
-Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store or file unusable, 6 no such run.";
+Exit status: 0 whatever the verdicts are, 2 usage error, 4 nothing to compare, 5 store or output file unusable, 6 no such run.";
 
 /// Options of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

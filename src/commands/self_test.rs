@@ -193,7 +193,7 @@ fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
     rows
 }
 
-const NO_SUBJECTS: &str = "no bench uses a harness that can slow itself down\n  help: use the current `perfcheck` crate; Criterion benches must not run with `--harness as-is`";
+const NO_SUBJECTS: &str = "no bench uses a harness that can simulate a slowdown\n  help: use the current `perfcheck` crate; Criterion benches must not run with `--harness as-is`";
 
 /// The difference between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,7 +246,7 @@ impl TestableBenchmarks {
                     .skipped
                     .extend(benchmarks.map(|benchmark| SkippedBenchmark {
                         key: benchmark.key,
-                        why: "its harness cannot slow itself down".to_owned(),
+                        why: "its harness cannot simulate a slowdown".to_owned(),
                     }));
             }
         }

@@ -296,7 +296,7 @@ Examples:
                                               draw its samples: density, slope, processes
   cargo perfcheck show @3f2a91 --stats --message-format json
 
-Exit status: 0 success, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
+Exit status: 0 success, 2 usage error or no such benchmark, 5 store or output file unusable, 6 no such run.";
 
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
@@ -305,7 +305,7 @@ pub struct ShowOptions {
     /// Show this run: a number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest", allow_negative_numbers = true)]
     pub(super) run: String,
-    /// Show only this benchmark: its id, the name of a bench target with one benchmark, or part of the id
+    /// Show only this benchmark: its id, part of its id, or the name of a bench target that has only one benchmark
     #[arg(value_name = "ID")]
     pub(super) bench: Option<String>,
     /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, and the verdict with its p-value
@@ -323,7 +323,7 @@ pub struct ShowOptions {
     /// Summarize samples as another system does [default: as in the run]
     #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = word_parser::<System>(System::WORDS))]
     pub(super) method: Option<System>,
-    /// Draw one benchmark to FILE or stdout: density with samples, time against iterations with the slope, and processes
+    /// Draw one benchmark to FILE or stdout: the density with all samples, time against iterations with the slope, and the processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
     pub(super) picture: Option<ReportRequest>,
 }
@@ -358,7 +358,10 @@ fn picture(text: &str) -> Result<ReportRequest, String> {
     if wanted.kind == RequestedReportKind::Picture {
         Ok(wanted)
     } else {
-        Err("`show` writes only svg; `cargo perfcheck report` writes other kinds".to_owned())
+        Err(
+            "`show` writes only `svg`; use `cargo perfcheck report` for other kinds of reports"
+                .to_owned(),
+        )
     }
 }
 

@@ -110,7 +110,7 @@ pub fn adopt(
     };
     if found.key == context.key() {
         return Err(AppError::Usage(format!(
-            "`{from}` is the current workspace"
+            "`{from}` is the current workspace; name the workspace to adopt from"
         )));
     }
     let (mut store, own) = context.open_store()?;
@@ -118,7 +118,7 @@ pub fn adopt(
     if !common.output.quiet {
         writeln!(
             world.stderr,
-            "Adopted {} and {} of {}.",
+            "Adopted {} and {} from the workspace {}.",
             counted(adopted.runs, "run"),
             counted(adopted.baselines, "baseline"),
             found.label

@@ -271,7 +271,7 @@ impl<'a> TableParser<'a> {
         let iterations = integer(&limits::WARM_UP_ITERATIONS);
         match (time, self.parse("warm-up-iterations", iterations)?) {
             (Some(_), Some(_)) => {
-                let why = "cannot be combined with `warm-up-time`: a warm-up ends after a time or after a number of iterations";
+                let why = "cannot be combined with `warm-up-time`: a warm-up ends after a time or after a number of iterations, not after both";
                 Err(self.invalid_value("warm-up-iterations", why))
             }
             (_, Some(count)) => Ok(Some(WarmUpGoal::Iterations(count))),
@@ -390,7 +390,7 @@ impl<'a> TableParser<'a> {
             let pattern = inner.parse(MATCH, string(glob))?.ok_or_else(|| {
                 inner.invalid_value(
                     MATCH,
-                    "the key is missing; it selects the benchmarks of this override",
+                    "the key is missing; add it to select the benchmarks of this override",
                 )
             })?;
             let scope = Scope {

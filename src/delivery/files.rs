@@ -52,7 +52,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return written;
     }
     Err(io::Error::other(
-        "earlier attempts left temporary files in its directory; remove `.*.partial` there",
+        "earlier attempts left temporary files in the same directory; remove the files `.*.partial` there",
     ))
 }
 

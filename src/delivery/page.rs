@@ -273,7 +273,7 @@ impl PageData {
             .then(|| format!("Each of the {count} benchmarks shows about {points} samples per side; statistics and curves use all samples."));
         let histories = match history_length(count) {
             None => Some(format!(
-                "The histories of all {count} benchmarks are left out because the page would be too large."
+                "The histories of all {count} benchmarks are left out because the page would otherwise be too large."
             )),
             Some(limit) => {
                 let mut histories = self.histories.values();

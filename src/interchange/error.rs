@@ -114,7 +114,7 @@ pub enum ExchangeError {
     UnknownFormat(String),
     /// Files of different formats cannot form one run.
     #[error(
-        "{first} is {first_format} and {second} is {second_format}\n  help: import each format by itself"
+        "{first} is {first_format} and {second} is {second_format}\n  help: import each format separately"
     )]
     SeveralFormats {
         /// Name of the first file.
@@ -192,9 +192,9 @@ fn describe_malformed_rows(rows: &[MalformedRow], total: u64) -> String {
             && !row.reason.contains('.')
     };
     if rows.iter().any(has_commas) {
-        text.push_str("\n  help: `--decimal-comma` reads 1,5 as 1.5");
+        text.push_str("\n  help: use `--decimal-comma` to read 1,5 as 1.5");
     }
-    text.push_str("\n  help: `--lenient` skips such rows and counts them");
+    text.push_str("\n  help: use `--lenient` to skip such rows and count them");
     text
 }
 

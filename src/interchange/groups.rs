@@ -120,8 +120,8 @@ pub enum UnitEvidence {
 impl fmt::Display for UnitEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Language(language) => write!(f, "their language is {language}"),
-            Self::Median(median) => write!(f, "their median is {median}"),
+            Self::Language(language) => write!(f, "the language is {language}"),
+            Self::Median(median) => write!(f, "the median of the values is {median}"),
         }
     }
 }

@@ -17,10 +17,10 @@ const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 /// The layout of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct TableLayout {
-    /// Split columns at this character, or at `tab`
+    /// Split columns at this character; `tab` means a tab
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = parse_separator)]
     pub separator: u8,
-    /// Read the first line as a row of values, and refer to columns by number
+    /// Read the first line as values, not as column names; refer to columns by number
     #[arg(id = "no_header", long = "no-header", action = ArgAction::SetFalse)]
     pub header: bool,
     /// Read numbers with a decimal comma, e.g. 1,5

@@ -263,6 +263,11 @@ pub fn percent(fraction: f64) -> String {
     format!("{rounded} %")
 }
 
+/// Formats a percentage as one word, for command lines: `1%`, `0.5%`.
+pub(super) fn percent_argument(fraction: f64) -> String {
+    percent(fraction).replace(' ', "")
+}
+
 /// Formats a confidence level that several intervals share: `98.33 %`. What is missing from 100 % keeps three digits, so that no level becomes 100 %.
 pub(super) fn shared_level(level: f64) -> String {
     let missing = 1.0 - level;

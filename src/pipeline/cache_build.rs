@@ -208,7 +208,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         }
         BuildEvent::CriterionAsIs(reason) => {
             let words = format!(
-                "Criterion runs as it is, which makes measuring slower: perfcheck's harness cannot replace it, because {reason}\n  help: `--harness as-is` hides this warning"
+                "Criterion runs as it is, which makes measuring slower: perfcheck's harness cannot replace it, because {reason}\n  help: use `--harness as-is` to hide this warning"
             );
             let _ = output::write_warning(stderr, &words);
             return;
@@ -216,7 +216,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         BuildEvent::CriterionReplaced(versions) => (
             "Harness",
             format!(
-                "{} runs on perfcheck's harness, without plots (--harness as-is: Criterion itself)",
+                "{} runs on perfcheck's harness, without plots (use `--harness as-is` for Criterion itself)",
                 versions.join(", ")
             ),
         ),

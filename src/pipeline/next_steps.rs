@@ -230,10 +230,11 @@ fn advise_on_inconclusive(
     let worst = *slower.iter().max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let others = match slower.len() - 1 {
         0 => String::new(),
-        more => format!(" (and {more} more)"),
+        1 => " (1 more benchmark also looks slower)".to_owned(),
+        more => format!(" ({more} more benchmarks also look slower)"),
     };
     let known = format!(
-        "inconclusive: `{}`{others} looks {:.1} % slower, but this is not certain.{}",
+        "inconclusive: `{}` looks {:.1} % slower{others}, but this is not certain.{}",
         worst.key.id.escape_debug(),
         estimate(worst.comparison.as_ref()) * 100.0,
         advised.not_accepted_note(),

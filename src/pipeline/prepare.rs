@@ -63,7 +63,7 @@ pub(crate) fn refuse_no_targets(
     // Cargo's metadata omits targets whose files are missing. The error of this check names these files.
     order_in_place(context, common, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
-        "the selected packages have no bench targets\n  help: `--workspace` selects all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
+        "the selected packages have no bench targets\n  help: use `--workspace` to select all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
     ))
 }
 
@@ -79,12 +79,12 @@ pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write)
                     .iter()
                     .map(|feature| format!("{package}/{feature}"));
                 let wanted: Vec<String> = wanted.collect();
-                let help = format!("`--features {}`", wanted.join(","));
+                let help = format!("use `--features {}` to enable them", wanted.join(","));
                 ("it needs features that are not enabled", help)
             }
             SkipReason::BenchIsFalse => (
                 "its manifest says `bench = false`",
-                format!("`--bench {target}` measures it"),
+                format!("use `--bench {target}` to measure it"),
             ),
         };
         let message = format!(
@@ -142,7 +142,7 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
         "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml, a bench target has only the functions marked `#[bench]`".to_owned()
     } else {
         format!(
-            "there is {}\n  help: `cargo perfcheck list` lists the benchmarks",
+            "there is {}\n  help: use `cargo perfcheck list` to list the benchmarks",
             no_match_message(filter)
         )
     })

@@ -163,7 +163,7 @@ pub(crate) fn give_name(
 pub(crate) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
     if store.run(run)?.status == RunStatus::Incomplete {
         return Err(AppError::Usage(format!(
-            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a complete run; `cargo perfcheck store runs` lists the stored runs"
+            "run {run} is incomplete and cannot be a reference\n  help: use `cargo perfcheck` to measure a complete run, or `cargo perfcheck store runs` to list the stored runs"
         )));
     }
     Ok(())

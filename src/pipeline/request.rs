@@ -153,7 +153,8 @@ impl Request<'_> {
                 Some(process) => format!("the run of process {process}"),
                 None => "another run".to_owned(),
             };
-            let words = format!("for {whose} to end: two measurements at once disturb each other");
+            let words =
+                format!("for {whose} to end: two measurements at the same time disturb each other");
             outcome = self.announce("Waiting", &words, world);
         })?;
         outcome?;

@@ -122,7 +122,7 @@ impl StoredComparison<'_> {
             let same = self.same_code(candidate, &both.measured.candidate)?;
             return Err(if same.iter().any(|key| self.filter.matches(key)) {
                 AppError::NothingToCompare(format!(
-                    "run {run} measured nothing: its machine code was the same as the reference's\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
+                    "run {run} measured nothing: its machine code was the same as the reference's\n  help: use `cargo perfcheck report {run} --report markdown` to see its verdicts",
                     run = candidate.id
                 ))
             } else {
@@ -338,7 +338,7 @@ impl StoredComparison<'_> {
                 list_keys("did you mean", &near)
             };
             format!(
-                "run {candidate} has {}{offered}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+                "run {candidate} has {}{offered}\n  help: use `cargo perfcheck show {candidate}` to list its benchmarks",
                 no_match_message(self.filter)
             )
         })

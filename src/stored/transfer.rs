@@ -44,7 +44,7 @@ fn portable_run(
     let RunSummary { run, exit_code, .. } = store.run_summary(id)?;
     let (Some(finished), Some(exit_code)) = (run.finished, exit_code) else {
         return Err(AppError::Usage(format!(
-            "run {id} is incomplete: only complete runs can be exported\n  help: `cargo perfcheck store runs` lists the stored runs"
+            "run {id} is incomplete: only complete runs can be exported\n  help: use `cargo perfcheck store runs` to list the stored runs"
         )));
     };
     let pair = match (run.pair, store.purpose(id)?) {

@@ -118,7 +118,7 @@ fn a_table_shows_what_was_measured_and_says_the_rest_in_a_sentence() {
         first.ends_with("times as long: 100.0 ns → 200.0 ns."),
         "{run}"
     );
-    let sentence = "1 of 2 benchmarks unchanged and not measured: both builds run the same machine code there.";
+    let sentence = "1 of 2 benchmarks unchanged and not measured: both builds run the same machine code for them.";
     assert!(said.contains(sentence), "{run}");
     assert!(!said.contains("constant"), "{run}");
     let all = project.perfcheck(&words).arg("--verbose").run();

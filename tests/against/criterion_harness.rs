@@ -180,7 +180,7 @@ fn both_sides_run_on_criterion_if_one_does_not_compile_with_this_harness() {
     set_bench(&project, "criterion::only_in_criterion();");
     measure_slower(&project, &[]).expect_stderr(&[
         "Criterion runs as it is",
-        "the benches do not compile with it: E0425: cannot find function `only_in_criterion` in crate `criterion`",
+        "the benches do not compile with this harness: E0425: cannot find function `only_in_criterion` in crate `criterion`",
     ]);
 }
 
@@ -212,7 +212,8 @@ fn a_criterion_that_cannot_be_replaced_runs_as_it_is_and_the_reason_is_told() {
     let machine = Machine::new();
     let newer = project(&machine, "criterion = \"0.9\"");
     vendor(&newer, "0.9.0");
-    measure_slower(&newer, &[]).expect_stderr(&["criterion 0.9.0 is newer than this program"]);
+    measure_slower(&newer, &[])
+        .expect_stderr(&["criterion 0.9.0 is too new for this cargo-perfcheck"]);
 
     let machine = Machine::new();
     let patched = project(
@@ -225,7 +226,7 @@ fn a_criterion_that_cannot_be_replaced_runs_as_it_is_and_the_reason_is_told() {
     );
     patched.write("own/src/lib.rs", STAND_IN);
     patched.commit();
-    measure_slower(&patched, &[]).expect_stderr(&["criterion is from a directory"]);
+    measure_slower(&patched, &[]).expect_stderr(&["criterion comes from a local directory"]);
 
     let machine = Machine::new();
     let linked = project(&machine, "criterion = \"0.5\"");

@@ -134,7 +134,7 @@ fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were
         .run()
         .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    let expected = "the code layout of costs was not varied because linking it again does not give the same executable";
+    let expected = "the code layout of costs was not varied because linking the bench again does not give the same executable";
     assert_eq!(said(&run), json!([expected]), "{run}");
     assert!(layouts(&machine, 2).iter().all(Option::is_none));
 }

@@ -32,7 +32,7 @@ fn a_run_waits_for_one_that_measures_and_names_its_process() {
     let machine = Machine::new();
     let (project, running) = waiting(&machine);
     let said = format!(
-        "     Waiting for the run of process {} to end: two measurements at once disturb each other\n",
+        "     Waiting for the run of process {} to end: two measurements at the same time disturb each other\n",
         running.id()
     );
     let measure = || {
@@ -66,7 +66,8 @@ fn a_run_waits_for_one_that_measures_and_names_its_process() {
 fn whatever_measures_waits_and_what_reads_does_not() {
     let machine = Machine::new();
     let lock = held(&machine);
-    let said = "Waiting for another run to end: two measurements at once disturb each other\n";
+    let said =
+        "Waiting for another run to end: two measurements at the same time disturb each other\n";
     for measure in [plain, self_test] {
         let mut impatient = measure(&machine).start();
         impatient.wait_for_stderr(said);

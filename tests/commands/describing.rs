@@ -263,7 +263,7 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
     // np.percentile(x, [25, 75]) minus and plus 1.5 and 3 IQR.
     let fences = [5.330_75, 26.307_575, 82.245_775, 103.222_6];
     for said in [
-        "Fences: mild 26.31 ns and 82.25 ns, severe 5.331 ns and 103.2 ns",
+        "Outlier fences: mild 26.31 ns and 82.25 ns, severe 5.331 ns and 103.2 ns",
         "8 outliers among 200 samples (4.0 %): 1 low mild, 3 high mild, 4 high severe",
     ] {
         assert!(picture.contains(said), "no {said:?} in {picture}");

@@ -78,7 +78,11 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
         "decision",
         &["drift between runs", "The verdict is suspect"],
     );
-    says(&doubtful, "t-score", &["alone, it would say `regressed`"]);
+    says(
+        &doubtful,
+        "t-score",
+        &["alone would give the verdict `regressed`"],
+    );
     steady(&machine, &[("text", 50.0)]).run().expect_code(0);
     let faster = explanation(&explain(&machine, &["text"]));
     assert_eq!(
@@ -235,7 +239,7 @@ fn a_failed_benchmark_says_in_which_processes_and_why() {
     says(
         &told,
         "decision",
-        &["None of its processes produced samples"],
+        &["None of the benchmark's processes produced samples"],
     );
 }
 

@@ -150,7 +150,7 @@ fn n36_the_full_record_has_the_mean_allocated_bytes() {
         .stdout;
     for line in [
         "allocations       12 per iteration always, in 80 iterations of 5 processes",
-        "allocated bytes   768 B per iteration, at most 64 B at once",
+        "allocated bytes   768 B per iteration, peak 64 B",
         "allocations       102 per iteration on average",
     ] {
         assert!(text.contains(line), "no {line:?} in {text}");

@@ -316,7 +316,11 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
         let text = words(&machine, &command).expect_code(0);
         let said = on_one_line(&text);
         assert!(said.contains("`first` left out"), "{text}");
-        assert_eq!(said.contains("the test uses all"), is_of_all, "{text}");
+        assert_eq!(
+            said.contains("the test uses all samples"),
+            is_of_all,
+            "{text}"
+        );
     }
     // Another policy also leaves these samples out, and only once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");

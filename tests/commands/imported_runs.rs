@@ -140,7 +140,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
     assert!(!compared.stdout.contains(" ns"), "{compared}");
     assert!(
         compared.stdout.contains(
-            "`mean:1ns` does not apply to `a`: the samples lack this statistic, or are not times"
+            "`mean:1ns` does not apply to `a`: the samples are not times, or this statistic cannot be computed from them"
         ),
         "{compared}"
     );

@@ -110,7 +110,7 @@ fn s2_a_language_tells_which_values_without_a_unit_are_ticks() {
     assert!(
         guessed
             .stderr
-            .contains("t in `fast`: ticks:100ns (their language is csharp)"),
+            .contains("t in `fast`: ticks:100ns (the language is csharp)"),
         "{guessed}"
     );
     let of_ids = import(
@@ -345,9 +345,9 @@ fn an_import_outside_of_a_package_says_what_to_name() {
         .run()
         .expect_code(2);
     assert!(
-        refused
-            .stderr
-            .contains("help: run the command in a package, or name one with `--manifest-path`"),
+        refused.stderr.contains(
+            "help: run the command in a package, or name its Cargo.toml with `--manifest-path`"
+        ),
         "{refused}"
     );
 }

@@ -259,12 +259,12 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "values",
             "divan",
-            "works unmodified if 0.1.19 or later: one value per process",
+            "works unmodified with divan 0.1.19 or later: one value per process",
         ),
         (
             "by_hand",
             "unknown",
-            "`cargo perfcheck list` shows whether it can be measured",
+            "use `cargo perfcheck list` to see whether it can be measured",
         ),
         (
             "nightly",
@@ -274,7 +274,7 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "expensive",
             "perfcheck",
-            "left out: its manifest says `bench = false`; `--bench expensive` measures it",
+            "left out: its manifest says `bench = false`; use `--bench expensive` to measure it",
         ),
         ("example:shown", "perfcheck", "works unmodified"),
         (
@@ -313,7 +313,7 @@ fn benches_of_libtest_need_nightly_which_next_steps_and_the_failed_build_say() {
     let listed = place.made.perfcheck(&machine, &["list", "--offline"]);
     listed.run().expect_code(3).expect_stderr(&[
         "error[E0554]",
-        "E0554 means that `#[bench]` needs a nightly compiler (fresh-start/units)",
+        "the `#[bench]` functions of fresh-start/units need a nightly compiler (error E0554)",
         "RUSTC_BOOTSTRAP=1",
     ]);
 }

@@ -57,7 +57,10 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
     assert!(!table.stdout.contains("older run"), "{table}");
     let limited = stored(&machine, &["store", "runs", "--last", "1"]).run();
     let last = limited.stdout.lines().last();
-    assert_eq!(last, Some("2 older runs not shown: `--last N` shows more."));
+    assert_eq!(
+        last,
+        Some("2 older runs not shown: use `--last N` to show more.")
+    );
 }
 
 #[test]
@@ -219,8 +222,8 @@ fn targets_are_listed_as_cargo_benches_them_and_those_left_out_are_named() {
         targets,
         ["example:shown: work", "listed: work", "test:checked: work"]
     );
-    let left_out = "/expensive is left out, as in `cargo bench`: its manifest says `bench = false`\n  help: `--bench expensive` measures it";
-    let gated = "/gated is left out, as in `cargo bench`: it needs features that are not enabled\n  help: `--features ";
+    let left_out = "/expensive is left out, as in `cargo bench`: its manifest says `bench = false`\n  help: use `--bench expensive` to measure it";
+    let gated = "/gated is left out, as in `cargo bench`: it needs features that are not enabled\n  help: use `--features ";
     let plain = plain.expect_stderr(&[left_out, gated]);
     // A printed line works as a filter. A filter that matches no id is an error.
     let line = plain.stdout.lines().nth(1).expect("three lines");

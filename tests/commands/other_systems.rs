@@ -395,8 +395,9 @@ fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() 
         "{text}"
     );
     assert!(
-        text.stdout
-            .contains("`p99:1ms` does not apply to `text`: it needs a latency benchmark"),
+        text.stdout.contains(
+            "`p99:1ms` does not apply to `text`: this statistic needs a latency benchmark"
+        ),
         "{text}"
     );
     let open = stored(&machine, &["compare", "1", "2", "--limit", "median:25%"]).run();

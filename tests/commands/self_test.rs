@@ -76,7 +76,7 @@ fn a_harness_that_cannot_slow_itself_down_is_named() {
     self_test(&machine, "sequential", &["--trials", "1"])
         .run()
         .expect_code(4)
-        .expect_stderr(&["no bench uses a harness that can slow itself down"]);
+        .expect_stderr(&["no bench uses a harness that can simulate a slowdown"]);
     let words = ["-p", "steady", "--trials", "1", "--message-format", "json"];
     let finished = self_test(&machine, "sequential", &words)
         .run()
@@ -85,7 +85,7 @@ fn a_harness_that_cannot_slow_itself_down_is_named() {
     let skipped = said["skipped"].as_array().expect("a list");
     assert_eq!(skipped.len(), 3, "{finished}");
     assert_eq!(skipped[0]["benchmark"]["id"], "first");
-    assert_eq!(skipped[0]["why"], "its harness cannot slow itself down");
+    assert_eq!(skipped[0]["why"], "its harness cannot simulate a slowdown");
 }
 
 #[test]

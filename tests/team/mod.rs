@@ -236,7 +236,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push", &as_reader],
         5,
-        &["this user lacks a permission", "perfcheck_writer"],
+        &["the database user lacks a permission", "perfcheck_writer"],
     );
     refused(&["store", "runs", "--store", &as_reader], 0, &[]);
     // A project without a configured name has a different key on every machine.
@@ -384,7 +384,7 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
     }
     for role in ["reader", "writer"] {
         try_as(role, &["baseline", "save", "v1", "1"], 5)
-            .expect_stderr(&["this user lacks a permission", "perfcheck_admin"]);
+            .expect_stderr(&["the database user lacks a permission", "perfcheck_admin"]);
         try_as(role, &["accept", "2"], 5);
         try_as(role, &["store", "remove", "2"], 5);
     }

@@ -94,7 +94,7 @@ fn old_samples_go_by_month_and_the_history_still_shows_their_runs() {
         .run();
     not_allowed
         .expect_code(5)
-        .expect_stderr(&["this user lacks a permission"]);
+        .expect_stderr(&["the database user lacks a permission"]);
     let admin = format!("GRANT perfcheck_admin TO {role}");
     server.sql(&database, &admin).expect("granted");
     let removed = listed

@@ -248,7 +248,7 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
     let beforehand = "Measuring 6 benchmarks, about 72 seconds";
     // Expected afterwards: 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s for the group, which remain. Without rounding, "slow" would
     // take 0.1 s + 0.4 s and the others 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
-    let update = "Criterion 0.3.6 accepts only whole seconds; an update to Criterion 0.4 or later would save 22 s of 63 s";
+    let update = "Criterion 0.3.6 accepts only times in whole seconds; an update to Criterion 0.4 or later would save 22 s of 63 s";
     run.expect_stderr(&[beforehand, update]);
 }
 

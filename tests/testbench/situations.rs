@@ -207,7 +207,7 @@ situations! {
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");
         bad_list: |target| target
-            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: its benchmark count is 2, but it announced 1");
+            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it says that it has 2 benchmarks, but it announced 1");
         twice_listed: |target| target
             .measured(["fine"])
             .target_failed("error: bench target `twice_listed` of package `bad_frames`: several benchmarks have the id `fine`, so only the first is measured; rename the others");

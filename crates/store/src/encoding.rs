@@ -194,7 +194,7 @@ fn describe_error(error: ciborium::de::Error<std::io::Error>) -> String {
     match error {
         ciborium::de::Error::Semantic(_, why) => why,
         ciborium::de::Error::Io(_) => "it ends too early".to_owned(),
-        ciborium::de::Error::Syntax(at) => format!("byte {at} is not CBOR"),
+        ciborium::de::Error::Syntax(at) => format!("the byte at offset {at} is not CBOR"),
         ciborium::de::Error::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
     }
 }

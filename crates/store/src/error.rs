@@ -86,13 +86,13 @@ pub enum StoreError {
         waited: Duration,
     },
     /// The disk is full, or a quota or size limit is reached.
-    #[error("no space left for the store `{}`\n  help: free some space and run again; earlier runs are still stored", .0.display())]
+    #[error("no space left for the store `{}`\n  help: free some space, then try again; earlier runs are still stored", .0.display())]
     Full(PathBuf),
     /// The store can be read, but not written.
     #[error("the store `{}` cannot be written\n  help: check the permissions of the file and of its directory, or name another store with `--store PATH`", .0.display())]
     ReadOnly(PathBuf),
     /// The file was moved or deleted while it was open.
-    #[error("the store `{}` was moved or deleted while in use\n  help: put the file back and run again", .0.display())]
+    #[error("the store `{}` was moved or deleted while in use\n  help: put the file back, then try again", .0.display())]
     Moved(PathBuf),
     /// Another error of SQLite.
     #[error("an operation on the store `{}` failed: {detail}\n  help: if it happens again, check the file with `sqlite3 FILE 'pragma integrity_check'`", path.display())]
@@ -109,7 +109,7 @@ pub enum StoreError {
     BadAddress(String),
     /// The program was built without PostgreSQL, but got the address of a server.
     #[error(
-        "this cargo-perfcheck was built without PostgreSQL support\n  help: install it with the `postgres` feature, or name a file"
+        "this cargo-perfcheck was built without PostgreSQL support\n  help: install it with the `postgres` feature, or name a file with `--store PATH`"
     )]
     NoPostgres,
     /// The server of a team's store did not answer, or the connection was lost.
@@ -121,7 +121,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The database user lacks a privilege.
-    #[error("this user lacks a permission on `{}`: {detail}\n  help: ask for a role: `perfcheck_reader` may read, `perfcheck_writer` may also send runs, and `perfcheck_admin` may also name, accept and remove runs; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
+    #[error("the database user lacks a permission on `{}`: {detail}\n  help: ask for a role: `perfcheck_reader` may read, `perfcheck_writer` may also send runs, and `perfcheck_admin` may also name, accept and remove runs; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
@@ -137,7 +137,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The database has no store.
-    #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` creates one", .0.display())]
+    #[error("there is no store in `{}`\n  help: use `cargo perfcheck store init ADDRESS` to create one", .0.display())]
     NoTeamStore(PathBuf),
     /// The schema with the store's name belongs to another program. It was not changed.
     #[error("the `perfcheck` schema of `{}` was made by another program\n  help: nothing was changed; name another database", .0.display())]
@@ -146,11 +146,11 @@ pub enum StoreError {
     #[error("the team's store already has this run\n  help: there is nothing left to send")]
     AlreadyThere,
     /// There is no such run.
-    #[error("there is no run {0}\n  help: `cargo perfcheck store runs` lists the runs")]
+    #[error("there is no run {0}\n  help: use `cargo perfcheck store runs` to list the runs")]
     NoSuchRun(RunId),
     /// The run cannot be compared, because its samples were removed.
     #[error(
-        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  and `cargo perfcheck history` shows its values"
+        "the samples of run {0} were removed (by `store prune --samples`)\n  help: use `cargo perfcheck report {0} --report markdown` to see its verdicts,\n  and `cargo perfcheck history` to see its values"
     )]
     SamplesRemoved(RunId),
     /// No process can be added, because the run has ended.
@@ -158,7 +158,7 @@ pub enum StoreError {
     RunEnded(RunId),
     /// The base of a side-by-side measurement cannot become a reference.
     #[error(
-        "run {0} is the reference side of a side-by-side measurement\n  help: name the other side, or another run; `cargo perfcheck store runs` lists them"
+        "run {0} is the reference side of a side-by-side measurement\n  help: name the other side, or another run; use `cargo perfcheck store runs` to list the runs"
     )]
     BaseSide(RunId),
     /// The commit prefix is ambiguous.
@@ -204,7 +204,8 @@ pub enum StoreError {
 /// Returns the help for a missing baseline.
 fn existing_baselines_help(existing: &[String]) -> String {
     if existing.is_empty() {
-        return "there are none yet; `cargo perfcheck --save-baseline NAME` creates one".to_owned();
+        return "there are none yet; use `cargo perfcheck --save-baseline NAME` to create one"
+            .to_owned();
     }
     format!("the baselines are: {}", existing.join(", "))
 }

@@ -177,7 +177,7 @@ impl<'a> Bisection<'a> {
         }
         if !quiet && !memory.outcomes().is_empty() {
             let words = format!(
-                "with {} of {} commits known (`--restart` starts over)",
+                "with {} of {} commits known (use `--restart` to start over)",
                 memory.outcomes().len(),
                 commits.len()
             );
@@ -399,7 +399,7 @@ fn resolve_benchmark(
         [key] => Ok(key.clone()),
         [] => {
             let help = if options.benches_from == BenchesFrom::Revision {
-                "\n  help: `--benches-from worktree` builds every commit with the current benchmarks"
+                "\n  help: use `--benches-from worktree` to build every commit with the current benchmarks"
             } else {
                 ""
             };
@@ -427,7 +427,7 @@ fn no_benchmark_error(
     options: &BisectOptions,
 ) -> AppError {
     let help = if options.benches_from == BenchesFrom::Revision {
-        "`--benches-from worktree` builds every commit with the current benchmarks"
+        "use `--benches-from worktree` to build every commit with the current benchmarks"
     } else {
         "choose another good commit"
     };

@@ -15,13 +15,13 @@ Examples:
   cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
                                                            for a benchmark that is newer than some commits
 
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed; 4 the good or the bad commit could not be measured or gave no clear result; 5 store unusable; 130 interrupted.";
+Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage error, or the bad commit is not slower than the good one; 3 build failed; 4 the good or the bad commit could not be measured or gave no clear result; 5 store unusable; 130 interrupted.";
 
 /// Search a history for the first slow commit.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct BisectOptions {
-    /// The benchmark: its id, the name of a bench target with one benchmark, or part of the id
+    /// The benchmark: its id, part of its id, or the name of a bench target that has only one benchmark
     #[arg(value_name = "ID")]
     pub bench: String,
     /// A commit at which the benchmark is fast

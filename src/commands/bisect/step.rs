@@ -172,7 +172,7 @@ impl BisectSession<'_> {
         };
         if built.benchmark.version != good.benchmark.version {
             return Ok(skipped_outcome(
-                "the benchmark has a different version, so it measures something else".to_owned(),
+                "the benchmark has a different version than in the good commit, so it measures something else".to_owned(),
             ));
         }
         if let Some(known) = self.find_known_outcome(&built.target, good, &ledger.memory) {

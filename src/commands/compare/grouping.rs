@@ -216,7 +216,7 @@ fn place_benchmarks<'m>(
         let before = rows.entry(name).or_default().insert(column, measurement);
         if let Some(before) = before {
             return Err(AppError::Usage(format!(
-                "`{}` puts `{}` and `{}` into one cell\n  help: change the capture groups so that they tell these ids apart",
+                "`{}` puts `{}` and `{}` into one cell\n  help: change the capture groups so that they distinguish these ids",
                 pattern.as_str(),
                 before.benchmark.key.id.escape_debug(),
                 key.id.escape_debug()

@@ -123,7 +123,7 @@ Examples:
   cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
 
-Exit status: 0 clean; 1 a column has a regression (or a verdict that --fail-on names); 2 usage; 4 a benchmark failed or nothing was compared; 5 store unusable; 6 no such run, or nothing in a column is comparable.";
+Exit status: 0 clean; 1 a column has a regression (or a verdict that --fail-on names); 2 usage error; 4 a benchmark failed or nothing was compared; 5 store unusable; 6 no such run, or nothing in a column is comparable.";
 
 /// Flags that conflict with `--pivot` and `--group-by`, because these views have a fixed test and no verdicts.
 const ABOUT_VERDICTS: [&str; 8] = [
@@ -162,7 +162,7 @@ pub struct CompareOptions {
     /// Show this statistic of each run in a column, e.g. median or p95; `all` shows every statistic [default: judged]
     ///
     /// judged: the values that were compared, and their change. all: every statistic, one per line. Others: min, mean (harmonic for rates), median,
-    /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
+    /// std-dev, process-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (or any other percentile), subselection (as in mmtests).
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     pub(super) statistic: Option<ShownStatistics>,
     /// Show measured values, or ratios to the first column (with --group-by: to the fastest in the row)
@@ -181,8 +181,8 @@ pub struct CompareOptions {
     /// Compare benchmarks of one run: the part of an id that REGEX captures is the column, and the rest is the row
     ///
     /// BASE is the run to show (default: latest). If REGEX has named groups, the column is the text that they capture. If it has only unnamed groups,
-    /// the first one counts; without groups, the whole match. Each row marks its fastest benchmark, and those that cannot be told apart from it. There are no verdicts, and no result changes the
-    /// exit status.
+    /// the column is the text of the first; without groups, it is the whole match. In each row, the fastest benchmark is marked, and so are those
+    /// that cannot be distinguished from it. The table has no verdicts, and the exit status does not depend on it.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]

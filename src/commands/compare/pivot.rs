@@ -131,7 +131,7 @@ fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppE
         Order::Time => ("time", "time", PivotValue::is_a_time),
         Order::WorstFirst => {
             return Err(AppError::Usage(
-                "`--sort worst` needs verdicts, which a pivot does not have\n  help: `--sort change` and `--sort time` sort by a value of the pivot".to_owned(),
+                "`--sort worst` needs verdicts, which a pivot does not have\n  help: use `--sort change` or `--sort time` to sort by a value of the pivot".to_owned(),
             ));
         }
     };
@@ -389,7 +389,7 @@ impl<'a> Layout<'a> {
             warnings: if relative {
                 let each = blocking.into_iter();
                 each.map(|Difference { fact, candidate, base }| {
-                    format!("not comparable: {fact} {base}->{candidate}; --allow-different {fact} compares anyway")
+                    format!("not comparable: {fact} {base}->{candidate}; use --allow-different {fact} to compare anyway")
                 })
                 .collect()
             } else {
@@ -458,7 +458,7 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "In {several} of {} cells: geometric means of several benchmarks or runs (sums for `samples`).",
+                "Cells with several benchmarks or runs show their geometric mean (for `samples`, the sum): {several} of {}.",
                 self.places.len()
             ));
         }

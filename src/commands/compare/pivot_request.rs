@@ -57,7 +57,7 @@ impl FromStr for PivotRequest {
         let rows: Vec<Dimension> = rows.ok_or_else(|| format!("`rows` is missing; {EXPECTED}"))?;
         let cols: Vec<Dimension> = cols.unwrap_or_default();
         if let Some(both) = rows.iter().find(|dimension| cols.contains(dimension)) {
-            return Err(format!("`{both}` cannot be a row and a column at once"));
+            return Err(format!("`{both}` cannot be in both rows and cols"));
         }
         Ok(Self {
             rows,
@@ -390,7 +390,7 @@ mod tests {
             ("rows=id,colour=red", "`colour`"),
             ("rows=id,value=speed", "cliffs-delta"),
             ("rows=id,versus=best", "fastest-in-column"),
-            ("rows=id,cols=id", "at once"),
+            ("rows=id,cols=id", "both rows and cols"),
             ("rows=", "a dimension is missing"),
         ] {
             let message = text.parse::<PivotRequest>().unwrap_err();

@@ -61,7 +61,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
         .filter_map(|one| Some((one.workload.as_str(), one.smallest_change?)))
         .collect();
     if smallest.len() < noise.len() || smallest.is_empty() {
-        return unknown_finding(TOPIC, "too few rounds; `--time 1min` measures longer");
+        return unknown_finding(TOPIC, "too few rounds; use `--time 1min` to measure longer");
     }
     let words: Vec<String> = smallest
         .iter()
@@ -323,13 +323,18 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
         Some(true) => {
             return good_finding(TOPIC, with_profile("on battery")).with_problem(
                 Severity::Bad,
-                "Plug the machine in: on battery, it lowers its frequency.",
+                "Plug the machine in: on battery, processors run at a lower frequency.",
                 &[],
             );
         }
         Some(false) => with_profile("on AC power"),
         None if profile.is_some() => with_profile("no battery"),
-        None => return unknown_finding(TOPIC, "the system reports no battery and no power supply"),
+        None => {
+            return unknown_finding(
+                TOPIC,
+                "the system reports neither a battery nor a power supply",
+            );
+        }
     };
     let found = good_finding(TOPIC, found);
     if profile.is_some_and(|profile| ["low-power", "quiet", "cool"].contains(&profile)) {
@@ -397,7 +402,7 @@ pub(super) fn judge_layouts(has_linker: &Result<bool, String>) -> DoctorFinding 
             TOPIC,
             "both sides can be linked with the same function order".to_owned(),
         ),
-        Ok(false) => good_finding(TOPIC, "executables run as built".to_owned()).with_problem(
+        Ok(false) => good_finding(TOPIC, "executables run as built, each with its own function order".to_owned()).with_problem(
             Severity::Improvable,
             "The toolchain for this target has no `ld.lld` linker, so untouched code may seem 1 to 3 % faster or slower because its functions moved. To ignore such changes:",
             &["cargo perfcheck --against main --noise-threshold 3%"],
@@ -458,7 +463,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
         .map_or_else(String::new, |name| format!("{name}: "));
     let mut found = match (surroundings.processor_quota, surroundings.quota_period_us) {
         (Some(quota), Some(period)) => format!(
-            "{place}quota of {quota:.2} processors per {} ms",
+            "{place}quota of {quota:.2} processors (period {} ms)",
             period as f64 / 1e3
         ),
         _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
@@ -467,7 +472,7 @@ pub(super) fn judge_limits(state: &MachineState, meanwhile: &HostActivity) -> Do
         _ => format!("{place}no limit on processor time"),
     };
     if let Some(bytes) = surroundings.memory_limit_bytes {
-        found = format!("{found}, {} of memory", format_gibibytes(bytes));
+        found = format!("{found}, memory limited to {}", format_gibibytes(bytes));
     }
     let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
     if let Some(count) = waited {
@@ -603,7 +608,7 @@ pub(super) fn judge_priority(nice: Option<i32>) -> Option<DoctorFinding> {
     let nice = nice.filter(|nice| *nice > 0)?;
     let found = good_finding(
         "priority",
-        format!("nice {nice}: other processes come first"),
+        format!("nice {nice}: other processes have priority"),
     );
     Some(found.with_problem(
         Severity::Improvable,

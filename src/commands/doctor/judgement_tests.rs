@@ -127,7 +127,10 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
 fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
     let finding = judge_layouts(&Ok(false));
     assert_eq!(finding.severity, Severity::Improvable);
-    assert_eq!(finding.found, "executables run as built");
+    assert_eq!(
+        finding.found,
+        "executables run as built, each with its own function order"
+    );
     assert_eq!(
         judge_layouts(&Err("no rustc".to_owned())).severity,
         Severity::Unknown
@@ -353,7 +356,7 @@ fn what_was_found_is_said_with_its_numbers() {
     });
     assert_eq!(
         quota.found,
-        "Docker: quota of 0.50 processors per 100 ms, 2.0 GiB of memory"
+        "Docker: quota of 0.50 processors (period 100 ms), memory limited to 2.0 GiB"
     );
     assert_eq!(quota.severity, Severity::Improvable);
 }

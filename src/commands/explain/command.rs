@@ -39,22 +39,22 @@ same scale in an SVG file. They are red where the new build executes more instru
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         run 12's verdict on the only benchmark with `json` in its id
-  cargo perfcheck explain sort/10 --full        the whole derivation (JSON always has it)
+  cargo perfcheck explain sort/10 --full        the whole derivation (JSON always includes it)
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
   cargo perfcheck explain sort/10 --flamegraph sort.svg
                                                 where the benchmark executes instructions, before and after
 
-Exit status: 0 whatever the verdict is; 2 usage, no such benchmark or no such function; 4 instructions cannot be counted;
-5 store or file unusable; 6 no such run, no verdict yet, or no readable executable kept.";
+Exit status: 0 whatever the verdict is; 2 usage error, no such benchmark or no such function; 4 instructions cannot be counted;
+5 store or output file unusable; 6 no such run, no verdict yet, or no readable executable kept.";
 
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_EXPLAIN)]
 pub struct ExplainOptions {
-    /// The benchmark: its id, the name of a bench target with one benchmark, or part of the id
+    /// The benchmark: its id, part of its id, or the name of a bench target that has only one benchmark
     #[arg(value_name = "ID")]
     pub bench: String,
-    /// Explain the verdict of this run: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
+    /// Explain the verdict of this run: a number, baseline, `latest` or `@commit` [default: the newest run with a verdict]
     #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
     /// Print the whole derivation of the verdict
@@ -176,7 +176,7 @@ fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppErr
     let compared = || row.compared_runs(head).into_iter().flatten().next();
     let Some(base) = of_pair.or_else(compared) else {
         return Err(AppError::NothingToLookInto(format!(
-            "run {} did not compare `{}` with anything\n  help: `cargo perfcheck --against REV` measures it side by side with a revision, and keeps both builds",
+            "run {} did not compare `{}` with anything\n  help: use `cargo perfcheck --against REV` to measure it side by side with a revision and to keep both builds",
             head.id,
             row.key.id.escape_debug()
         )));

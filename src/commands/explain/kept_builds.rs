@@ -317,7 +317,7 @@ impl SideCounter<'_> {
     fn not_counted_error(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
         let help = match error {
             Some(CountError::Iterations { .. }) => {
-                "instructions can be counted only with the harnesses `perfcheck`, Criterion and divan; `--full` names the functions whose code changed"
+                "instructions can be counted only with the harnesses `perfcheck`, Criterion and divan; use `--full` to list the functions whose code changed"
             }
             Some(CountError::Windows(TimedWindowsError::NoNames)) => {
                 "set `strip = false` in `[profile.bench]` and measure again"
@@ -325,7 +325,7 @@ impl SideCounter<'_> {
             Some(CountError::Runner) => {
                 "remove the runner from cargo's configuration and measure again"
             }
-            _ => "`--full` names the functions whose code changed",
+            _ => "use `--full` to list the functions whose code changed",
         };
         AppError::NothingToMeasure(format!(
             "cannot count the instructions of `{}` in the build of run {}: {why}\n  help: {help}",

@@ -130,7 +130,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
     let is_ours = format == FileFormat::Portable;
     if is_table && options.columns.is_empty() {
         return Err(AppError::Usage(
-            "a csv table needs a column map\n  help: e.g. `--columns id=NAME,value=TIME --unit ns`; `cargo perfcheck store import --help` explains it"
+            "a CSV table needs a column map\n  help: use e.g. `--columns id=NAME,value=TIME --unit ns`; `cargo perfcheck store import --help` explains column maps"
                 .to_owned(),
         ));
     }

@@ -181,7 +181,7 @@ fn choose_name(
     };
     if check_baseline_name(name).is_err() {
         let warning = format!(
-            "`{name}` is not a valid baseline name, so this run has no name; `--run` with `--save-baseline` gives it one"
+            "`{name}` is not a valid baseline name, so this run was imported without a name; use `--run` with `--save-baseline` to name it"
         );
         output::write_warning(world.stderr, &warning)?;
         return Ok(());
@@ -189,7 +189,7 @@ fn choose_name(
     match store.baseline(workspace, name)? {
         Some(taken) if !options.move_names => {
             let warning = format!(
-                "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
+                "`{name}` still names run {taken}; use `--move-names` to move this name to the imported run, or `--save-baseline` to choose another name"
             );
             output::write_warning(world.stderr, &warning)?;
         }

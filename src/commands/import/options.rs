@@ -36,7 +36,7 @@ Tables:
   perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
 
-Exit status: 0 success; 2 usage, or a file cannot be read (nothing is stored); 5 store unusable; 130 interrupted.";
+Exit status: 0 success; 2 usage error, or a file cannot be read (nothing is stored); 5 store unusable; 130 interrupted.";
 
 /// A fact about the environment of imported measurements, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct ImportOptions {
     /// For csv: say what the columns mean (repeatable); --help explains MAP
     #[arg(long, value_name = "MAP")]
     pub columns: Vec<String>,
-    /// Read values in this unit unless the column map sets another one
+    /// Read values in this unit unless the column map sets another unit
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
     /// Guess and print the unit: ticks of 100 ns if `Language` (a column of the id or a dimension) is csharp or, without that column, if the
@@ -73,10 +73,10 @@ pub struct ImportOptions {
     /// Skip unreadable rows, and count them
     #[arg(long)]
     pub lenient: bool,
-    /// Treat the first repetition of each process as warm-up, like `first` in `--outliers`
+    /// Treat the first repetition of each process as warm-up; same as `first` in `--outliers`
     #[arg(long)]
     pub drop_first: bool,
-    /// Leave these outliers out of summaries; all values are stored and tested
+    /// Leave these outliers out of summaries; all values are still stored and used in tests
     #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = OutlierWords(with_fences))]
     pub outliers: SampleFilter,
     /// Leave out the whole row if any of its values is an outlier
@@ -95,8 +95,8 @@ pub struct ImportOptions {
     /// Store the benchmarks under this package and bench target; comparisons match benchmarks by package, target and id [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub(super) place: Option<TargetName>,
-    /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with different
-    /// facts are not comparable (repeatable)
+    /// State a fact about the measurement (repeatable), e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs
+    /// whose facts differ are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     pub facts: Vec<StatedFact>,
     /// Save the imported run as the baseline NAME
@@ -105,7 +105,7 @@ pub struct ImportOptions {
     /// Import only the run with this name (repeatable)
     #[arg(long = "run", value_name = "NAME")]
     pub runs: Vec<String>,
-    /// Move existing baselines to the imported runs
+    /// Move existing baselines to the imported runs of the same name
     #[arg(long)]
     pub move_names: bool,
     /// Print what would be stored, but store nothing

@@ -236,7 +236,7 @@ fn choose_names(
                 Some(taken) if Some(taken) == one.known => {}
                 Some(taken) if !options.move_names => {
                     let warning = format!(
-                        "`{name}` still names run {taken}; `--move-names` moves this name to the imported run, `--save-baseline` sets another"
+                        "`{name}` still names run {taken}; use `--move-names` to move this name to the imported run, or `--save-baseline` to choose another name"
                     );
                     output::write_warning(world.stderr, &warning)?;
                 }

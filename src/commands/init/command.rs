@@ -51,7 +51,7 @@ impl InspectedBench {
     fn outcome(&self) -> String {
         match &self.needed_flag {
             Some(flag) => {
-                format!("left out: its manifest says `bench = false`; `{flag}` measures it")
+                format!("left out: its manifest says `bench = false`; use `{flag}` to measure it")
             }
             None => self.style.describe_support(),
         }
@@ -332,7 +332,7 @@ fn locate_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppErro
     let root = context.workspace.root().canonicalize()?;
     let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(
-            "`--ci` needs a git repository, but `{}` is not in one; nothing was written\n  help: `git init` creates one",
+            "`--ci` needs a git repository, but `{}` is not in one; nothing was written\n  help: use `git init` to create one",
             root.display()
         )));
     };

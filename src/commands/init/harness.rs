@@ -114,7 +114,7 @@ impl BenchStyle {
                 "too old: needs divan 0.1.19 or later".to_owned()
             }
             Self::Divan(None) => {
-                "works unmodified if 0.1.19 or later: one value per process".to_owned()
+                "works unmodified with divan 0.1.19 or later: one value per process".to_owned()
             }
             Self::Divan(Some(_)) => "works unmodified: one value per process".to_owned(),
             Self::Libtest => {
@@ -125,7 +125,9 @@ impl BenchStyle {
             Self::Hidden(_) => {
                 "runs nothing: its `[[bench]]` entry lacks `harness = false`".to_owned()
             }
-            Self::Unknown => "`cargo perfcheck list` shows whether it can be measured".to_owned(),
+            Self::Unknown => {
+                "use `cargo perfcheck list` to see whether it can be measured".to_owned()
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ Examples:
   cargo perfcheck init --ci github --tool git=ADDRESS        write .github/workflows/perfcheck.yml
   cargo perfcheck init --ci gitlab --tool git=ADDRESS        write .gitlab-ci.yml, or print the job to add to it
 
-Exit status: 0 success; 2 usage, or a file to be written already exists; 5 a file could not be written.";
+Exit status: 0 success; 2 usage error, or a file to be written already exists; 5 a file could not be written.";
 
 /// Options of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -35,7 +35,7 @@ pub struct InitOptions {
     /// Write a workflow for this CI system
     #[arg(long, value_name = "SYSTEM", requires = "tool")]
     pub ci: Option<CiSystem>,
-    /// Install the tool in the CI job from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
+    /// Install cargo-perfcheck in the CI job from `git=ADDRESS`, or from `path=DIRECTORY` in the repository
     #[arg(long, value_name = "ORIGIN", requires = "ci")]
     pub tool: Option<CrateOrigin>,
     /// Print the planned changes without writing them

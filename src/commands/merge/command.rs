@@ -421,7 +421,7 @@ impl MergeCall<'_> {
 }
 
 const AFTER_MERGE: &str = "\
-Each FILE is the output of `cargo perfcheck store export` in one part's job; their order does not matter. Merge judges all benchmarks together, as in a single \
+Each FILE is the output of `cargo perfcheck store export` in one part's job; the order of the files does not matter. Merge judges all benchmarks together, as in a single \
 run, and stores them as one run. If a part is missing, this run is incomplete and the exit status is 4.
 
 Examples:
@@ -429,7 +429,7 @@ Examples:
   cargo perfcheck store export latest --output part-2.jsonl
   cargo perfcheck merge part-*.jsonl                       in the last job: judge all parts together
 
-Exit status: 0 clean; 1 regression; 2 usage, or the files do not belong together; 4 a benchmark failed or a part is missing; 5 store unusable; 6 baseline missing or not comparable.";
+Exit status: 0 clean; 1 regression; 2 usage error, or the files do not belong together; 4 a benchmark failed or a part is missing; 5 store unusable; 6 baseline missing or not comparable.";
 
 /// Options of `merge`: the shards, and the conditions of failure. Everything else was set when the shards were measured.
 #[derive(Debug, Clone, Args)]

@@ -52,7 +52,7 @@ impl<'a> MeasuredShard<'a> {
         };
         let Some(partition) = run.head.begun.partition.clone() else {
             return Err(AppError::Usage(format!(
-                "{name} is not a part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` imports whole runs"
+                "{name} is not a part of a suite: its run was measured without `--partition`\n  help: use `cargo perfcheck store import` for whole runs"
             )));
         };
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);

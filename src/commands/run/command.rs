@@ -423,7 +423,7 @@ impl RunCommand<'_> {
             fail_on: &fail_on,
             advice: match options.part {
                 Some(ShardId { part, of }) => Advice::Line(format!(
-                    "Part {part} of {of}: `cargo perfcheck merge` judges all parts together."
+                    "Part {part} of {of}: use `cargo perfcheck merge` to judge all parts together."
                 )),
                 None => Advice::NextSteps(NextSteps {
                     baseline,

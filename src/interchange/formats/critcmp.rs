@@ -80,7 +80,7 @@ pub(super) fn read(
             }
         }
         run.add_caveat(
-            "critcmp exports no samples, so each benchmark has one value, its mean; import `target/criterion` for the samples"
+            "critcmp exports no samples, so each benchmark has one value, its mean; to get the samples, import `target/criterion`"
                 .to_owned(),
         );
     }

@@ -256,7 +256,9 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
             let failed = codes.iter().filter(|code| **code != Some(0)).count();
             if failed > 0 {
                 let runs = if failed == 1 { "run" } else { "runs" };
-                run.add_caveat(format!("{failed} {runs} of `{id}` did not exit with 0"));
+                run.add_caveat(format!(
+                    "{failed} {runs} of `{id}` did not exit with code 0"
+                ));
             }
         }
     }

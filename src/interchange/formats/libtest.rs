@@ -139,7 +139,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
         }
     }
     run.add_caveat(
-        "libtest prints no samples, so each benchmark has one value per process, its median; verdicts need at least three processes, in several files or one after the other in one file"
+        "libtest prints no samples, so each benchmark has one value per process, its median; verdicts need at least three processes, in separate files or consecutively in one"
             .to_owned(),
     );
     let sources = files.iter().map(InputContent::source).collect();

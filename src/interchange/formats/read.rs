@@ -51,7 +51,7 @@ pub fn read_runs(
 /// A format that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FileFormat {
-    /// A table of separated values, with `--columns`
+    /// A table such as CSV, described by `--columns`
     Csv,
     /// The output of `cargo perfcheck store export`
     #[value(name = "jsonl")]

@@ -295,7 +295,7 @@ pub(super) fn check_series(
     }
     check_noise_threshold(in_process.noise_threshold)?;
     if let Some(why) = in_process.benchmark.find_exceeded_limit() {
-        return Err(format!("`{key}` is refused: {why}"));
+        return Err(format!("`{key}` is invalid: {why}"));
     }
     if let Some(found) = &in_process.extras.latencies {
         check_latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
@@ -334,16 +334,18 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     let key = &found.benchmark;
     if (run.counted.last()).is_some_and(|last| last.benchmark >= *key) {
         return Err(format!(
-            "the counts of `{key}` appear twice or are out of order"
+            "the instruction counts of `{key}` appear twice or are out of order"
         ));
     }
     let mut measured = run.processes.iter().flat_map(|process| &process.benchmarks);
     if !measured.any(|in_process| in_process.benchmark.key == *key) {
-        return Err(format!("`{key}` was counted but not measured in this run"));
+        return Err(format!(
+            "`{key}` was not measured in this run, but has instruction counts or sampled times"
+        ));
     }
     check_name("benchmark's id", &key.id)?;
     if found.counts.instructions.len() > limits::MOST_COUNTS {
-        return Err(format!("`{key}` has too many counts"));
+        return Err(format!("`{key}` has too many instruction counts"));
     }
     let is_number = |number: u64| number > 0 && number < limits::BEYOND_NUMBERS;
     for count in &found.counts.instructions {
@@ -368,7 +370,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
 /// Checks the functions of a count of the benchmark `key`.
 fn check_functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
     if found.len() > limits::MOST_COUNTED_FUNCTIONS {
-        return Err(format!("`{key}` names too many functions"));
+        return Err(format!("`{key}` lists too many functions"));
     }
     for function in found {
         check_name("function name", &function.name)?;

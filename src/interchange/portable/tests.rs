@@ -221,7 +221,7 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
         (String::new(), "a:1", "does not begin"),
         (without(6), "a:6", "cut short"),
         (without(5), "a:6", "expected 7 lines, found 6"),
-        (without(3), "a:4", "was counted but not measured"),
+        (without(3), "a:4", "was not measured in this run"),
         (
             good.replace("\"instructions\":9876", "\"instructions\":0"),
             "a:5",

@@ -120,7 +120,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
         key.id, runs.base, runs.candidate
     );
     let description = format!(
-        "Flame graphs of the base (above) and the candidate (below). Each function is on top of its caller. Its width is the number of instructions that it and its callees execute. Instructions per iteration: {}.",
+        "Flame graphs of the base (above) and the candidate (below). Each function is on top of its caller. The width of a function is the number of instructions that it and its callees execute. Instructions per iteration: {}.",
         format_change(all)
     );
     let document = svg.document(&name, top, &title, &description);

@@ -94,7 +94,7 @@ fn describe_fences(picture: &Picture<'_>) -> Option<String> {
         .ascending()?
         .map(|at| units::format_cost(picture.metric, at));
     Some(format!(
-        "Fences: mild {low} and {high}, severe {from} and {to}"
+        "Outlier fences: mild {low} and {high}, severe {from} and {to}"
     ))
 }
 
@@ -442,7 +442,7 @@ fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 
     let room = (RIGHT - LEFT) / count.max(1) as f64;
     let peaks = processes.iter().map(|process| process.density.peak());
     let highest = peaks.fold(0.0, f64::max);
-    draw_heading(svg, top, "Process by process", "medians across");
+    draw_heading(svg, top, "Process by process", "line: median");
     for (index, process) in processes.iter().enumerate() {
         let middle = LEFT + room * (index as f64 + 0.5);
         let half = |density: f64| density / highest * room.min(90.0) * 0.46;

@@ -85,12 +85,15 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     let commit = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let commit = sentences::shorten(&git.commit, LONGEST_NAME);
         let commit = shorten_hash(&commit, 12);
-        let branch = git
-            .branch
-            .as_ref()
-            .map_or_else(String::new, |branch| format!(" ({})", format_name(branch)));
-        let modified = if git.dirty { ", modified" } else { "" };
-        format!(" of {}{branch}{modified}", sanitize::markdown_code(commit))
+        let branch = git.branch.as_ref().map(|branch| format_name(branch));
+        let modified = git.dirty.then(|| "modified".to_owned());
+        let facts: Vec<String> = branch.into_iter().chain(modified).collect();
+        let facts = if facts.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", facts.join(", "))
+        };
+        format!(" of {}{facts}", sanitize::markdown_code(commit))
     });
     let compared = findings
         .verdicts
@@ -129,7 +132,7 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
 fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
-        return "; there is nothing to compare with yet".to_owned();
+        return "; there is nothing to compare it with yet".to_owned();
     }
     let reference = format_remark(&verdicts.reference);
     if findings.rows.iter().all(|row| row.comparison.is_none()) {
@@ -144,7 +147,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
     match verdicts.method {
         _ if decision.analysis.subject != Statistic::Time => {
             format!(
-                "judged by {}, not by time",
+                "verdicts are about {}, not time",
                 sanitize::markdown(&decision.analysis.subject.to_string())
             )
         }
@@ -160,7 +163,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
         }
         Method::Stored(Test::TScore) => {
             format!(
-                "judged by the t-score alone, {}",
+                "drift between runs ignored, {}",
                 analysis::describe_false_alarm_rate(decision)
             )
         }
@@ -299,10 +302,10 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
 fn add_left_out(text: &mut String, left_out: usize) {
     if left_out > 0 {
         let benchmarks = match left_out {
-            1 => "least severe benchmark is".to_owned(),
-            _ => format!("{left_out} least severe benchmarks are"),
+            1 => "1 benchmark with a less severe result is".to_owned(),
+            _ => format!("{left_out} benchmarks with less severe results are"),
         };
-        add_line(text, &format!("The {benchmarks} left out here."));
+        add_line(text, &format!("{benchmarks} left out here."));
         add_line(text, "");
     }
 }
@@ -394,7 +397,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         add_line(
             text,
             &format!(
-                "The commands read the store {} on the machine that ran the benchmarks. A CI runner usually deletes it after the job, so keep that file or write a page that needs no store (`--report html=FILE`).\n",
+                "The commands read the store {} on the machine that ran the benchmarks. A CI runner usually deletes this file after the job: save it, or write an HTML report, which needs no store (`--report html=FILE`).\n",
                 sanitize::markdown_code(&store)
             ),
         );

@@ -281,7 +281,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
     for pair in &code.pairs {
         let lacks = |run| match code.same_functions {
             0 => format!("Run {run} does not have this function."),
-            _ => format!("Run {run} does not have one of these functions."),
+            _ => format!("Run {run} does not have all of these functions."),
         };
         match (pair.bytes.base, pair.bytes.candidate) {
             (None, _) => notes.push(lacks(code.base_run)),
@@ -307,7 +307,7 @@ fn summarize(code: &MachineCode) -> Vec<String> {
         let functions = units::counted(more, "other function");
         let verb = if more == 1 { "is" } else { "are" };
         notes.push(format!(
-            "{functions} of this name {verb} the same on both sides."
+            "{functions} with this name {verb} the same on both sides."
         ));
     }
     notes
@@ -452,7 +452,7 @@ mod tests {
             "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
             "The instructions are the same on both sides.",
             "The function uses data that differ or may differ.",
-            "2 other functions of this name are the same on both sides.",
+            "2 other functions with this name are the same on both sides.",
         ] {
             assert!(text.contains(line), "{text}");
         }

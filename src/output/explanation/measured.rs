@@ -66,7 +66,7 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
 fn describe_host_signs(signs: &HostControls) -> String {
     let clock = signs
         .clock_step
-        .map(|step| format!(" The clock has steps of {} ns.", step.0));
+        .map(|step| format!(" The clock advances in steps of {} ns.", step.0));
     let control = signs.steadiness().and_then(|steadiness| {
         Some(format!(
             " The time of a fixed workload varied by up to {:.1} % within 3 ms ({}), and by {:.1} % between processes.",
@@ -81,10 +81,10 @@ fn describe_host_signs(signs: &HostControls) -> String {
 fn single_statement(candidate: &MeasuredSide) -> Statement {
     Statement::new(
         format!(
-            "{} measured this benchmark in {} with {}.",
+            "{} measured this benchmark: {} from {}.",
             sentences::capitalize(&describe_run(candidate)),
-            units::counted(candidate.processes, "process"),
             units::counted(candidate.samples, "sample"),
+            units::counted(candidate.processes, "process"),
         ),
         Numbers::Measured {
             run: candidate.run,
@@ -122,9 +122,9 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
     let samples: usize = base.iter().map(|side| side.samples).sum();
     let spread = explanation.row.map_or(0, |row| row.spread.len());
     let held = format!(
-        "{} with {}",
-        units::counted(processes, "process"),
-        units::counted(samples, "sample")
+        "{} from {}",
+        units::counted(samples, "sample"),
+        units::counted(processes, "process")
     );
     let compared_with = explanation
         .row
@@ -135,7 +135,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
             units::counted(compared_with, "run")
         ),
         _ if base.len() < compared_with => format!(
-            "This run was compared with the mean of {compared_with} runs. This store has {} of them ({}), in total {held}.",
+            "This run was compared with the mean of {compared_with} runs. This store has {} of them ({}), with {held} in total.",
             base.len(),
             list_runs(base)
         ),
@@ -144,7 +144,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
             describe_run(only)
         ),
         _ => format!(
-            "This run was compared with the mean of {} runs ({}), which have {held} in total.",
+            "This run was compared with the mean of {} runs ({}), which together have {held}.",
             base.len(),
             list_runs(base)
         ),

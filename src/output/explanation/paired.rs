@@ -62,7 +62,7 @@ fn look_statement(
     };
     let layouts = comparison.extent.layouts();
     let of_layouts = match layouts {
-        0 => "The executables ran as linked, so code layout can cause a small change.".to_owned(),
+        0 => "Each executable kept the code layout of its build, so a small change may come from the layout.".to_owned(),
         _ => format!(
             "The rounds used {}. Each layout places the functions differently, but in the same way on both sides.",
             units::counted(layouts, "code layout")
@@ -96,7 +96,7 @@ fn location_statement(location: Location) -> Statement {
     };
     Statement::new(
         format!(
-            "The verdict combines two tests. One compares {taken}. The other compares both sides by rank, round by round. Each test has half of the significance level, and the tighter bounds count. No sample was left out as an outlier."
+            "The verdict combines two tests. One compares {taken}. The other compares both sides by rank, round by round. Each test uses half of the significance level, and the tighter bounds apply. No sample was left out as an outlier."
         ),
         Numbers::Location { location },
     )
@@ -122,7 +122,8 @@ fn estimate_statement(look: &PairedDecision, change: Estimate) -> Statement {
 fn speed_test_statement(look: &PairedDecision, change: Estimate) -> Statement {
     let test = &look.test;
     let family = if test.family == 1 {
-        "This benchmark was the only one, so it has the whole significance level.".to_owned()
+        "This benchmark was the only one compared, so it has the whole significance level."
+            .to_owned()
     } else {
         format!(
             "Holm's procedure over {} benchmarks assigned this one {} for slowdowns and {} for speedups.",
@@ -152,13 +153,13 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     } else if test.shows_faster() {
         "some samples of the reference were slower"
     } else if found.is_suspected() {
-        "slower samples are not certain, but likely enough to rule out `unchanged`"
+        "slower samples are likely enough to rule out `unchanged`, but not certain"
     } else {
-        "no slower samples were found"
+        "there is no evidence of this"
     };
     Statement::new(
         format!(
-            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by more than the noise threshold plus 10 % or 20 %: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % slower than the fastest of their side. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
+            "Another test checks whether some samples of one side are slower than the neighboring samples of the other by more than the noise threshold plus 10 % or 20 %: {meaning}. {} of the new samples and {} of the reference samples are more than 10 % slower than the fastest samples of their side. The test has a significance level of {}; the adjusted p is {} for the new run and {} for the reference.",
             format_level(found.share_candidate),
             format_level(found.share_base),
             format_level(test.family_level),
@@ -201,7 +202,7 @@ fn describe_condition(
             units::change(lower)
         ),
         Verdict::Regressed => {
-            "Some samples of the new run are slower than those of the reference, but its fastest samples are not.".to_owned()
+            "Some samples of the new run are slower than those of the reference, but the fastest samples of the new run are not.".to_owned()
         }
         Verdict::Suspect if look.test.would_show_slower_alone() => format!(
             "The lower bound, {}, is not above {high}, but it would be if this were the only benchmark ({}, level {}).",
@@ -210,13 +211,13 @@ fn describe_condition(
             format_level(look.test.family_level)
         ),
         Verdict::Suspect => {
-            "Some samples would count as slower if this were the only benchmark.".to_owned()
+            "Some samples of the new run would count as slower if this were the only benchmark.".to_owned()
         }
         Verdict::Improved
             if look.slow_path.side == Some(Side::Base)
                 && upper >= improvement_threshold(threshold) =>
         {
-            "Some samples of the reference are slower than those of the new run, but its fastest samples are not.".to_owned()
+            "Some samples of the reference are slower than those of the new run, but the fastest samples of the reference are not.".to_owned()
         }
         Verdict::Improved => format!(
             "The upper bound, {}, is below {low}, so the speedup exceeds noise.",
@@ -289,7 +290,7 @@ fn alternative_statement(
         }
         (_, _, Some(_)) => callable.unwrap_or_default(),
         (_, _, None) => {
-            format!("More than {rounds} rounds and longer samples would have allowed a test.")
+            format!("A test would have needed more than {rounds} rounds, longer samples, or both.")
         }
     };
     Statement::new(

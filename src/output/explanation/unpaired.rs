@@ -89,7 +89,7 @@ fn estimate_statement(
         let known = if spread < 2 {
             "assumed for this kind of host because one run cannot show drift".to_owned()
         } else {
-            format!("from {spread} runs and the assumption for this kind of host")
+            format!("from {spread} runs and the value assumed for this kind of host")
         };
         let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
@@ -232,7 +232,7 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
         ),
         (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
-                "The interval {} shows no change, but the processes are faster by more than variation between them explains, so the result is uncertain.",
+                "The interval {} shows no change, but the processes of the new run are faster by more than the variation between processes explains, so the result is uncertain.",
                 units::change_interval(lower, upper)
             )
         }
@@ -273,7 +273,7 @@ pub(super) fn describe_withheld_change(
     } else if upper < improvement_threshold(threshold) {
         format!("The whole interval {all} is below {low}")
     } else if lower >= improvement_threshold(threshold) && upper <= threshold {
-        "Some samples of one side are slower".to_owned()
+        "Some samples of one side are slower than those of the other".to_owned()
     } else {
         return None;
     };
@@ -293,7 +293,7 @@ pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> 
     } else if upper > threshold {
         format!("The interval {all} includes {high}: noise and a slowdown are both possible.")
     } else {
-        format!("The interval {all} includes {low}: noise and an improvement are both possible.")
+        format!("The interval {all} includes {low}: noise and a speedup are both possible.")
     }
 }
 
@@ -327,11 +327,11 @@ fn t_score_statement(found: &TScoreResult, comparison: &Comparison) -> Statement
     let change = found.change;
     let threshold = comparison.noise_threshold;
     let says = if change.lower > threshold {
-        "alone, it would say `regressed`"
+        "this test alone would give the verdict `regressed`"
     } else if change.upper < improvement_threshold(threshold) {
-        "alone, it would say `improved`"
+        "this test alone would give the verdict `improved`"
     } else {
-        "alone, it would show no change"
+        "this test alone would not show a change"
     };
     let adjusted = if change.estimate >= 0.0 {
         found.test.adjusted.slower
@@ -548,22 +548,22 @@ fn describe_interval(comparison: &Comparison) -> String {
 fn observations_statement(tested: &PublishedDecision) -> Statement {
     let text = match tested.observations {
         Observations::Processes => format!(
-            "Each process was one observation, the {} of its samples: {} in the new run, {} in the reference.",
+            "Each process was one observation, the {} of its samples. There were {} observations in the new run and {} in the reference.",
             tested.center, tested.candidate, tested.base
         ),
         Observations::Samples => format!(
-            "Each sample was an observation: {} in the new run, {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
+            "Each sample was one observation. There were {} in the new run and {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
         Observations::Filtered => format!(
-            "Each sample that the filter keeps was an observation: {} in the new run, {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
+            "Each sample that the filter kept was one observation. There were {} in the new run and {} in the reference. Samples of one process are not independent, so this test raises too many false alarms.",
             tested.candidate, tested.base
         ),
     };
     let outliers = match tested.observations {
         Observations::Processes | Observations::Samples => "No sample was left out as an outlier.",
         Observations::Filtered => {
-            "The test, the change and the effect sizes use these samples; `--observations samples` uses all."
+            "The test, the change and the effect sizes use these samples; with `--observations samples`, they use all samples."
         }
     };
     Statement::new(
@@ -605,7 +605,7 @@ fn test_statement(
     };
     let p = match (tested.p_value, tested.adjusted_p_value) {
         (Some(p), Some(adjusted)) => format!(
-            ", {}, adjusted {}; the two-sided level is {}",
+            ", {}, adjusted {}; the two-sided significance level is {}",
             format_p(p),
             units::p_value(adjusted),
             format_level(tested.level)
@@ -678,7 +678,7 @@ pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Opti
     let unit = match effects.observations {
         Observations::Processes => "processes",
         Observations::Samples => "samples",
-        Observations::Filtered => "the samples that the filter keeps",
+        Observations::Filtered => "samples that the filter keeps",
     };
     let hedges = effects.hedges_g.map_or_else(String::new, |g| {
         format!(" Hedges' g is {g:+.2} (in standard deviations).")

@@ -149,7 +149,7 @@ fn code_statement(change: &CodeChange) -> Statement {
 fn unknown_statement(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
-            " `cargo perfcheck compare {reference} {}` compares the two runs again.",
+            " Use `cargo perfcheck compare {reference} {}` to compare the two runs again.",
             explanation.run.id
         )
     });
@@ -434,7 +434,7 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         Verdict::Unchanged if let Some(same) = same => {
             (
                 format!("{}, so the benchmark was not measured against {named}.", describe_sameness(same)),
-                "`--measure-identical` measures it anyway.".to_owned(),
+                "Use `--measure-identical` to measure it anyway.".to_owned(),
             )
         }
         _ => return statements,
@@ -485,7 +485,7 @@ fn explain_incomparable(
     let may_differ = blocking.iter().all(|found| found.fact.may_differ());
     (
         format!(
-            "The benchmark was not compared with {named} because the conditions differ ({facts}). Such a difference changes times even if the code is the same."
+            "The benchmark was not compared with {named} because the conditions differ ({facts}). Such a difference can change times even if the code is the same."
         ),
         if may_differ {
             format!(
@@ -514,13 +514,13 @@ fn explain_failed(
         "The bench target could not run on at least one side, so nothing was measured.".to_owned()
     } else if of_pair {
         format!(
-            "A verdict needs more rounds that measured both sides (the new build was measured in {good})."
+            "Too few rounds measured both sides for a verdict (the new build was measured in {good})."
         )
     } else if good == 0 {
-        "None of its processes produced samples.".to_owned()
+        "None of the benchmark's processes produced samples.".to_owned()
     } else {
         format!(
-            "Only {good} of its processes produced samples. If any process fails, a verdict needs at least {MIN_PROCESSES}."
+            "Only {good} of the benchmark's processes produced samples. If any process fails, a verdict needs samples from at least {MIN_PROCESSES}."
         )
     };
     (

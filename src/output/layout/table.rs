@@ -368,7 +368,7 @@ pub enum TableFormat {
     Text,
     /// A Markdown table
     Markdown,
-    /// Comma-separated values, exact
+    /// Comma-separated values, unrounded
     Csv,
 }
 

@@ -317,7 +317,7 @@ fn legend(found: &RunTable) -> Vec<String> {
             }
             format!("{} of each run.", labels.join(" or "))
         }
-        ShownStatistics::Block => "The verdict is on the mean's line.".to_owned(),
+        ShownStatistics::Block => "Each verdict is on the line of the mean.".to_owned(),
     };
     let methods: Vec<Method> = found
         .columns
@@ -326,7 +326,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         .collect();
     let subject = found.decision.analysis.subject;
     let how = match methods.first() {
-        Some(_) if subject != Statistic::Time => format!("decided by the rules for {subject}"),
+        Some(_) if subject != Statistic::Time => format!("verdicts follow the rules for {subject}"),
         Some(first @ Method::Stored(test))
             if test.is_foreign() && methods.iter().all(|method| method == first) =>
         {
@@ -361,7 +361,7 @@ fn legend(found: &RunTable) -> Vec<String> {
         signs += "; ?…? marks a possible change";
     }
     if verdicts(&[Verdict::Incomparable]) {
-        signs += "; n/c: not comparable (--allow-different FACT compares anyway)";
+        signs += "; n/c: not comparable (use --allow-different FACT to compare anyway)";
     }
     let mut lines = vec![what, signs + "."];
     if found.terms == ValueForm::Ratios {
@@ -401,7 +401,7 @@ fn legend(found: &RunTable) -> Vec<String> {
 fn describe_method(method: Method) -> &'static str {
     match method {
         Method::Stored(Test::BootstrapT) => "drift between runs included",
-        Method::Stored(Test::TScore) => "by the t-score alone",
+        Method::Stored(Test::TScore) => "drift between runs ignored",
         Method::Stored(test) => test.word(),
         Method::Paired => "both builds measured side by side",
     }

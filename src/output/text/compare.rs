@@ -185,7 +185,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     }
     if found.left_out > 0 {
         lines.push(format!(
-            "{} left out: the expression does not match.",
+            "{} left out: the expression does not match their ids.",
             units::counted(found.left_out, "benchmark")
         ));
     }
@@ -425,7 +425,7 @@ pub fn write_versions(
     };
     writeln!(
         writer,
-        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes use {observations}.",
+        "\nRun {} compared with {}: {}. + means slower. {how}; effect sizes use {observations}.",
         findings.run.id,
         sanitize::markdown(&verdicts.reference.replace('`', "")),
         counts.join(", "),

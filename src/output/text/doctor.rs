@@ -105,7 +105,7 @@ fn write_noise(
 ) -> io::Result<()> {
     writeln!(writer)?;
     let seconds: f64 = findings.noise.iter().map(|noise| noise.seconds).sum();
-    let title = format!("Noise: the same executable on both sides, {seconds:.0} s");
+    let title = format!("Noise: the same executable on both sides, measured for {seconds:.0} s");
     writeln!(writer, "{}", terminal::heading(title))?;
     let step = findings.noise.iter().find_map(|noise| noise.clock_step);
     if let Some(step) = step {
@@ -201,7 +201,7 @@ fn required_options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     if let Some(found) = found.first()
         && found.noise_threshold < findings.usual_threshold
     {
-        let threshold = units::percent(found.noise_threshold).replace(' ', "");
+        let threshold = units::percent_argument(found.noise_threshold);
         words.push(format!("--noise-threshold {threshold}"));
     }
     if rounds > findings.usual_rounds {
@@ -252,7 +252,7 @@ fn summarize(findings: &DoctorFindings) -> String {
             units::counted(improvable, "possible improvement")
         ),
     };
-    format!("{state}. `cargo perfcheck doctor --self-test` tests your own benchmarks.")
+    format!("{state}. Use `cargo perfcheck doctor --self-test` to test your own benchmarks.")
 }
 
 /// If less than this share of the slowdowns is found, the output gives advice.
@@ -373,13 +373,13 @@ fn summarize_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
     let level = findings.significance_level;
     if lower > level {
         lines.push(format!(
-            "That is more than the significance level of {} allows: the machine treats the two sides differently. Close other programs, or lower --significance-level.",
+            "That is more than the significance level of {} allows: the machine treats the two sides differently. Close other programs, or lower `--significance-level`.",
             units::percent(level)
         ));
     } else if count == 0 && upper > level {
         let needed = ((1.0 - findings.bound_level).ln() / (-level).ln_1p()).ceil();
         lines.push(format!(
-            "{needed} comparisons without a false alarm would show a rate below {} (--trials).",
+            "It takes {needed} comparisons without a false alarm to show a rate below {} (use more `--trials`).",
             units::percent(level)
         ));
     }
@@ -420,15 +420,15 @@ fn summarize_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     ));
     if findings.slowdown <= most {
         lines.push(format!(
-            "A slowdown of {slowdown} does not exceed this threshold and cannot be found. To find it: --noise-threshold {}.",
-            units::percent(findings.slowdown / 4.0).replace(' ', "")
+            "A slowdown of {slowdown} does not exceed this threshold and cannot be found. To find it, use `--noise-threshold {}`.",
+            units::percent_argument(findings.slowdown / 4.0)
         ));
     } else if share < FEW {
         lines.push(format!(
-            "To find more: --rounds {} (now at most {}), a longer --time-budget, fewer benchmarks at a time, or --noise-threshold {}.",
+            "To find more, use `--rounds {}` (now at most {}), a longer `--time-budget`, fewer benchmarks at a time, or `--noise-threshold {}`.",
             2 * findings.rounds,
             findings.rounds,
-            units::percent(most / 2.0).replace(' ', "")
+            units::percent_argument(most / 2.0)
         ));
     }
     lines
@@ -630,7 +630,7 @@ mod tests {
             rows: vec![row],
             skipped: vec![SkippedBenchmark {
                 key,
-                why: "its harness cannot slow itself down".to_owned(),
+                why: "its harness cannot simulate a slowdown".to_owned(),
             }],
             slowdown: 0.02,
             trials: 5,

@@ -206,9 +206,9 @@ fn write_overview(
         .iter()
         .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
     let outside = match outside.count() {
-        0 => "none has its newest run outside the expected range".to_owned(),
-        1 => "1 has its newest run outside the expected range".to_owned(),
-        some => format!("{some} have their newest run outside the expected range"),
+        0 => "no newest run is outside the expected range".to_owned(),
+        1 => "1 newest run is outside the expected range".to_owned(),
+        some => format!("{some} newest runs are outside the expected range"),
     };
     let words = format!(
         "{}: {} changed level; {outside}.",
@@ -560,7 +560,7 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
-            "{} left out: on a different branch than the newest run (`--branch NAME` shows that branch)",
+            "{} left out: on a different branch than the newest run (use `--branch NAME` to show another branch)",
             units::counted(runs, "run")
         )),
     };

@@ -100,7 +100,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
 }
 
 /// The text for a list without runs.
-const NO_RUNS: &str = "No runs yet: `cargo perfcheck` measures one.";
+const NO_RUNS: &str = "No runs yet: use `cargo perfcheck` to measure one.";
 
 /// Writes runs in lines of at most `columns`.
 pub fn write_runs(
@@ -179,7 +179,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
         return Ok(());
     }
     let text = format!(
-        "{older} older {} not shown: `--last N` shows more.",
+        "{older} older {} not shown: use `--last N` to show more.",
         units::plural(older, "run")
     );
     writeln!(writer, "{}", terminal::faint(text))
@@ -261,7 +261,7 @@ pub fn write_baselines(
         MessageFormat::Json => write_messages(writer, lines.iter().map(JsonMessage::Baseline)),
         MessageFormat::Human if lines.is_empty() => writeln!(
             writer,
-            "No baselines yet: `cargo perfcheck baseline save NAME` names the newest run."
+            "No baselines yet: use `cargo perfcheck baseline save NAME` to name the newest run."
         ),
         MessageFormat::Human => baselines_table(lines, columns).write(writer, columns),
     }

@@ -338,7 +338,7 @@ pub fn describe_plan(
 /// Says how many benchmarks are measured next, and how long that takes. Leaves out the time if early decisions may make it much shorter.
 fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
     let takes = match bound {
-        EstimateKind::UsuallyAtMost => "; the time left is known after two rounds".to_owned(),
+        EstimateKind::UsuallyAtMost => "; the time left is shown after two rounds".to_owned(),
         bound => format!(", {}", format_bound(bound, expected)),
     };
     let benchmarks = units::counted(benchmarks, "benchmark");
@@ -477,7 +477,7 @@ mod tests {
             visiting(10, 2, EstimateKind::AtMost),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks; the time left is known after two rounds
+           Measuring 2 benchmarks; the time left is shown after two rounds
                Round 1
                Round 2, 1 of 2 decided, at most 2 seconds left
                Round 11, 1 of 2 decided, at most 2 seconds left

@@ -195,7 +195,7 @@ fn record_lines(
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
-            "; the median's interval is narrower: it shows only rounding"
+            "; the median's interval is narrower, so it shows only rounding"
         } else {
             ""
         };
@@ -447,7 +447,7 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
         LabelledLine::new(
             "allocated bytes",
             format!(
-                "{} per iteration, at most {} at once",
+                "{} per iteration, peak {}",
                 units::bytes(found.bytes),
                 units::bytes(found.peak_bytes)
             ),
@@ -482,7 +482,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Ve
         .iter()
         .map(|one| {
             let text = format!(
-                "{}  {level} t interval; {} over all processes",
+                "{}  {level} t interval; {} for all processes together",
                 format_mean(&one.ns),
                 units::time(one.merged_ns as f64)
             );

@@ -188,7 +188,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     if counts.outliers_removed > 0 {
         writeln!(
             writer,
-            "Outliers are left out of summaries. Every value is stored; `--outliers none` uses all except warm-up."
+            "Outliers are left out of summaries. Every value is stored; `--outliers none` uses all values except warm-up."
         )?;
     }
     if let Some(skipped) = describe_skipped_rows(source) {

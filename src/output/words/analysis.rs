@@ -135,7 +135,7 @@ pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Opti
             if tests_filtered {
                 ""
             } else {
-                " (the test uses all)"
+                " (the test uses all samples)"
             }
         )
     };

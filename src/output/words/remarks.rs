@@ -58,7 +58,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
         }
         BenchmarkNote::OnlyCandidate => "not in the reference (`--against REV --benches-from worktree` builds REV with the current benchmarks, if that compiles)".to_owned(),
         BenchmarkNote::Same(same) => explain_unmeasured(*same),
-        BenchmarkNote::OtherVersion => "the benchmark's version differs (`--allow-different benchmark-version` compares it anyway)".to_owned(),
+        BenchmarkNote::OtherVersion => "the benchmark's version differs (use `--allow-different benchmark-version` to compare it anyway)".to_owned(),
         BenchmarkNote::OtherHarness => "the reference uses a different benchmark harness".to_owned(),
         BenchmarkNote::BaseFailed => "the benchmark fails in the reference, so there is nothing to compare".to_owned(),
         BenchmarkNote::TargetFailed { in_base } => {
@@ -84,11 +84,11 @@ fn describe_settlement(
         // Measuring again takes a second at least.
         let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
         let time = time.unwrap_or_default();
-        format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
+        format!("about {rounds} rounds{time} would settle the verdict (`--rounds {rounds}`)")
     });
     let threshold = noise_threshold.map(|threshold| {
         let threshold = units::percent(threshold);
-        format!("a noise threshold of {threshold} would make it `unchanged`")
+        format!("a noise threshold of {threshold} would make the verdict `unchanged`")
     });
     [rounds, threshold]
         .into_iter()
@@ -100,7 +100,7 @@ fn describe_settlement(
 /// Explains why a benchmark that is the same on both sides was not measured.
 pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     format!(
-        "{} (to measure anyway: `--measure-identical`)",
+        "{} (use `--measure-identical` to measure anyway)",
         describe_sameness(same)
     )
 }
@@ -153,7 +153,10 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let named: Vec<String> = named.map(format_changed_function).collect();
     let of_data = match count - others {
         0 => String::new(),
-        some => format!("; data used by {some} more may differ"),
+        some => format!(
+            "; data used by {} may differ",
+            units::counted(some, "more function")
+        ),
     };
     format!(
         "the machine code of `{}` differs{from} in {}: {}{}{of_data}",
@@ -263,7 +266,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             "the code layout of {} was not varied because {why}",
             targets.join(", ")
         ),
-        RunNote::SmallChanges => "changes below 3 % may come from code layout rather than from what the code does; in tight loops, so may larger ones".to_owned(),
+        RunNote::SmallChanges => "changes below 3 % may come from code layout rather than from what the code does; in tight loops, this also applies to larger changes".to_owned(),
         RunNote::PartsMissing { parts } => format!(
             "{} missing, so {} benchmarks are unknown; measure what is missing, then merge all parts again",
             match &parts[..] {
@@ -426,15 +429,15 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
         } => {
             let share = match family {
                 1 => String::new(),
-                _ => format!(" (joint confidence level for {family} intervals)"),
+                _ => format!(" (at a joint confidence level for {family} intervals)"),
             };
             let way_out = if *is_change {
-                "more processes or a side-by-side comparison (`--against`) narrow the interval"
+                "to narrow the interval, use more processes (`--rounds`) or a side-by-side comparison (`--against`)"
             } else {
-                "more processes narrow the interval"
+                "to narrow the interval, use more processes (`--rounds`)"
             };
             format!(
-                "the limit `{text}` is undecided for {}: the estimate is above the limit, but part of its interval is below{share}; {way_out}",
+                "the limit `{text}` is undecided for {}: the estimate exceeds the limit, but its interval{share} extends below the limit; {way_out}",
                 name_benchmarks(benchmarks)
             )
         }
@@ -458,10 +461,10 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
         }
         Statistic::Instructions => "instructions were not counted",
         Statistic::Latency(_) => {
-            "it needs a latency benchmark (`iter_latency` times single operations)"
+            "this statistic needs a latency benchmark (`iter_latency` times single operations)"
         }
         Statistic::Slope => "there are no samples with increasing iteration counts",
-        _ => "the samples lack this statistic, or are not times",
+        _ => "the samples are not times, or this statistic cannot be computed from them",
     }
 }
 
@@ -482,19 +485,19 @@ mod tests {
         };
         assert_eq!(
             sentence(Some(380), Some(41.6), Some(0.012)),
-            "about 380 rounds, 42 s, would settle it (`--rounds 380`); a noise threshold of 1.2 % would make it `unchanged`"
+            "about 380 rounds, 42 s, would settle the verdict (`--rounds 380`); a noise threshold of 1.2 % would make the verdict `unchanged`"
         );
         assert_eq!(
             sentence(Some(380), None, None),
-            "about 380 rounds would settle it (`--rounds 380`)"
+            "about 380 rounds would settle the verdict (`--rounds 380`)"
         );
         assert_eq!(
             sentence(Some(12), Some(0.2), None),
-            "about 12 rounds, 1 s, would settle it (`--rounds 12`)"
+            "about 12 rounds, 1 s, would settle the verdict (`--rounds 12`)"
         );
         assert_eq!(
             sentence(None, Some(41.6), Some(0.104)),
-            "a noise threshold of 10.4 % would make it `unchanged`"
+            "a noise threshold of 10.4 % would make the verdict `unchanged`"
         );
         let ended = describe_remark(&BenchmarkNote::Undecided {
             rounds: Some(46),
@@ -504,7 +507,7 @@ mod tests {
         });
         assert_eq!(
             ended,
-            "time ran out before a decision; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
+            "time ran out before a decision; about 46 rounds, 552 s, would settle the verdict (`--rounds 46`)"
         );
     }
 
@@ -563,7 +566,8 @@ mod tests {
             ))
         };
         assert!(
-            without(vec![key("a")]).contains("does not apply to `a`: it needs a latency benchmark")
+            without(vec![key("a")])
+                .contains("does not apply to `a`: this statistic needs a latency benchmark")
         );
         assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
         let undecided = |family, is_change| {

@@ -366,7 +366,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
         format!("{all} unchanged: both builds run the same machine code, so nothing was measured.")
     } else {
         format!(
-            "{same} of {all} unchanged and not measured: both builds run the same machine code there."
+            "{same} of {all} unchanged and not measured: both builds run the same machine code for them."
         )
     };
     (same > 0).then_some(counted)
@@ -443,8 +443,8 @@ fn describe_called_change(
         format!("{:.2}", 1.0 + change.estimate)
     };
     let (has, as_much) = match findings.decision().analysis.subject {
-        Statistic::Time => ("takes", "times as long"),
-        _ => ("has", "times as much"),
+        Statistic::Time => ("takes", "times as long".to_owned()),
+        other => ("has", format!("times the {other}")),
     };
     Some(format!(
         "`{id}` {has} {extent} {as_much}: {base} → {candidate}."

@@ -40,7 +40,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
         ""
     };
     let counts = format!(
-        "{} ({}; all are stored){first}",
+        "{} ({}; all values are stored){first}",
         source.counts.describe(),
         source.filter.policy_name()
     );

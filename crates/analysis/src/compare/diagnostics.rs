@@ -195,14 +195,14 @@ impl fmt::Display for Diagnostic {
             ),
             Self::HalvesDiffer { p_value, processes } => write!(
                 f,
-                "the two halves of the samples differ in {} (p as low as {p_value:.1e})",
+                "in {}, the first half of the samples differs from the second (p as low as {p_value:.1e})",
                 counted(processes)
             ),
             Self::Drifts { change, processes } => write!(
                 f,
-                "the time drifts by up to {:+.0} % between the two halves of the samples in {}",
-                change * 100.0,
-                counted(processes)
+                "in {}, the time drifts by up to {:+.0} % from the first half of the samples to the second",
+                counted(processes),
+                change * 100.0
             ),
             Self::SlowCluster {
                 samples,
@@ -215,11 +215,11 @@ impl fmt::Display for Diagnostic {
             ),
             Self::SeveralModes { modal_value } => write!(
                 f,
-                "the samples have several modes (modal value {modal_value:.1})"
+                "the samples have several modes (Gregg's modal value: {modal_value:.1})"
             ),
             Self::Absurd { ratio } => write!(
                 f,
-                "the mean is {ratio:.0} times the median: look at the samples"
+                "the mean is {ratio:.0} times the median: check the samples for outliers"
             ),
             Self::AbsurdTime { seconds, ratio } => write!(
                 f,

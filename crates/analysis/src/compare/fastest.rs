@@ -11,9 +11,9 @@ use perfcheck_stats::{WelchDf, WelchTest, mean, median, words};
 words! {
     /// The rank of a contender relative to the fastest.
     Rank {
-        Fastest = "fastest": "It has the smallest value.",
-        Open = "open": "It may be as fast as the fastest.",
-        Slower = "slower": "It is significantly slower than the fastest.",
+        Fastest = "fastest": "The benchmark with the smallest value.",
+        Open = "open": "Possibly as fast as the fastest.",
+        Slower = "slower": "Significantly slower than the fastest.",
     }
 }
 

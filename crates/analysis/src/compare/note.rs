@@ -299,7 +299,7 @@ impl Note {
     fn fmt_paired(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {
-                write!(f, "too few rounds for a verdict ({rounds})")
+                write!(f, "too few rounds ({rounds}) for a verdict")
             }
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
@@ -320,9 +320,9 @@ impl Note {
             ),
             Self::ThresholdRaised { controls, change, too_noisy } => write!(
                 f,
-                "timings of identical code differ by {:.1} % on this host (95th percentile of {controls} comparisons), which becomes the noise threshold{}",
+                "on this host, timings of identical code differ by {:.1} % (95th percentile of {controls} comparisons); this is now the noise threshold{}",
                 change * 100.0,
-                if *too_noisy { ": too high to call anything unchanged" } else { "" }
+                if *too_noisy { ", which is too high to call anything unchanged" } else { "" }
             ),
             Self::ChangeDrifts => f.write_str(
                 "the change differs between the two halves of the rounds by more than noise and chance explain: measure again",
@@ -349,7 +349,7 @@ impl Note {
             ),
             Self::SamplesDiffer { by } => write!(
                 f,
-                "the difference between the sides varies by {:.1} % from pair to pair of samples (standard deviation): a quieter machine or more rounds help",
+                "the difference between the sides varies by {:.1} % from one pair of samples to the next (standard deviation): a quieter machine or more rounds help",
                 by * 100.0
             ),
             Self::SeveralProcessors { processors } => write!(
@@ -358,7 +358,7 @@ impl Note {
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
-                "the rounds of {side} form two groups {:.0} % apart (the faster has {:.0} % of the rounds): memory layout or a disturbed host may be the cause",
+                "the rounds of {side} form two groups {:.0} % apart (the faster group has {:.0} % of the rounds): memory layout or a disturbed host may be the cause",
                 apart * 100.0,
                 share * 100.0
             ),
@@ -379,7 +379,7 @@ impl fmt::Display for Note {
             ),
             Self::SamplesTooShort { side, needed_ns } => write!(
                 f,
-                "the samples of {side} are too short to test: run more iterations per sample, so that each takes at least {:.0} us",
+                "the samples of {side} are too short to test: run more iterations per sample, so that each sample takes at least {:.0} us",
                 needed_ns / 1000.0
             ),
             Self::ProcessesLeftOut {
@@ -418,7 +418,7 @@ impl fmt::Display for Note {
             ),
             Self::SampleLengthsDiffer { ratio } => write!(
                 f,
-                "one side's samples are {ratio:.1} times as long as the other's, and shorter samples have lower minimums"
+                "the samples of one side are {ratio:.1} times as long as those of the other, which favors the other side: shorter samples have lower minimums"
             ),
             Self::NoVariance => f.write_str("on each side, all processes have the same value (is the clock too coarse?)"),
             Self::NoTScore => f.write_str("the t-score could not be computed"),
@@ -497,7 +497,7 @@ impl fmt::Display for HostNote {
         match self {
             Self::HostMoved { change } => write!(
                 f,
-                "the machine itself became {:.1} % {}, more than this change; a side-by-side comparison is not affected",
+                "the machine itself became {:.1} % {}, more than this change; a side-by-side comparison would not be affected",
                 change.abs() * 100.0,
                 if *change < 0.0 { "faster" } else { "slower" }
             ),

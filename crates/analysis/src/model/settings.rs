@@ -179,7 +179,7 @@ words! {
     /// The test that decides about stored runs.
     Test {
         BootstrapT = "bootstrap-t": "Bootstrap t-score and prediction interval (cargo-perfcheck's own test)",
-        TScore = "t-score": "The bootstrap t-score alone, which ignores drift between runs (like --ignore-drift)",
+        TScore = "t-score": "Only the bootstrap t-score, which ignores drift between runs (like --ignore-drift)",
         PooledT = "pooled-t": "The t-score of the means, compared with pooled resamples of both sides (Criterion)",
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         MannWhitney = "mann-whitney": "Mann-Whitney rank test (NBenchmark, the serializer benchmarks)",

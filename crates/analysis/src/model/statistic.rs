@@ -198,14 +198,14 @@ impl Statistic {
             Self::SubselectionMargin => "Half the width of the subselection's interval",
             Self::Allocations => "Allocations per iteration",
             Self::Bytes => "Allocated bytes per iteration",
-            Self::Peak => "Largest number of bytes in use at once",
+            Self::Peak => "Largest number of bytes in use at any time",
             Self::Instructions => "Instructions per iteration (counted with valgrind)",
-            Self::P50 => "Median of single operations (latency benchmarks)",
-            Self::P95 => "95th percentile of single operations",
-            Self::P99 => "99th percentile of single operations",
-            Self::P999 => "99.9th percentile of single operations",
+            Self::P50 => "Median time of single operations (latency benchmarks)",
+            Self::P95 => "95th percentile of the times of single operations",
+            Self::P99 => "99th percentile of the times of single operations",
+            Self::P999 => "99.9th percentile of the times of single operations",
             Self::LONGEST => "Longest single operation",
-            Self::Latency(_) => "A percentile of single operations",
+            Self::Latency(_) => "A percentile of the times of single operations",
         }
     }
 }

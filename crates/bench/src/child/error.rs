@@ -19,7 +19,7 @@ pub enum ChildError {
     },
     /// The process ended, or the time was over, without a `hello`.
     #[error(
-        "not a supported benchmark executable: {what}{}\n  help: the supported harnesses are perfcheck, Criterion, divan and libtest's `#[bench]`; all but libtest need `harness = false` in Cargo.toml. `--bench NAME` measures only one bench target",
+        "not a supported benchmark executable: {what}{}\n  help: the supported harnesses are perfcheck, Criterion, divan and libtest's `#[bench]`; all but libtest need `harness = false` in Cargo.toml. Use `--bench NAME` to measure only one bench target",
         append_output(first_line.as_ref())
     )]
     NoHello {

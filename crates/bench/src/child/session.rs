@@ -201,8 +201,9 @@ impl<'a> Session<'a> {
                     if count == announced {
                         return Ok(found);
                     }
-                    let what =
-                        format!("its benchmark count is {count}, but it announced {announced}");
+                    let what = format!(
+                        "it says that it has {count} benchmarks, but it announced {announced}"
+                    );
                     return Err(ChildError::protocol(what));
                 }
                 _ => return Err(self.unexpected_frame(&request)),

@@ -598,9 +598,16 @@ pub enum CountError {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
-    /// A runner starts the bench.
-    #[error("cargo starts its bench through a runner, which would be counted instead")]
+    /// A runner starts the bench, so counting would apply to the runner.
+    #[error(
+        "cargo starts the bench through a runner, whose instructions would be counted instead of the benchmark's"
+    )]
     Runner,
+    /// A runner starts the bench, so sampling would apply to the runner.
+    #[error(
+        "cargo starts the bench through a runner, which would be sampled instead of the benchmark"
+    )]
+    RunnerSampled,
     /// No filter selects only this benchmark.
     #[error("another benchmark has the same name")]
     Name,
@@ -637,7 +644,7 @@ pub enum CountError {
     #[error("its executable has no function symbols (`strip = true` removes them)")]
     NoNames,
     /// No sample found the benchmark at work.
-    #[error("no sample was taken while it ran")]
+    #[error("no sample was taken while the benchmark ran")]
     Unseen,
     /// More iterations did not execute more instructions.
     #[error("more iterations did not execute more instructions")]

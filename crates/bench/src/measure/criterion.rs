@@ -248,7 +248,7 @@ impl BenchDriver for CriterionDriver {
     fn explain_rounding(&self) -> Option<String> {
         let version = self.versions.candidate;
         (version.takes_whole_seconds())
-            .then(|| format!("Criterion {version} accepts only whole seconds"))
+            .then(|| format!("Criterion {version} accepts only times in whole seconds"))
     }
 
     /// Finds out how long the benchmarks take, on the side of the candidate.

@@ -109,7 +109,7 @@ impl Target {
         if let (None, Some(had), Some(budget)) = (settings.plan, self.late, settings.time_budget) {
             let bench = &self.executables.candidate;
             let message = format!(
-                "{}/{}: ran only {had} of {processes} processes, because one takes {:.1} s and `--time-budget` is {:.1} s",
+                "{}/{}: ran only {had} of {processes} processes, because one process takes {:.1} s and `--time-budget` is {:.1} s",
                 bench.package,
                 bench.target,
                 self.round_time.as_secs_f64(),

@@ -76,7 +76,7 @@ pub enum CargoError {
 /// Returns help for a user who is outside any package; empty for other errors.
 fn outside_help(message: &str) -> &'static str {
     if message.contains("could not find `Cargo.toml`") {
-        "\n  help: run the command in a package, or name one with `--manifest-path`"
+        "\n  help: run the command in a package, or name its Cargo.toml with `--manifest-path`"
     } else {
         ""
     }
@@ -88,7 +88,7 @@ fn nightly_help(targets: &[String]) -> String {
         return String::new();
     }
     format!(
-        "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): run `cargo +nightly perfcheck` or set RUSTC_BOOTSTRAP=1",
+        "\n  help: the `#[bench]` functions of {} need a nightly compiler (error E0554): run `cargo +nightly perfcheck` or set RUSTC_BOOTSTRAP=1",
         targets.join(", ")
     )
 }

@@ -371,7 +371,7 @@ pub enum LinkError {
         message: String,
     },
     /// Repeating the link gives a different executable, or the inputs of the link were not kept.
-    #[error("linking it again does not give the same executable")]
+    #[error("linking the bench again does not give the same executable")]
     Unrepeatable,
     /// The functions of the executable cannot be determined.
     #[error("{}: {why}", path.display())]

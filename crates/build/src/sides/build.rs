@@ -741,7 +741,7 @@ fn build_patched(
     backup.check_change(replaced)?;
     order.run_cargo().map_err(|error| match error {
         CargoError::Build { first_error, .. } => NotReplaced::because(format!(
-            "the benches do not compile with it: {}",
+            "the benches do not compile with this harness: {}",
             first_error.as_deref().map_or("see above", first_line)
         )),
         CargoError::Selection(message) => NotReplaced::because(first_line(&message)),

@@ -124,12 +124,20 @@ pub(super) fn find_replaceable(
         } = package;
         match source {
             Some(source) if source.starts_with("registry+") => {}
-            Some(_) => return Err(NotReplaced::because(format!("{name} is from a repository"))),
-            None => return Err(NotReplaced::because(format!("{name} is from a directory"))),
+            Some(_) => {
+                return Err(NotReplaced::because(format!(
+                    "{name} does not come from crates.io"
+                )));
+            }
+            None => {
+                return Err(NotReplaced::because(format!(
+                    "{name} comes from a local directory"
+                )));
+            }
         }
         if parse_version(&version).is_none_or(|version| version > *newest) {
             return Err(NotReplaced::because(format!(
-                "{name} {version} is newer than this program"
+                "{name} {version} is too new for this cargo-perfcheck"
             )));
         }
         replaceable.push(ReplaceableCriterion {
@@ -198,7 +206,7 @@ fn check_lock_change(
             is_ours(package) && package.name == one.package && package.version == one.version
         }) {
             return Err(NotReplaced::because(format!(
-                "cargo does not use the replacement of {} {}",
+                "cargo does not use the replacement for {} {}",
                 one.package, one.version
             )));
         }
@@ -220,7 +228,7 @@ fn check_lock_change(
             .filter(|(_, dependencies)| is_user(dependencies));
         if users.any(|(user, _)| !is_new(user) && !is_ours(user)) {
             return Err(NotReplaced::because(format!(
-                "cargo would also lock {} {} for other packages",
+                "cargo would then use {} {} in other packages, too",
                 package.name, package.version
             )));
         }
@@ -472,12 +480,12 @@ dependencies = ["criterion"]
         assert_eq!(check(AFTER), Ok(()));
         assert_eq!(
             check(BEFORE),
-            Err("cargo does not use the replacement of criterion 0.5.1".to_owned())
+            Err("cargo does not use the replacement for criterion 0.5.1".to_owned())
         );
         let others = AFTER.replace("[\"criterion\"]", "[\"criterion\", \"tokio\"]");
         assert_eq!(
             check(&others),
-            Err("cargo would also lock tokio 1.2.0 for other packages".to_owned())
+            Err("cargo would then use tokio 1.2.0 in other packages, too".to_owned())
         );
         let other_version = others.replace("\"tokio\"]", "\"tokio 1.1.0\"]");
         assert_eq!(check(&other_version), Ok(()));

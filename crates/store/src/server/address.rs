@@ -226,7 +226,7 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
         }
         if let Some(port) = &variables.port {
             let number = port.parse();
-            config.port(number.map_err(|_| format!("`PGPORT={port}` is not a port"))?);
+            config.port(number.map_err(|_| format!("`PGPORT={port}` is not a port number"))?);
         }
     }
     if let (None, Some(user)) = (config.get_user(), &variables.user) {

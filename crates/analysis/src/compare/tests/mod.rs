@@ -317,7 +317,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
     let texts = notes.map(|note| note.to_string());
     assert_eq!(
         texts[1],
-        "the samples of the reference are too short to test: run more iterations per sample, so that each takes at least 100 us"
+        "the samples of the reference are too short to test: run more iterations per sample, so that each sample takes at least 100 us"
     );
     assert!(texts[5].starts_with("the fastest processes of the new run differ by 23.5 %"));
     assert_eq!(
