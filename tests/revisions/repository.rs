@@ -1,5 +1,6 @@
 //! A repository with a bench crate, and the cache in which its revisions are built.
 
+use perfcheck_analysis::model::CriterionHarness;
 use perfcheck_build::cargo::{CargoOptions, Toolchain, Workspace};
 use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, SideTarget, SidesError, SidesRequest,
@@ -174,6 +175,7 @@ impl Repository {
                     .ok()
                     .as_ref(),
                 benches_from: self.benches_from,
+                harness: CriterionHarness::default(),
                 room: self.room,
                 spared: &self.spared,
                 stand_in: None,
@@ -282,6 +284,9 @@ fn describe(event: BuildEvent<'_>) -> String {
         BuildEvent::CheckingOut(revision) => format!("checking out {}", revision.name),
         BuildEvent::Building(revision) => format!("building {}", of(revision)),
         BuildEvent::TargetsSkipped(skipped) => format!("skipped {}", skipped.len()),
+        BuildEvent::CriterionReplaced(versions) => format!("replaced {}", versions.join(" ")),
+        BuildEvent::CriterionAsIs(reason) => format!("criterion as it is: {reason}"),
+        BuildEvent::Diagnostics(messages) => format!("diagnostics: {}", messages.len()),
     }
 }
 
@@ -397,6 +402,7 @@ pub fn be_another_process() {
             workspace: &workspace,
             checkout: Some(&checkout),
             benches_from: BenchesFrom::default(),
+            harness: CriterionHarness::default(),
             room: u64::MAX,
             spared: &[],
             stand_in: None,

@@ -598,16 +598,11 @@ pub enum CountError {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
-    /// A runner starts the bench, so counting would apply to the runner.
+    /// A runner starts the bench, so counting or sampling would apply to the runner.
     #[error(
-        "cargo starts the bench through a runner, whose instructions would be counted instead of the benchmark's"
+        "cargo starts the bench through a runner, whose work would be counted as the benchmark's"
     )]
     Runner,
-    /// A runner starts the bench, so sampling would apply to the runner.
-    #[error(
-        "cargo starts the bench through a runner, which would be sampled instead of the benchmark"
-    )]
-    RunnerSampled,
     /// No filter selects only this benchmark.
     #[error("another benchmark has the same name")]
     Name,

@@ -69,7 +69,7 @@ pub fn sample_time(
     context: ProcessContext<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, SampleResult>, CountError> {
     if !target.first_arguments.is_empty() {
-        return Err(CountError::RunnerSampled);
+        return Err(CountError::Runner);
     }
     let path = target.executable();
     let executable = fs::read(path).map_err(CountError::file_error(path))?;

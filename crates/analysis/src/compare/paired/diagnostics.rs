@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn processes_that_differ_by_just_the_threshold_are_not_named() {
-        // Two equal differences a round, so samples explain nothing. The median distance of the rounds from the median of the values is an eighth.
+        // Two equal differences a round, so samples explain nothing. The median distance of the rounds from their median is an eighth.
         let with = |rounds: &[i32]| {
             usable(rounds.iter().map(|at| {
                 let difference = f64::from(*at) / 8.0;
