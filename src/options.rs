@@ -453,7 +453,7 @@ impl ComparisonOptions {
     pub(super) fn check_paired(&self) -> Result<(), AppError> {
         if self.uses_other_systems() {
             return Err(AppError::Usage(
-                "statistics of other systems apply only to stored runs, not to a side-by-side measurement\n  help: measure without these flags, then compare the two stored runs: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+                "the statistics of other tools apply only to stored runs, not to a side-by-side measurement\n  help: measure without these flags, then compare the two stored runs: cargo perfcheck compare BASE NEW --test ...".to_owned(),
             ));
         }
         if self.analysis.correction.is_some() {
@@ -557,8 +557,7 @@ impl PairedOptions {
 
 /// The word that drops first samples. It may accompany any other policy.
 const FIRST: &str = "first";
-const FIRST_HELP: &str =
-    "Drop the first sample of each process before any other rule applies (serializer benchmarks)";
+const FIRST_HELP: &str = "Drop the first sample of each process before any other rule applies (as in the serializer benchmarks)";
 
 /// Converts a range to the type that clap expects.
 pub fn clap_range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {

@@ -36,7 +36,7 @@ Examples:
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 explain the newest verdict about `json`
   cargo perfcheck init                         see which benchmarks work unmodified
-  cargo perfcheck completions bash             print completions for bash; `man` prints a manual page
+  cargo perfcheck completions bash             print shell completions (`cargo perfcheck man`: a man page)
 
 Exit status: 0 clean, 1 regression, 2 usage error, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 

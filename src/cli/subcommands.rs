@@ -291,7 +291,7 @@ const AFTER_LIST_BENCHMARKS: &str = "\
 Builds the bench targets and lists their benchmarks. Nothing is measured or stored.
 
 Examples:
-  cargo perfcheck list                         list every benchmark of the workspace
+  cargo perfcheck list                         list every benchmark in the workspace
   cargo perfcheck list -p parser json          list benchmarks of `parser` with `json` in their id
 
 Exit status: 0 success, 2 usage error, 3 build failed, 4 a bench target could not list its benchmarks.";

@@ -29,8 +29,8 @@ const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
 The page is one file that needs no network and no server: send it, attach it to a CI job, or open it from disk. It shows a table of
-all benchmarks, charts and every statistic of each, how each verdict was reached, and where and how the runs were measured. Nothing is
-built or run.
+all benchmarks. For each benchmark it shows charts, every statistic, and how the verdict was reached. It also says where and how the runs
+were measured. Nothing is built or run.
 
 Examples:
   cargo perfcheck report --open                       open a page about the latest run in the browser

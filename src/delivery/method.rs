@@ -18,7 +18,7 @@ pub fn explain_method(
     options.check(workspace)?;
     let Some(method) = options.analysis.method.or(workspace.method) else {
         return Err(AppError::Usage(
-            "`--explain` needs `--method`\n  help: add e.g. `--method nbenchmark`; `--help` lists all systems".to_owned(),
+            "`--explain` needs `--method`\n  help: add `--method`, for example `--method nbenchmark`; `--help` lists all methods".to_owned(),
         ));
     };
     let found = MethodExplained {

@@ -311,7 +311,7 @@ impl FromStr for PivotValue {
 fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
     Statistic::parse(word, StatisticSet::Columns).map_err(|_| {
         format!(
-            "`{value}` is not a value of a pivot; values are time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
+            "`{value}` is not a valid pivot value; use one of time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
             StatisticSet::Columns.words().join(", ")
         )
     })
@@ -319,7 +319,7 @@ fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
 
 worded! {
     /// The reference cell of relative values.
-    Versus, "is not a reference of a pivot; references are" {
+    Versus, "is not a valid pivot reference; use one of" {
         /// The fastest cell of the column.
         FastestInColumn = "fastest-in-column",
         /// The fastest cell of the row.

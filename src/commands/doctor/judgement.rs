@@ -4,7 +4,7 @@
 //! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal the fact.
 //! The only exception is the priority, which has a finding only if it is lowered.
 
-use crate::output::{DoctorFinding, NoiseFindings, Severity, in_percent};
+use crate::output::{DoctorFinding, NoiseFindings, Severity, counted, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;
 use perfcheck_analysis::model::{
     FrequencyState, HostActivity, MachineState, MemoryState, PowerState, ProcessorState, TimerState,
@@ -299,7 +299,12 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
     let advice = "A hot processor lowers its frequency. Improve its cooling, let it cool down between runs, or switch boost off.";
     match slowed {
         Some(0) => found += ", not throttled during measurement",
-        Some(times) => found = format!("{found}, throttled {times}x during measurement"),
+        Some(times) => {
+            found = format!(
+                "{found}, throttled {} during measurement",
+                counted(times as usize, "time")
+            )
+        }
         None => {}
     }
     let found = good_finding(TOPIC, found);

@@ -17,7 +17,7 @@ Examples:
   hyperfine --export-json - ./a ./b | cargo perfcheck store import -
   cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
 
-The column map of a table says what each column means. It is a list of KEY=COLUMN, separated by commas. COLUMN is a name from the first line, or a number such as `#1`.
+The column map of a table says what each column means. It is a comma-separated list of KEY=COLUMN pairs. COLUMN is a name from the first line, or a number such as `#1`.
   id=A/B/C        the benchmark's id, made of one or several columns
   value=T         the measured value; `value=T[ms]` sets its unit. With several value columns, each row has a benchmark for each of them;
                   its id ends with the column's name. With `value.ser=T`, it ends with `ser` instead.

@@ -58,7 +58,7 @@ impl<'a> MeasuredShard<'a> {
         let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
         if theirs != ours {
             return Err(AppError::Usage(format!(
-                "{name} was measured by cargo-perfcheck {theirs}, but this is {ours}, which may decide differently\n  help: use the version that measured the parts"
+                "{name} was measured by cargo-perfcheck {theirs}, but this is {ours}, which may decide differently\n  help: use the version of cargo perfcheck that measured the parts"
             )));
         }
         let damaged = |reason: &str| ExchangeError::Broken {

@@ -153,7 +153,7 @@ fn slow_path_statement(found: &SlowPathResult, verdict: Verdict) -> Statement {
     } else if test.shows_faster() {
         "some samples of the reference were slower"
     } else if found.is_suspected() {
-        "slower samples are likely enough to rule out `unchanged`, but not certain"
+        "the evidence of slower samples rules out `unchanged`, but is not conclusive"
     } else {
         "there is no evidence of this"
     };

@@ -195,7 +195,7 @@ fn record_lines(
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
-            "; the median's interval is narrower, so it shows only rounding"
+            "; the median's interval is narrower than that, so it reflects only rounding"
         } else {
             ""
         };

@@ -294,7 +294,7 @@ fn list_shards(parts: &[ShardId]) -> String {
 
 /// Says that a run was interrupted and has only a part of its results.
 pub(crate) fn describe_incomplete(run: RunId) -> String {
-    format!("run {run} is incomplete: it was interrupted, so only a part of its results is shown")
+    format!("run {run} is incomplete: it was interrupted, so only some of its results are shown")
 }
 
 /// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.

@@ -195,7 +195,7 @@ words! {
         Processes = "processes": "One value per process: processes are independent of each other",
         Samples = "samples": "Every sample, as in NBenchmark and Criterion: more false alarms if processes differ",
         /// Samples that remain after the outlier policy, or, without a policy, after the filter of an import.
-        Filtered = "filtered": "Every sample that `--outliers` or an import's filter keeps (serializer benchmarks)",
+        Filtered = "filtered": "Every sample that `--outliers` or an import's filter keeps (as in the serializer benchmarks)",
     }
 }
 
@@ -205,11 +205,11 @@ words! {
         Keep = "none": "Keep all samples (Criterion, mmtests)",
         Top5 = "top5": "Drop the largest 5 % (NBenchmark)",
         Both5 = "both5": "Drop the smallest and the largest 5 % (NBenchmark)",
-        Iqr = "iqr": "Drop samples more than 1.5 IQR beyond the quartiles if there are at least ten samples and the IQR is not 0 (serializer benchmarks)",
+        Iqr = "iqr": "Drop samples more than 1.5 IQR beyond the quartiles if there are at least ten samples and the IQR is not 0 (as in the serializer benchmarks)",
         /// The fence is that of `NBenchmark`; thresholds do not change it.
         IqrUnguarded = "iqr-unguarded": "Like `iqr`, but with nearest-rank quartiles, for any number of samples and any IQR (NBenchmark)",
         Mad = "mad": "Drop samples more than 3 scaled MADs from the median (NBenchmark)",
-        Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (serializer benchmarks)",
+        Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (as in the serializer benchmarks)",
     }
 }
 
@@ -322,7 +322,7 @@ words! {
         Criterion = "criterion": "Criterion: pooled bootstrap t-test of all samples at 5 %, and an interval beyond 1 %",
         Mmtests = "mmtests": "mmtests: Welch's test of one subselection median per process, at 5 %; harmonic means for rates",
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05",
-        Serializer = "serializer": "The serializer benchmarks: rank test with Holm's correction and change of the means, both without first samples and IQR outliers",
+        Serializer = "serializer": "The serializer benchmarks: rank test with Holm's correction, and the change of the means, without first samples and IQR outliers",
     }
 }
 

@@ -179,7 +179,7 @@ impl Statistic {
             Self::Variation => "The standard deviation divided by the mean",
             Self::Mad => "The median absolute deviation, scaled",
             Self::MadUnscaled => {
-                "The median absolute deviation, not scaled (serializer benchmarks)"
+                "The median absolute deviation, not scaled (as in the serializer benchmarks)"
             }
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
             Self::BestMean(75) => "The mean of the best 75 %",
@@ -188,7 +188,9 @@ impl Statistic {
             Self::BestMean(99) => "The mean of the best 99 %",
             Self::BestMean(_) => "The mean of the best N percent",
             Self::Percentile(_) => "A percentile of the samples",
-            Self::LinearPercentile(_) => "An interpolated percentile (serializer benchmarks)",
+            Self::LinearPercentile(_) => {
+                "An interpolated percentile (as in the serializer benchmarks)"
+            }
             Self::Subselection => {
                 "Median of the means of 100 random 80 % subsets, averaged over processes (mmtests)"
             }

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Unmodified Criterion benches on perfcheck's harness and on Criterion itself: seconds a verdict, identical code called changed, slowdowns found.
+"""The same five workloads on several harnesses: seconds a verdict, identical code called changed, slowdowns found.
 
-Makes a package with five workloads and a benchmark for each on Criterion from the registry. Compares the work tree with HEAD, one benchmark at a time, with
-`--harness perfcheck` and `--harness as-is` in turn and in an order drawn anew for each cycle. The work tree is HEAD itself (`same`), or does more work.
+    own         the crate `perfcheck`
+    criterion   Criterion from the registry, which perfcheck's harness replaces
+    as-is       the same, on Criterion itself (`--harness as-is`)
+    divan       divan from the registry
 
-    tools/criterion_harness.py --tool target/release/cargo-perfcheck [--cycles 4] [--more 2,5] [--noise] [--criterion 0.8] [--seed 1] [--keep DIRECTORY]
+Makes a package with a bench target for each harness. Compares the work tree with HEAD, one benchmark at a time, on all harnesses in turn and in an order drawn
+anew for each workload. The work tree is HEAD itself (`same`), or does more work.
+
+    tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--more 2,5] [--noise] [--seed 1] [--keep DIRECTORY]
 
 `--noise` runs `arena/noise.py` beside every second cycle. Prints a line for each verdict and a table at the end. Ends with 1 if identical code was called
-changed on perfcheck's harness. Builds count separately: the table has the CPU seconds of the first build of each harness.
+changed. The first line of each harness has the processor seconds of its first build, from nothing.
 """
 
 import argparse
@@ -26,7 +31,12 @@ from criterion_suite import HEAD, KINDS, commit, write
 from planted_code import git, told
 
 HERE = pathlib.Path(__file__).resolve().parent
-HARNESSES = ("perfcheck", "as-is")
+HARNESSES = {
+    "own": ["--bench", "own"],
+    "criterion": ["--bench", "criterion"],
+    "as-is": ["--bench", "criterion", "--harness", "as-is"],
+    "divan": ["--bench", "divan"],
+}
 # Nanoseconds that one call of each workload takes, about.
 WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 50_000}
 # Units of work are whole, so the smallest workloads do a multiple of this many.
@@ -46,17 +56,22 @@ def library(more):
     return "\n".join(functions)
 
 
-def make(top, criterion):
-    benches = "".join(f'    criterion.bench_function("{name}", |b| b.iter(|| suite::{name}(black_box(40))));\n' for name in WORKLOADS)
-    manifest = (
-        '[workspace]\n\n[package]\nname = "suite"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
-        f'[[bench]]\nname = "all"\nharness = false\n\n[dev-dependencies]\ncriterion = "{criterion}"\n'
-    )
+def make(top):
+    calls = {
+        "own": "    suite.bench(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40))));\n",
+        "criterion": "    criterion.bench_function(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40))));\n",
+        "divan": "#[divan::bench]\nfn NAME() -> u64 {\n    workloads::NAME(black_box(40))\n}\n\n",
+    }
+    body = {style: "".join(call.replace("NAME", name) for name in WORKLOADS) for style, call in calls.items()}
+    targets = "".join(f'[[bench]]\nname = "{style}"\nharness = false\n\n' for style in calls)
     files = {
-        "Cargo.toml": manifest,
+        "Cargo.toml": '[workspace]\n\n[package]\nname = "workloads"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
+        f'{targets}[dev-dependencies]\ncriterion = "0.8"\ndivan = "0.1"\nperfcheck = {{ path = "{HERE.parent / "harness"}" }}\n',
         "src/lib.rs": library(0),
-        "benches/all.rs": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
-        f"fn all(criterion: &mut Criterion) {{\n{benches}}}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
+        "benches/own.rs": "use perfcheck::{Suite, black_box};\n\n" f"fn all(suite: &mut Suite) {{\n{body['own']}}}\n\nperfcheck::main!(all);\n",
+        "benches/criterion.rs": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
+        f"fn all(criterion: &mut Criterion) {{\n{body['criterion']}}}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
+        "benches/divan.rs": f"use std::hint::black_box;\n\nfn main() {{\n    divan::main();\n}}\n\n{body['divan']}",
         ".gitignore": "/target\n",
     }
     write(top, files)
@@ -67,16 +82,17 @@ def make(top, criterion):
 
 def compare(tool, top, scratch, harness, workload):
     """The comparison of one benchmark."""
-    words = [tool, "perfcheck", "--against", "HEAD", "--measure-identical", "--harness", harness, "--exact", workload, "--message-format", "json"]
+    words = [tool, "perfcheck", workload, "--against", "HEAD", "--measure-identical", *HARNESSES[harness], "--message-format", "json"]
     messages, said, _ = told(words, top, scratch, ("Ready", "Fresh"))
     found = [one for one in messages if one["reason"] == "benchmark-compared"]
-    if len(found) != 1:
+    if len(found) != 1 or found[0]["seconds"] is None:
         sys.exit(f"{' '.join(words)} compared {len(found)} benchmarks\n{said}")
     return found[0]
 
 
 def build_seconds(tool, top, scratch, harness):
-    """CPU seconds of building both sides, whose sources are the same, from nothing."""
+    """The processor seconds of building both sides, whose sources are the same, from nothing, and of measuring one benchmark."""
+    shutil.rmtree(scratch / "cache", ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     compare(tool, top, scratch, harness, "mix")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -96,7 +112,7 @@ def show(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
-    parser.add_argument("--criterion", default="0.8")
+    parser.add_argument("--harnesses", default="criterion,as-is")
     parser.add_argument("--cycles", type=int, default=4)
     parser.add_argument("--more", default="2,5")
     parser.add_argument("--noise", action="store_true")
@@ -104,16 +120,17 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
     tool = str(pathlib.Path(options.tool).resolve())
-    scratch = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="criterion-harness-"))).resolve()
-    top = scratch / "suite"
+    scratch = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="harnesses-"))).resolve()
+    harnesses = options.harnesses.split(",")
+    top = scratch / "workloads"
     shutil.rmtree(scratch, ignore_errors=True)
     amounts = [0] + [int(text) for text in options.more.split(",")]
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
     try:
-        make(top, options.criterion)
-        for harness in HARNESSES:
-            print(f"{harness}: {build_seconds(tool, top, scratch, harness):.0f} CPU seconds to build and measure once", flush=True)
+        make(top)
+        for harness in harnesses:
+            print(f"{harness}: {build_seconds(tool, top, scratch, harness):.0f} processor seconds to build and measure one benchmark", flush=True)
         for cycle in range(options.cycles):
             is_noisy = options.noise and cycle % 2 == 1
             noise = subprocess.Popen([HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
@@ -122,7 +139,7 @@ def main():
             rng.shuffle(trials)
             for more, name in trials:
                 write(top, {"src/lib.rs": library(more)})
-                for harness in rng.sample(HARNESSES, 2):
+                for harness in rng.sample(harnesses, len(harnesses)):
                     one = compare(tool, top, scratch, harness, name)
                     condition = "busy" if is_noisy else "quiet"
                     results[condition, more, harness].append(one)
@@ -136,8 +153,8 @@ def main():
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
     show(results)
-    own = [one for (_, more, harness), found in results.items() if more == 0 and harness == "perfcheck" for one in found]
-    sys.exit(1 if any(one["verdict"] in CALLED for one in own) else 0)
+    same = [one for (_, more, _), found in results.items() if more == 0 for one in found]
+    sys.exit(1 if any(one["verdict"] in CALLED for one in same) else 0)
 
 
 if __name__ == "__main__":
