@@ -387,7 +387,7 @@ fn a_harness_that_knows_program_order_alone_is_measured_side_by_side() {
     // Make the times up. The library determines the time of the second benchmark.
     let head = source.find("fn time(").expect("its stopwatch");
     let tail = source
-        .find("/// One frame is one line")
+        .find("/// Sends a frame")
         .expect("what follows");
     let timed = |second: u64| {
         let stopwatch = format!(
