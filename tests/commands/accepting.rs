@@ -47,8 +47,8 @@ fn several_runs_are_accepted_and_taken_back_at_once() {
     accept(&["1", "2", "--undo"])
         .expect_code(0)
         .expect_stderr(&[
-            "Run 1 is no longer an accepted",
-            "Run 2 is no longer an accepted",
+            "Run 1 is no longer marked as",
+            "Run 2 is no longer marked as",
         ]);
     let refused = accept(&["1", "7"]).expect_code(6);
     assert!(!refused.stderr.contains("accepted"), "{refused}");

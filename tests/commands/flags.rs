@@ -349,7 +349,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         (
             "show 1 text --report csv",
-            "`cargo perfcheck report` writes other",
+            "use `cargo perfcheck report` for other",
         ),
         (
             "report --report csv",

@@ -300,7 +300,7 @@ fn a_run_keeps_the_test_that_decided_and_explain_tells_of_it() {
         &message,
         "observations",
         &[
-            "the mean of its samples: 5 in the new run, 5 in the reference",
+            "the mean of its samples. There were 5 observations in the new run and 5 in the reference",
             "No sample was left out",
         ],
     );
