@@ -100,17 +100,19 @@ perfcheck() {
 # seconds COMMAND...: its processor and wall seconds.
 seconds() {
     local TIMEFORMAT='%U %S %R'
-    { time "$@" >"$work/cold" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
+    { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
 }
 
-# cold: builds the benches both ways from nothing.
+# cold: builds the benches both ways from nothing, with the profile of the crate.
 cold() {
-    local target=$work/cold-target
+    local target=$work/cold
+    mv "$work/.cargo/config.toml" "$work/config.toml"
     rm -rf "$target"
     echo "    Criterion: $(CARGO_TARGET_DIR=$target seconds cargo bench --features "$features" --bench '*' --no-run)"
     rm -rf "$target"
     echo "    replaced: $(PERFCHECK_CACHE=$target seconds "$PERFCHECK" perfcheck list --features "$features" --bench '*')"
     rm -rf "$target"
+    mv "$work/config.toml" "$work/.cargo/config.toml"
 }
 
 # check: `result` of the crate, `targets` and `benchmarks`.
