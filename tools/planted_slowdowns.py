@@ -40,7 +40,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "arena"))
 from table import exact_interval, percent  # noqa: E402
 
-# With features after a second sign, as tests/real/criterion_crates.sh has them.
+# With features after a second sign, as tests/real/criterion_unedited.sh has them.
 CRATES = """
     base64=0.22.1 httparse=1.10.1 semver=1.0.28 httpdate=1.0.3 rpds=1.2.1 fancy-regex=0.19.2 tinytemplate=1.2.1 fraction=0.17.0
     tinyvec=1.13.3=alloc,real_blackbox fixed_decimal=0.7.3=ryu

@@ -58,16 +58,17 @@ pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
 pub use perfcheck::CountingAllocator;
 pub use sample::BatchSize;
 
-/// Runs the groups of [`criterion_main!`].
+/// Runs the groups of [`criterion_main!`]. Returns if nothing failed, as in Criterion, whose users may call their `main` themselves.
 #[doc(hidden)]
-pub fn run_groups(groups: &[&dyn Fn()]) -> std::process::ExitCode {
-    session::run(groups)
+pub fn run_groups(groups: &[&dyn Fn()]) {
+    match session::run(groups) {
+        0 => {}
+        code => std::process::exit(code),
+    }
 }
 
 /// Runs `benches`. This is the test runner for the unstable feature `custom_test_frameworks`.
 #[doc(hidden)]
 pub fn runner(benches: &[&dyn Fn()]) {
-    if session::run(benches) != std::process::ExitCode::SUCCESS {
-        std::process::exit(101);
-    }
+    run_groups(benches);
 }

@@ -42,8 +42,8 @@ macro_rules! criterion_group {
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {
-        fn main() -> ::std::process::ExitCode {
-            $crate::run_groups(&[$(&|| { $group(); }),+])
+        fn main() {
+            $crate::run_groups(&[$(&|| { $group(); }),+]);
         }
     };
 }

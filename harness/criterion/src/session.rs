@@ -76,7 +76,7 @@ pub(crate) fn connect_if_needed() {
     if session.is_none() {
         match ExecutableSession::connect(ConnectTime::Later) {
             Ok(connected) => *session = Some(connected),
-            Err(status) => std::process::exit(i32::from(status != ExitCode::SUCCESS) * 2),
+            Err(status) => std::process::exit(exit_code(status)),
         }
         AT_EXIT.set(Some(EndOfThread));
     }
@@ -89,11 +89,16 @@ pub(crate) fn is_driven() -> bool {
         .is_some_and(|session| session.parent.is_some())
 }
 
-/// Runs the groups of `criterion_main!`.
-pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
+/// Returns the exit code of a failed connection.
+fn exit_code(status: ExitCode) -> i32 {
+    i32::from(status != ExitCode::SUCCESS) * 2
+}
+
+/// Runs the groups of `criterion_main!`. Returns the exit code of the process.
+pub(crate) fn run(groups: &[&dyn Fn()]) -> i32 {
     match ExecutableSession::connect(ConnectTime::StartOfMain) {
         Ok(connected) => *session() = Some(connected),
-        Err(status) => return status,
+        Err(status) => return exit_code(status),
     }
     if !is_driven() {
         // Read the command line before any code of the author runs, so that `--help` and mistakes are answered at once.
@@ -106,7 +111,7 @@ pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
     }
     let mut session = session();
     let Some(session) = &mut *session else {
-        return ExitCode::SUCCESS;
+        return 0;
     };
     if let Some(parent) = &mut session.parent {
         parent.report_end();
@@ -116,14 +121,14 @@ pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
             session.failed,
             session.ids.len()
         ));
-        return ExitCode::from(101);
+        return 101;
     }
-    ExitCode::SUCCESS
+    0
 }
 
-fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
+fn ended_early(payload: &(dyn Any + Send)) -> i32 {
     if payload.is::<ByeUnwind>() {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     if let Some(ExecutableSession {
         parent: Some(parent),
@@ -132,7 +137,7 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
     {
         parent.report_panic();
     }
-    ExitCode::from(101)
+    101
 }
 
 /// Lists, runs or skips a benchmark, as the mode or the parent requests. Returns whether the benchmark was selected.

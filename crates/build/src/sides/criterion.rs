@@ -42,7 +42,7 @@ impl CriterionBuild {
 /// The packages with Criterion's interface, with the latest known version of each as (major, minor).
 const KNOWN: [(&str, (u64, u64)); 2] = [
     ("criterion", (0, 8)),
-    ("codspeed-criterion-compat", (4, u64::MAX)),
+    ("codspeed-criterion-compat", (5, u64::MAX)),
 ];
 
 /// Name of the package that carries the harness. A workspace that depends on `perfcheck` locks a package of that name already.
@@ -112,16 +112,26 @@ pub(super) fn find_replaceable(
     lock_file: &str,
     rustc: &str,
 ) -> Result<Vec<ReplaceableCriterion>, NotReplaced> {
+    let packages = parse_packages(lock_file);
+    let find_known = |package: &LockedPackage| KNOWN.iter().find(|(name, _)| *name == package.name);
     let mut replaceable = Vec::new();
-    for package in parse_packages(lock_file).into_keys() {
-        let Some((_, newest)) = KNOWN.iter().find(|(name, _)| *name == package.name) else {
+    for package in packages.keys() {
+        let Some((_, newest)) = find_known(package) else {
             continue;
         };
+        // A Criterion that only another one needs is not used once that one is replaced.
+        let mut users = packages
+            .iter()
+            .filter(|(_, dependencies)| is_among(package, dependencies))
+            .peekable();
+        if users.peek().is_some() && users.all(|(user, _)| find_known(user).is_some()) {
+            continue;
+        }
         let LockedPackage {
             name,
             version,
             source,
-        } = package;
+        } = package.clone();
         match source {
             Some(source) if source.starts_with("registry+") => {}
             Some(_) => {
@@ -188,6 +198,17 @@ fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
         .collect()
 }
 
+/// Reports whether `package` is among `dependencies`, which have a version only where the name is ambiguous.
+fn is_among(package: &LockedPackage, dependencies: &[String]) -> bool {
+    dependencies.iter().any(|one| {
+        let mut words = one.split(' ');
+        words.next() == Some(&package.name)
+            && words
+                .next()
+                .is_none_or(|version| version == package.version)
+    })
+}
+
 /// Fails if a patch has changed a lock file for anything but Criterion.
 fn check_lock_change(
     before: &str,
@@ -214,18 +235,9 @@ fn check_lock_change(
     // A new package is needed only by Criterion if all packages that depend on it are new, too.
     let is_new = |package: &LockedPackage| !before.contains_key(package);
     for package in after.keys().filter(|one| is_new(one) && !is_ours(one)) {
-        let is_user = |dependencies: &Vec<String>| {
-            dependencies.iter().any(|one| {
-                let mut words = one.split(' ');
-                words.next() == Some(&package.name)
-                    && words
-                        .next()
-                        .is_none_or(|version| version == package.version)
-            })
-        };
         let mut users = after
             .iter()
-            .filter(|(_, dependencies)| is_user(dependencies));
+            .filter(|(_, dependencies)| is_among(package, dependencies));
         if users.any(|(user, _)| !is_new(user) && !is_ours(user)) {
             return Err(NotReplaced::because(format!(
                 "cargo would then use {} {} in other packages, too",
@@ -471,6 +483,29 @@ dependencies = ["criterion"]
         let old = find_replaceable(BEFORE, "rustc 1.84.1 (0 2025-01-27)");
         let old = reason(old.expect_err("too old"));
         assert_eq!(old, "the harness needs Rust 1.85 or later");
+    }
+
+    #[test]
+    fn a_criterion_that_only_another_one_needs_is_not_replaced() {
+        let with_compat = format!(
+            "{}\n[[package]]\nname = \"codspeed-criterion-compat\"\nversion = \"2.10.1\"\nsource = \"registry+somewhere\"\ndependencies = [\"criterion\"]\n",
+            BEFORE.replace("[\"criterion\"]", "[\"codspeed-criterion-compat\"]")
+        );
+        let shown = |text: &str| {
+            replaceable(text)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&with_compat), ["codspeed-criterion-compat 2.10.1"]);
+        let with_both = with_compat.replace(
+            "[\"codspeed-criterion-compat\"]",
+            "[\"codspeed-criterion-compat\", \"criterion\"]",
+        );
+        assert_eq!(
+            shown(&with_both),
+            ["codspeed-criterion-compat 2.10.1", "criterion 0.5.1"]
+        );
     }
 
     #[test]

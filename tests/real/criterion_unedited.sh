@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Published crates whose Criterion benches `cargo perfcheck` builds on its own harness, unedited. Of each crate: the replaced harness lists the
+# benchmarks that Criterion lists, each of them runs, and the same code measured side by side is no regression.
+#
+#   tests/real/criterion_unedited.sh [NAME=VERSION[=FEATURES]...]       default: the list below
+#
+# PERFCHECK: the executable to test (default: built here, release). COLD: also builds both ways from nothing, and tells seconds.
+# Works in target/criterion_unedited, which it leaves behind: each version of Criterion is built once. Exit status 0 if all is as it should be.
+# Needs the registry, git and python3.
+set -euo pipefail
+
+# By the version of Criterion that their authors chose: 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, and CodSpeed's package in Criterion's place.
+crates=(tinytemplate=1.2.1 typed-arena=2.0.2 sharded-slab=0.1.7 tracing=0.1.44 fixed-hash=0.6.1 anes=0.1.6=parser
+    itertools=0.13.0
+    thread_local=1.1.9 half=2.7.1 constant_time_eq=0.4.2 k256=0.13.4=ecdsa,sha256,expose-field ed25519-dalek=2.2.0=rand_core
+    opentelemetry_sdk=0.33.1=bench_profiling,testing,experimental_metrics_bound_instruments,experimental_metrics_custom_reader,spec_unstable_metrics_views
+    tungstenite=0.29.0 phf_generator=0.13.1
+    async-io=2.6.0 futures-concurrency=7.7.1
+    handlebars=6.4.2 scc=3.8.8 html5ever=0.39.0 ryu=1.0.23 deadpool=0.13.1=rt_tokio_1 criterion-cycles-per-byte=0.8.0
+    nybbles=0.4.6=arbitrary)
+(($# == 0)) || crates=("$@")
+here=$(cd "$(dirname "$0")/../.." && pwd)
+. "$here/tests/real/scratch.sh"
+. "$here/tests/real/registry.sh"
+
+work=${CARGO_TARGET_DIR:-$here/target}/criterion_unedited
+mkdir -p "$work/.cargo"
+find_perfcheck
+private_state
+# What Criterion itself builds. The tool builds in its cache.
+export CARGO_TARGET_DIR=$work/target
+# The time of this script is that of its builds.
+printf '[profile.bench]\nopt-level = 1\nlto = false\ncodegen-units = 16\ndebug = false\n[profile.bench.package."*"]\nopt-level = 0\n' >"$work/.cargo/config.toml"
+# One place for all of them, one after the other: what they depend on is built once for those that depend on the same.
+crate=$work/crate
+
+prepare() {
+    rm -rf "$crate" "$PERFCHECK_STORE"* "$PERFCHECK_CACHE"/*/kept && mkdir -p "$crate" && cd "$crate"
+    unpack "$name" "$version" .
+    printf '\n[workspace]\n' >>Cargo.toml
+    printf 'target\n' >.gitignore
+    cargo generate-lockfile --quiet
+    git init --quiet .
+    git add --all --force
+    git -c user.name=test -c user.email=test@localhost commit --quiet -m "As published"
+}
+
+# The versions of Criterion that the lock file has.
+locked() { sed -nE '/^name = "(codspeed-criterion-compat|criterion)"$/{n;s/version = "(.*)"/\1/p}' Cargo.lock | sort -u | paste -sd ' '; }
+
+# What Criterion lists: target and title, a line each.
+listed() {
+    cargo bench --quiet --features "$features" --bench '*' --no-run --message-format json >"$work/built" 2>"$work/err" ||
+        { cp "$work/err" "$work/$name.err" && return 1; }
+    cargo bench --features "$features" --bench '*' -- --list >"$work/list" 2>&1 || { tail -3 "$work/list" >"$work/err" && return 1; }
+    python3 - "$work/built" "$work/list" <<'PY'
+import json, re, sys
+built = {}
+for message in map(json.loads, open(sys.argv[1])):
+    if message["reason"] == "compiler-artifact" and message["executable"]:
+        built[message["executable"].rsplit("/", 1)[-1]] = message["target"]["name"]
+for line in open(sys.argv[2]):
+    if running := re.match(r" +Running .*[/(]([^/]+)\)$", line):
+        target = built[running[1]]
+    # The oldest one calls them `: bench`.
+    elif title := re.match(r"(.*): bench(mark)?$", line):
+        print(target, title[1], sep="\t")
+PY
+}
+
+# ids [titles]: the benchmarks that the output of the last call of the tool names, target and id, a line each. A title is an id that Criterion cuts
+# after 100 bytes, with a number if that makes it another's.
+ids() {
+    python3 -c '
+import json, sys
+seen = set()
+for message in map(json.loads, open(sys.argv[1])):
+    key = message.get("benchmark")
+    if not key:
+        continue
+    name = key["id"]
+    if "titles" in sys.argv:
+        if len(name.encode()) > 100:
+            name = name.encode()[:100].decode(errors="ignore") + "..."
+        plain, number = name, 2
+        while (key["target"], name) in seen:
+            name, number = f"{plain} #{number}", number + 1
+        seen.add((key["target"], name))
+    print(key["target"], name, sep="\t")' "$work/out" "$@"
+}
+
+# perfcheck COMMAND...: one of the tool's commands on the benches.
+perfcheck() {
+    local command=$1
+    shift
+    "$PERFCHECK" perfcheck $command --features "$features" --bench '*' --message-format json "$@" >"$work/out" 2>"$work/err" </dev/null ||
+        { status=$? && cp "$work/err" "$work/$name.err" && cp "$work/out" "$work/$name.out" && return $status; }
+}
+
+# seconds COMMAND...: its processor and wall seconds.
+seconds() {
+    local TIMEFORMAT='%U %S %R'
+    { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
+}
+
+# cold: builds the benches both ways from nothing, with the profile of the crate.
+cold() {
+    local target=$work/cold
+    mv "$work/.cargo/config.toml" "$work/config.toml"
+    rm -rf "$target"
+    echo "    Criterion: $(CARGO_TARGET_DIR=$target seconds cargo bench --features "$features" --bench '*' --no-run)"
+    rm -rf "$target"
+    echo "    replaced: $(PERFCHECK_CACHE=$target seconds "$PERFCHECK" perfcheck list --features "$features" --bench '*')"
+    rm -rf "$target"
+    mv "$work/config.toml" "$work/.cargo/config.toml"
+}
+
+# check: `result` of the crate, `targets` and `benchmarks`.
+check() {
+    targets=- benchmarks=-
+    if ! listed | sort >"$work/listed"; then
+        result="Criterion itself: $(grep -m1 '^error' "$work/err" || tail -1 "$work/err")" && return 1
+    fi
+    targets=$(cut -f1 "$work/listed" | sort -u | wc -l) benchmarks=$(wc -l <"$work/listed")
+    if ((benchmarks == 0)); then result="Criterion lists nothing" && return 1; fi
+    if ! perfcheck list; then result="list: $(tail -1 "$work/err")" && return 1; fi
+    result=$(sed -n 's/.*cannot replace it, because /fell back: /p' "$work/err" | head -1)
+    if [[ -n $result ]]; then return 1; fi
+    # The variable that Criterion itself reads is in its executables.
+    if grep -rqs CARGO_CRITERION_PORT "$PERFCHECK_CACHE"/*/kept; then result="Criterion itself without a reason" && return 1; fi
+    ids titles | sort >"$work/replaced"
+    if ! diff "$work/listed" "$work/replaced" >"$work/$name.diff"; then
+        result="lists others: $(grep -c '^<' "$work/$name.diff") missing, $(grep -c '^>' "$work/$name.diff") more" && return 1
+    fi
+    local some
+    mapfile -t some < <(ids | cut -f2 | sed -n '1p;$p')
+    if ! perfcheck '' --rounds 2 --warm-up-time 1ms --measurement-time 2ms --samples 2; then
+        result="not every benchmark runs: $(tail -1 "$work/err")" && return 1
+    fi
+    if ! perfcheck '' --against HEAD --measure-identical --rounds 5 --exact "${some[@]}"; then
+        result="against itself: exit code $status" && return 1
+    fi
+    result=replaced
+}
+
+failed=0
+printf '%-24s %-14s %7s %10s  %s\n' crate criterion targets benchmarks 'harness or reason'
+for crate_name in "${crates[@]}"; do
+    IFS== read -r name version features <<<"$crate_name="
+    features=${features%=}
+    prepare
+    check || failed=1
+    printf '%-24s %-14s %7s %10s  %s\n' "$name $version" "$(locked)" "$targets" "$benchmarks" "$result"
+    [[ -z ${COLD:-} ]] || cold
+done
+exit $failed
