@@ -386,9 +386,7 @@ fn a_harness_that_knows_program_order_alone_is_measured_side_by_side() {
     let source = fs::read_to_string(source).expect("there");
     // Make the times up. The library determines the time of the second benchmark.
     let head = source.find("fn time(").expect("its stopwatch");
-    let tail = source
-        .find("/// Sends a frame")
-        .expect("what follows");
+    let tail = source.find("/// Sends a frame").expect("what follows");
     let timed = |second: u64| {
         let stopwatch = format!(
             "fn time(index: usize, iterations: u64) -> u64 {{\n    black_box((BENCHMARKS[index].body)());\n    \

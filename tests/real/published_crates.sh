@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Published crates under `cargo perfcheck`: their Criterion benches as they are, on the Criterion that their authors chose. Of each crate:
+# Published crates under `cargo perfcheck --harness as-is`: their benches on the Criterion that their authors chose. Of each crate:
 # what is stored is what its benches list; the same code is no regression, in turn and beside a baseline; its own code made slower is one.
 #
 #   tests/real/published_crates.sh [CRATE...]       default: all of the list below
@@ -131,7 +131,7 @@ fail() {
 perfcheck() {
     local wanted=$1 status=0
     shift
-    "$PERFCHECK" perfcheck --features "$features" --message-format json "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    "$PERFCHECK" perfcheck --harness as-is --features "$features" --message-format json "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
     ((status == wanted)) || { cat "$work/err" && verdicts && fail "cargo perfcheck $* ended with $status, not $wanted"; }
 }
 verdicts() {
