@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""The same five workloads on several harnesses: seconds a verdict, identical code called changed, slowdowns found.
+"""Measures the same five workloads on several harnesses. Reports seconds per verdict, and how often a change was reported for identical and for slower code.
 
     own         the crate `perfcheck`
-    criterion   Criterion from the registry, which perfcheck's harness replaces
-    as-is       the same, on Criterion itself (`--harness as-is`)
+    criterion   Criterion benches on perfcheck's harness, which replaces Criterion
+    as-is       the same benches on Criterion itself (`--harness as-is`)
     divan       divan from the registry
 
-Makes a package with a bench target for each harness. Compares the work tree with HEAD, one benchmark at a time, on all harnesses in turn and in an order drawn
-anew for each workload. The work tree is HEAD itself (`same`), or does more work.
+Makes a package with bench targets for `perfcheck`, Criterion and divan. Compares the work tree with HEAD, one benchmark at a time: each workload on all
+harnesses, one after the other, in a new random order each time. The work tree is either HEAD itself (`same`) or does more work.
 
     tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--more 2,5] [--noise] [--seed 1] [--keep DIRECTORY]
 
-`--noise` runs `arena/noise.py` beside every second cycle. Prints a line for each verdict and a table at the end. Ends with 1 if identical code was called
-changed. The first line of each harness has the processor seconds of its first build, from nothing.
+`--noise` runs `arena/noise.py` during every second cycle. Prints a line for each verdict and a table at the end. Before that, prints how many processor seconds
+each harness takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if identical code was called changed.
+`--keep` removes DIRECTORY with all its content before it uses it.
 """
 
 import argparse
@@ -37,9 +38,9 @@ HARNESSES = {
     "as-is": ["--bench", "criterion", "--harness", "as-is"],
     "divan": ["--bench", "divan"],
 }
-# Nanoseconds that one call of each workload takes, about.
+# About how many nanoseconds one call of each workload takes.
 WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 50_000}
-# Units of work are whole, so the smallest workloads do a multiple of this many.
+# Minimum units of work per call. Units are whole, so with fewer of them a workload could not do 1 % more.
 STEPS = 100
 CALLED = ("regressed", "improved")
 
@@ -91,7 +92,7 @@ def compare(tool, top, scratch, harness, workload):
 
 
 def build_seconds(tool, top, scratch, harness):
-    """The processor seconds of building both sides, whose sources are the same, from nothing, and of measuring one benchmark."""
+    """The processor seconds of building both sides (the same sources) with an empty cache and of measuring one benchmark."""
     shutil.rmtree(scratch / "cache", ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     compare(tool, top, scratch, harness, "mix")
@@ -100,7 +101,7 @@ def build_seconds(tool, top, scratch, harness):
 
 
 def show(results):
-    """The table: a line for each condition and amount of work."""
+    """Prints the table: a line for each condition, amount of work and harness."""
     print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8} {'called':>7} {'seconds: median':>16} {'most':>6}")
     for (condition, more, harness), found in sorted(results.items()):
         seconds = [one["seconds"] for one in found]
@@ -133,7 +134,7 @@ def main():
             print(f"{harness}: {build_seconds(tool, top, scratch, harness):.0f} processor seconds to build and measure one benchmark", flush=True)
         for cycle in range(options.cycles):
             is_noisy = options.noise and cycle % 2 == 1
-            noise = subprocess.Popen([HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
+            noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
             time.sleep(1 if is_noisy else 0)
             trials = [(more, name) for more in amounts for name in WORKLOADS]
             rng.shuffle(trials)

@@ -1,5 +1,5 @@
-//! Criterion benches, built on the harness of this project without an edit. A vendored crate with Criterion's name stands for the real one, so that no
-//! registry is needed. The scripts in tests/real/ use the real one.
+//! Unedited Criterion benches, built on the harness of this project. A vendored crate with Criterion's name takes the place of the real one, so these
+//! tests need no registry. The scripts in tests/real/ use the real one.
 
 use serde_json::json;
 use std::fs;
@@ -55,7 +55,7 @@ macro_rules! criterion_main {
 }
 "#;
 
-/// A bench that reports the library's time. `CALL` is replaced.
+/// A bench that reports the time that the library sets. [`set_bench`] replaces `CALL`.
 const BENCH: &str = r#"
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::time::Duration;
@@ -75,7 +75,7 @@ criterion_group!(group, costs);
 criterion_main!(group);
 "#;
 
-/// What the screen says if the harness takes Criterion's place.
+/// A part of stderr if the harness replaces Criterion.
 const REPLACED: &str = "criterion 0.5.1 runs on perfcheck's harness";
 
 /// Creates a project with one commit and one Criterion bench. `dependency` is its dependency on Criterion.
@@ -127,7 +127,7 @@ fn set_bench(project: &Project<'_>, call: &str) {
     project.write("benches/costs.rs", &BENCH.replace("CALL", call));
 }
 
-/// Compares the work tree, in which `cost` takes twice as long, with the last commit.
+/// Makes `cost` take twice as long, and compares the work tree with the last commit.
 fn measure_slower(project: &Project<'_>, words: &[&str]) -> Finished {
     project.takes(200);
     let finished = project

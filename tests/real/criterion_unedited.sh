@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Published crates whose Criterion benches `cargo perfcheck` builds on its own harness, unedited. Of each crate: the replaced harness lists the
-# benchmarks that Criterion lists, each of them runs, and the same code measured side by side is no regression.
+# Builds the unedited Criterion benches of published crates on perfcheck's harness. Checks for each crate that this harness lists the same benchmarks as
+# Criterion, that each of them runs, and that the same code measured side by side exits with 0.
 #
 #   tests/real/criterion_unedited.sh [NAME=VERSION[=FEATURES]...]       default: the list below
 #
-# PERFCHECK: the executable to test (default: built here, release). COLD: also builds both ways from nothing, and tells seconds.
-# Works in target/criterion_unedited, which it leaves behind: each version of Criterion is built once. Exit status 0 if all is as it should be.
+# PERFCHECK: the executable to test (default: a release build of this repository). COLD: also builds with and without Criterion from nothing, and prints
+# the seconds. Works in target/criterion_unedited and keeps it, so each version of Criterion is built only once. Exit status 0 if all crates pass.
 # Needs the registry, git and python3.
 set -euo pipefail
 
-# By the version of Criterion that their authors chose: 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, and CodSpeed's package in Criterion's place.
+# Sorted by the version of Criterion that their authors chose: 0.3 to 0.8, then CodSpeed's package in Criterion's place.
 crates=(tinytemplate=1.2.1 typed-arena=2.0.2 sharded-slab=0.1.7 tracing=0.1.44 fixed-hash=0.6.1 anes=0.1.6=parser
     itertools=0.13.0
     thread_local=1.1.9 half=2.7.1 constant_time_eq=0.4.2 k256=0.13.4=ecdsa,sha256,expose-field ed25519-dalek=2.2.0=rand_core
@@ -27,11 +27,11 @@ work=${CARGO_TARGET_DIR:-$here/target}/criterion_unedited
 mkdir -p "$work/.cargo"
 find_perfcheck
 private_state
-# What Criterion itself builds. The tool builds in its cache.
+# The target directory of builds with Criterion itself. The tool builds in its cache.
 export CARGO_TARGET_DIR=$work/target
-# The time of this script is that of its builds.
+# Build quickly: most of the script's time goes to builds.
 printf '[profile.bench]\nopt-level = 1\nlto = false\ncodegen-units = 16\ndebug = false\n[profile.bench.package."*"]\nopt-level = 0\n' >"$work/.cargo/config.toml"
-# One place for all of them, one after the other: what they depend on is built once for those that depend on the same.
+# All crates are built in the same directory, one after the other, so a dependency that they share is built only once.
 crate=$work/crate
 
 prepare() {
@@ -45,10 +45,10 @@ prepare() {
     git -c user.name=test -c user.email=test@localhost commit --quiet -m "As published"
 }
 
-# The versions of Criterion that the lock file has.
+# locked: the versions of Criterion in the lock file.
 locked() { sed -nE '/^name = "(codspeed-criterion-compat|criterion)"$/{n;s/version = "(.*)"/\1/p}' Cargo.lock | sort -u | paste -sd ' '; }
 
-# What Criterion lists: target and title, a line each.
+# listed: the benchmarks that Criterion lists, one per line: target and title.
 listed() {
     cargo bench --quiet --features "$features" --bench '*' --no-run --message-format json >"$work/built" 2>"$work/err" ||
         { cp "$work/err" "$work/$name.err" && return 1; }
@@ -62,14 +62,14 @@ for message in map(json.loads, open(sys.argv[1])):
 for line in open(sys.argv[2]):
     if running := re.match(r" +Running .*[/(]([^/]+)\)$", line):
         target = built[running[1]]
-    # The oldest one calls them `: bench`.
+    # Criterion 0.3 writes `: bench`.
     elif title := re.match(r"(.*): bench(mark)?$", line):
         print(target, title[1], sep="\t")
 PY
 }
 
-# ids [titles]: the benchmarks that the output of the last call of the tool names, target and id, a line each. A title is an id that Criterion cuts
-# after 100 bytes, with a number if that makes it another's.
+# ids [titles]: the benchmarks in the output of the last call of the tool, one per line: target and id, or target and title. Criterion makes a title from
+# an id: it cuts the id after 100 bytes, and appends a number if another benchmark has the same title.
 ids() {
     python3 -c '
 import json, sys
@@ -97,13 +97,13 @@ perfcheck() {
         { status=$? && cp "$work/err" "$work/$name.err" && cp "$work/out" "$work/$name.out" && return $status; }
 }
 
-# seconds COMMAND...: its processor and wall seconds.
+# seconds COMMAND...: runs the command and prints its processor and wall seconds.
 seconds() {
     local TIMEFORMAT='%U %S %R'
     { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
 }
 
-# cold: builds the benches both ways from nothing, with the profile of the crate.
+# cold: builds the benches with and without Criterion from nothing, with the profile of the crate.
 cold() {
     local target=$work/cold
     mv "$work/.cargo/config.toml" "$work/config.toml"
@@ -115,7 +115,7 @@ cold() {
     mv "$work/config.toml" "$work/.cargo/config.toml"
 }
 
-# check: `result` of the crate, `targets` and `benchmarks`.
+# check: checks the crate. Sets `result`, and the numbers `targets` and `benchmarks`.
 check() {
     targets=- benchmarks=-
     if ! listed | sort >"$work/listed"; then
@@ -126,7 +126,7 @@ check() {
     if ! perfcheck list; then result="list: $(tail -1 "$work/err")" && return 1; fi
     result=$(sed -n 's/.*cannot replace it, because /fell back: /p' "$work/err" | head -1)
     if [[ -n $result ]]; then return 1; fi
-    # The variable that Criterion itself reads is in its executables.
+    # Only executables with Criterion itself contain the name of this variable, which Criterion reads.
     if grep -rqs CARGO_CRITERION_PORT "$PERFCHECK_CACHE"/*/kept; then result="Criterion itself without a reason" && return 1; fi
     ids titles | sort >"$work/replaced"
     if ! diff "$work/listed" "$work/replaced" >"$work/$name.diff"; then

@@ -1,6 +1,6 @@
 //! Executors for the futures of asynchronous benchmarks.
 
-/// An executor, which runs a future to completion on the calling thread.
+/// An executor runs a future to completion on the calling thread.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! The session of the process: the caller of the executable, the ids so far, and the failures. As in Criterion, each benchmark runs where it is
+//! The session of the process: the connection to the parent, the ids so far, and the failures. As in Criterion, each benchmark runs where it is
 //! declared, once and in program order, so code around benchmarks runs once per process.
 
 use std::any::Any;
@@ -58,7 +58,7 @@ fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
 
 impl ExecutableSession {
     fn connect(moment: ConnectTime) -> Result<Self, ExitCode> {
-        // Not the variables of cargo: `cargo perfcheck` also builds these sources under Criterion's name and version.
+        // Cargo's variables could be wrong: `cargo perfcheck` also builds these sources under Criterion's name and version.
         let parent = Parent::connect("perfcheck-criterion", VERSION, moment)?;
         Ok(Self {
             parent,

@@ -45,12 +45,12 @@ pub struct BuildOrder<'a> {
     pub supervisor: &'a Supervisor,
 }
 
-/// The time to print the compiler's messages.
+/// When to print the compiler's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Diagnostics {
     /// As they arrive.
     Immediate,
-    /// Not by this build: a successful build returns them, and the error of a failed build has the first error.
+    /// After the build, by the caller. A successful build returns all messages; the error of a failed build has only the first error.
     Later,
 }
 
@@ -226,7 +226,7 @@ impl BuildOrder<'_> {
     }
 }
 
-/// Returns the text of the first error, with its code.
+/// Returns the first error: its code, if it has one, and its text.
 fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
     let is_error = |one: &&Diagnostic| one.level == DiagnosticLevel::Error;
     let error = diagnostics.iter().find(is_error)?;

@@ -78,7 +78,7 @@ impl Workspace {
     ) -> Result<(), CargoError> {
         let mut command = Self::command(cargo, options);
         let mut flags = options.metadata_flags();
-        // Without it, cargo downloads the dependencies for all platforms.
+        // Without `--filter-platform`, cargo downloads the dependencies for all platforms.
         flags.extend(["--filter-platform".to_owned(), target.to_owned()]);
         command.other_options(flags);
         Self::run(&command, cargo, supervisor).map(drop)

@@ -172,7 +172,7 @@ impl CargoOptions {
     }
 }
 
-/// Returns an argument of `--config` that sets the value at `keys` to a text.
+/// Returns a value for `--config`. It sets the key with the path `keys` to the string `text`.
 pub(crate) fn config_argument(keys: &[&str], text: &str) -> String {
     let quoted = |text: &str| toml_edit::Value::from(text).to_string();
     let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();

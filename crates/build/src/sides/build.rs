@@ -550,7 +550,7 @@ impl SideBuilder<'_, '_> {
         outcome
     }
 
-    /// Runs cargo with the replacement of Criterion, or with Criterion itself if the replacement is not wanted or not possible.
+    /// Runs cargo with the replacement of Criterion, or without it if the user does not want it or it is not possible.
     fn build_with_criterion(&self, order: &BuildOrder<'_>) -> Result<CargoResult, SidesError> {
         match self.build_with_replacement(order) {
             Ok(result) => Ok(result),
@@ -605,7 +605,7 @@ impl SideBuilder<'_, '_> {
         })
     }
 
-    /// Returns the path of the note with the original of a patched lock file.
+    /// Returns the path of the file that keeps the original of a patched lock file.
     fn lock_file_note(&self) -> PathBuf {
         self.shelves.folder.notes_path("lock-file-before-patch")
     }
@@ -709,11 +709,11 @@ impl SideBuilder<'_, '_> {
     }
 }
 
-/// What cargo has built.
+/// The output of cargo, and the Criterion that it built.
 struct CargoResult {
     output: BuildOutput,
     criterion: CriterionBuild,
-    /// Whether a replacement of Criterion was built for the first time.
+    /// Whether the sources of the harness or of a replacement had to be written.
     is_new_harness: bool,
 }
 
@@ -727,7 +727,7 @@ impl CargoResult {
     }
 }
 
-/// Builds with the patches in the options of `order`.
+/// Builds with the patches in the options of `order`. If the patches may be the cause of a failure, the build is to be made without them.
 fn build_patched(
     order: &BuildOrder<'_>,
     backup: &LockFileBackup,

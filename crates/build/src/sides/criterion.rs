@@ -1,8 +1,8 @@
 //! Criterion benches on the harness of this project.
 //!
-//! A patch on cargo's command line puts `perfcheck-criterion`, whose sources this program carries, in the place of Criterion. The patch exists only in
-//! the copy of the sources. Cargo may change the lock file of the copy for Criterion and for what only Criterion needs; the lock file is restored after
-//! the build.
+//! A patch on cargo's command line replaces Criterion with `perfcheck-criterion`, whose sources are part of this program. The patch applies only to
+//! the copy of the sources. It may change the copy's lock file for Criterion and for packages that only Criterion needs. The lock file is restored
+//! after the build.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use perfcheck::sources::CrateFile;
 /// The Criterion that a build uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CriterionBuild {
-    /// None.
+    /// The build has no Criterion.
     Absent,
-    /// The harness of this project in the place of these versions of Criterion.
+    /// The harness of this project replaces these versions of Criterion.
     Replaced(Vec<String>),
-    /// Criterion itself, for this reason; without a reason, the user asked for it.
+    /// Criterion itself. The reason why it could not be replaced; `None` if it was not to be replaced.
     AsIs(Option<String>),
 }
 
@@ -45,7 +45,7 @@ const KNOWN: [(&str, (u64, u64)); 2] = [
     ("codspeed-criterion-compat", (5, u64::MAX)),
 ];
 
-/// Name of the package that carries the harness. A workspace that depends on `perfcheck` locks a package of that name already.
+/// Package name of the harness in the builds of benches. Not `perfcheck`, because the user's workspace may depend on `perfcheck`, too.
 const CARRIED_HARNESS: &str = "perfcheck-for-criterion";
 
 /// The oldest compiler that builds the harness, as (major, minor).
@@ -82,9 +82,9 @@ impl ReplaceableCriterion {
 /// The reason why a build does not replace Criterion.
 #[derive(Debug)]
 pub(super) enum NotReplaced {
-    /// The build is to be made without the replacement.
+    /// The build is possible without the replacement.
     Because(CriterionBuild),
-    /// There can be no build at all.
+    /// No build is possible.
     Failed(SidesError),
 }
 
@@ -100,7 +100,7 @@ impl<E: Into<SidesError>> From<E> for NotReplaced {
     }
 }
 
-/// Reports whether a lock file may have a Criterion. Much faster than parsing it.
+/// Reports whether a lock file may have one of the packages in `KNOWN`. Much faster than parsing the file.
 pub(super) fn is_criterion_named(lock_file: &str) -> bool {
     KNOWN
         .iter()
@@ -119,7 +119,7 @@ pub(super) fn find_replaceable(
         let Some((_, newest)) = find_known(package) else {
             continue;
         };
-        // A Criterion that only another one needs is not used once that one is replaced.
+        // If only replaced packages need this one, nothing uses it after the replacement.
         let mut users = packages
             .iter()
             .filter(|(_, dependencies)| is_among(package, dependencies))
@@ -198,7 +198,7 @@ fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
         .collect()
 }
 
-/// Reports whether `package` is among `dependencies`, which have a version only where the name is ambiguous.
+/// Reports whether `package` is among `dependencies`. A dependency has a version only if its name is ambiguous.
 fn is_among(package: &LockedPackage, dependencies: &[String]) -> bool {
     dependencies.iter().any(|one| {
         let mut words = one.split(' ');
@@ -209,7 +209,7 @@ fn is_among(package: &LockedPackage, dependencies: &[String]) -> bool {
     })
 }
 
-/// Fails if a patch has changed a lock file for anything but Criterion.
+/// Fails if a patch has changed a lock file for anything but Criterion and packages that only Criterion needs.
 fn check_lock_change(
     before: &str,
     after: &str,
@@ -248,13 +248,13 @@ fn check_lock_change(
     Ok(())
 }
 
-/// The directory in the folder of a workspace that holds the harness and, for each replaced version, the replacement of Criterion.
+/// The sources of the harness and of the replacement for each version of Criterion, below a directory in the folder of a workspace.
 pub(super) struct CarriedSources {
     pub(super) directory: PathBuf,
 }
 
 impl CarriedSources {
-    /// Returns a hash of all files. It is part of the recipe of a build.
+    /// Returns a hash of the contents of all files. It is part of the recipe of a build.
     pub(super) fn hash() -> String {
         let mut hasher = blake3::Hasher::new();
         let manifests = [
@@ -270,7 +270,7 @@ impl CarriedSources {
         hasher.finalize().to_hex()[..24].to_owned()
     }
 
-    /// Writes the files that differ, so that cargo builds them again only if they have changed. Reports whether any file was written.
+    /// Writes only files that differ, because cargo builds a package again if its files have a new time. Reports whether any file was written.
     pub(super) fn write(&self, replaced: &[ReplaceableCriterion]) -> Result<bool, SidesError> {
         let harness = carried_manifest(
             perfcheck::sources::MANIFEST,
@@ -324,7 +324,7 @@ impl CarriedSources {
 
     /// Returns the values of `--config` that make cargo use the replacements.
     pub(super) fn patches(&self, replaced: &[ReplaceableCriterion]) -> Vec<String> {
-        // Cargo accepts no inline tables here.
+        // In `--config`, cargo accepts no inline tables.
         let patches = replaced.iter().flat_map(|one| {
             let folder = one.folder_name();
             let path = self.directory.join(&folder).display().to_string();
@@ -354,7 +354,8 @@ fn carried_manifest(text: &str, name: &str, version: &str) -> DocumentMut {
     manifest
 }
 
-/// The lock file of the copy, as it was before a patch. The note outlives a killed process.
+/// A backup of the copy's lock file from before a patch. The backup is also written to a file (the note). If this process is killed, the next one
+/// restores the lock file from the note.
 pub(super) struct LockFileBackup {
     path: PathBuf,
     note: PathBuf,
@@ -364,7 +365,7 @@ pub(super) struct LockFileBackup {
 }
 
 impl LockFileBackup {
-    /// Saves the lock file at `path` in the file `note`.
+    /// Saves the lock file at `path` in the file `note`, and makes the lock file writable.
     pub(super) fn save(path: &Path, note: PathBuf) -> Result<Self, SidesError> {
         let text = fs::read_to_string(path).map_err(file_error("cannot read", path))?;
         let metadata = fs::metadata(path).map_err(file_error("cannot inspect", path))?;
@@ -383,7 +384,7 @@ impl LockFileBackup {
         })
     }
 
-    /// Fails if the patch has changed the lock file for anything but Criterion.
+    /// Fails if the patch has changed the lock file for anything but Criterion and packages that only Criterion needs.
     pub(super) fn check_change(
         &self,
         replaced: &[ReplaceableCriterion],
@@ -393,12 +394,12 @@ impl LockFileBackup {
         check_lock_change(&self.text, &after, replaced)
     }
 
-    /// Gives the patched lock file the time of the original one: build scripts of a package with a lock file run again after every change of it.
+    /// Gives the patched lock file the time of the original. With a new time, the build scripts of a package with a lock file would run again.
     pub(super) fn keep_time(&self) -> Result<(), SidesError> {
         set_modified(&self.path, self.modified).map_err(file_error("cannot write", &self.path))
     }
 
-    /// Restores the original.
+    /// Restores content, time and permissions of the lock file, and removes the note.
     pub(super) fn restore(&self) -> Result<(), SidesError> {
         fs::write(&self.path, &self.text).map_err(file_error("cannot write", &self.path))?;
         self.keep_time()?;
@@ -407,7 +408,7 @@ impl LockFileBackup {
         fs::remove_file(&self.note).map_err(file_error("cannot remove", &self.note))
     }
 
-    /// Restores the original that a killed process has left in the file `note`, if there is one.
+    /// Restores the lock file from the file `note`, if a killed process has left one.
     pub(super) fn restore_abandoned(path: &Path, note: &Path) -> Result<(), SidesError> {
         let Ok(text) = fs::read_to_string(note) else {
             return Ok(());
