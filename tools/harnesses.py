@@ -13,7 +13,7 @@ harnesses, one after the other, in a new random order each time. The work tree i
 
 `--noise` runs `arena/noise.py` during every second cycle. Prints a line for each verdict and a table at the end. Before that, prints how many processor seconds
 each harness takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if identical code was called changed.
-`--keep` removes DIRECTORY with all its content before it uses it.
+`--keep` keeps the package, the builds and the store in DIRECTORY, which must be new or empty.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def show(results):
     print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8} {'called':>7} {'seconds: median':>16} {'most':>6}")
     for (condition, more, harness), found in sorted(results.items()):
         seconds = [one["seconds"] for one in found]
-        called = sum(one["verdict"] in CALLED for one in found)
+        called = sum(one["verdict"] in (CALLED if more == 0 else CALLED[:1]) for one in found)
         work = "same" if more == 0 else f"+{more} %"
         print(f"{condition:<9} {work:<6} {harness:<10} {len(found):>8} {called:>7} {statistics.median(seconds):>16.1f} {max(seconds):>6.1f}")
 
@@ -124,10 +124,12 @@ def main():
     scratch = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="harnesses-"))).resolve()
     harnesses = options.harnesses.split(",")
     top = scratch / "workloads"
-    shutil.rmtree(scratch, ignore_errors=True)
+    if options.keep and scratch.exists() and any(scratch.iterdir()):
+        sys.exit(f"{scratch} is not empty")
     amounts = [0] + [int(text) for text in options.more.split(",")]
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
+    noise = None
     try:
         make(top)
         for harness in harnesses:
@@ -151,6 +153,8 @@ def main():
                 noise.terminate()
                 noise.wait()
     finally:
+        if noise:
+            noise.terminate()
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
     show(results)

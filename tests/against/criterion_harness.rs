@@ -159,6 +159,17 @@ fn criterion_benches_run_on_this_harness_and_their_lock_file_stays() {
 }
 
 #[test]
+fn a_criterion_that_is_not_in_the_lock_file_yet_is_replaced() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    project.write(".gitignore", "/target\n");
+    let outdated = "version = 4\n\n[[package]]\nname = \"planted\"\nversion = \"0.0.0\"\n";
+    project.write("Cargo.lock", outdated);
+    project.commit();
+    measure_slower(&project, &[]).expect_stderr(&[REPLACED]);
+}
+
+#[test]
 fn criterion_itself_runs_where_the_user_asks_for_it() {
     let machine = Machine::new();
     let project = project(&machine, "criterion = \"0.5\"");
@@ -182,6 +193,8 @@ fn both_sides_run_on_criterion_if_one_does_not_compile_with_this_harness() {
         "Criterion runs as it is",
         "the benches do not compile with this harness: E0425: cannot find function `only_in_criterion` in crate `criterion`",
     ]);
+    // The second time, the builds are found.
+    measure_slower(&project, &[]).expect_stderr(&["Criterion runs as it is"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct BuiltBenchmark {
     /// The harness of the bench target.
     pub(super) harness: HarnessKind,
     /// The build; the executable stays in place while this field lives.
-    _side: BuiltSide,
+    pub(super) side: BuiltSide,
 }
 
 /// The result of building a commit in order to measure it.
@@ -152,7 +152,7 @@ impl BisectSession<'_> {
             target,
             benchmark,
             harness,
-            _side: side,
+            side,
         })))
     }
 
@@ -170,6 +170,12 @@ impl BisectSession<'_> {
             CommitBuild::Ready(built) => *built,
             CommitBuild::Unmeasurable { reason } => return Ok(skipped_outcome(reason)),
         };
+        if !built.side.criterion.is_same_harness(&good.side.criterion) {
+            return Ok(skipped_outcome(
+                "perfcheck's harness replaces Criterion in only one of this commit and the good one; use `--harness as-is`"
+                    .to_owned(),
+            ));
+        }
         if built.benchmark.version != good.benchmark.version {
             return Ok(skipped_outcome(
                 "the benchmark has a different version than in the good commit, so it measures something else".to_owned(),

@@ -64,6 +64,14 @@ impl BuildOrder<'_> {
         })
     }
 
+    /// Makes cargo resolve the dependencies and write the lock file, as a build would.
+    pub fn resolve(&self) -> Result<(), CargoError> {
+        let target = &self.toolchain.facts.target;
+        let mut command = Workspace::resolve_command(self.cargo, self.options, target);
+        self.set_variables(&mut command);
+        Workspace::run(&mut command, self.cargo, self.supervisor).map(drop)
+    }
+
     /// Runs cargo and returns its messages about artifacts. Cargo's own output goes to our stderr as it arrives.
     pub fn run_cargo(&self) -> Result<BuildOutput, CargoError> {
         let selection = if self.options.selects_all_benches() {

@@ -4,6 +4,7 @@ use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, Targe
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::error::CargoError;
@@ -62,26 +63,28 @@ impl Workspace {
     ) -> Result<Self, CargoError> {
         // Only members are of interest. Without dependencies, cargo does not resolve, lock or download anything.
         let mut command = Self::command(cargo, options);
-        let written = Self::run(command.no_deps(), cargo, supervisor)?;
+        let written = Self::run(&mut command.no_deps().cargo_command(), cargo, supervisor)?;
         Self::parse(&written).map_err(|what| CargoError::Answer {
             program: "cargo metadata".to_owned(),
             what,
         })
     }
 
-    /// Makes cargo resolve the dependencies for the triple `target` and write the lock file, as a build would.
-    pub fn lock(
-        cargo: &Path,
-        options: &CargoOptions,
-        target: &str,
-        supervisor: &Supervisor,
-    ) -> Result<(), CargoError> {
+    /// Prepares a command that makes cargo resolve the dependencies for the triple `target` and write the lock file, as a build would.
+    pub(super) fn resolve_command(cargo: &Path, options: &CargoOptions, target: &str) -> Command {
         let mut command = Self::command(cargo, options);
         let mut flags = options.metadata_flags();
         // Without `--filter-platform`, cargo downloads the dependencies for all platforms.
         flags.extend(["--filter-platform".to_owned(), target.to_owned()]);
         command.other_options(flags);
-        Self::run(&command, cargo, supervisor).map(drop)
+        command.cargo_command()
+    }
+
+    /// Reports whether a member of the workspace depends on this package.
+    pub fn depends_on(&self, package: &str) -> bool {
+        let members = self.members().into_iter();
+        let mut dependencies = members.flat_map(|one| &one.dependencies);
+        dependencies.any(|dependency| dependency.name == package)
     }
 
     fn command(cargo: &Path, options: &CargoOptions) -> MetadataCommand {
@@ -104,13 +107,14 @@ impl Workspace {
         command
     }
 
-    fn run(
-        command: &MetadataCommand,
+    /// Runs `cargo metadata` and returns its output.
+    pub(super) fn run(
+        command: &mut Command,
         cargo: &Path,
         supervisor: &Supervisor,
     ) -> Result<Vec<u8>, CargoError> {
         let output = supervisor
-            .output(&mut command.cargo_command())
+            .output(command)
             .map_err(|error| CargoError::not_run(cargo, error))?;
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr);

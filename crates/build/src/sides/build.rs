@@ -14,7 +14,7 @@ use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::criterion::{
-    CarriedSources, CriterionBuild, LockFileBackup, NotReplaced, ReplaceableCriterion,
+    CarriedSources, CriterionBuild, KNOWN_NAMES, LockFileBackup, NotReplaced, ReplaceableCriterion,
     find_replaceable, is_criterion_named,
 };
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
@@ -290,6 +290,9 @@ impl SideBuilder<'_, '_> {
             self.report_uncopied(|_| true);
         }
         let kept = outcome.map_err(|error| self.add_context(error, &state))?;
+        if let CriterionBuild::AsIs(Some(reason)) = &kept.record.results.criterion {
+            (self.events)(BuildEvent::CriterionAsIs(reason));
+        }
         let skipped = &kept.record.output.skipped;
         if state.is_work_tree && !skipped.is_empty() {
             (self.events)(BuildEvent::TargetsSkipped(skipped));
@@ -359,12 +362,8 @@ impl SideBuilder<'_, '_> {
         if !output.diagnostics.is_empty() {
             (self.events)(BuildEvent::Diagnostics(&output.diagnostics));
         }
-        match &criterion {
-            CriterionBuild::Replaced(versions) if is_new_harness => {
-                (self.events)(BuildEvent::CriterionReplaced(versions));
-            }
-            CriterionBuild::AsIs(Some(reason)) => (self.events)(BuildEvent::CriterionAsIs(reason)),
-            _ => {}
+        if let (CriterionBuild::Replaced(versions), true) = (&criterion, is_new_harness) {
+            (self.events)(BuildEvent::CriterionReplaced(versions));
         }
         let mut results = self.describe_results(&output, criterion)?;
         // Without a commit, the key is a hash of the results.
@@ -568,8 +567,14 @@ impl SideBuilder<'_, '_> {
             return Err(NotReplaced::Because(CriterionBuild::AsIs(None)));
         }
         let path = self.sources_top().join(self.present.lock_file());
-        if let Ok(text) = fs::read_to_string(&path)
-            && !is_criterion_named(&text)
+        let text = fs::read_to_string(&path);
+        let is_locked = text.as_ref().is_ok_and(|text| is_criterion_named(text));
+        // A dependency that was just added is not in the lock file yet.
+        if text.is_ok()
+            && !is_locked
+            && !KNOWN_NAMES
+                .iter()
+                .any(|name| order.workspace.depends_on(name))
         {
             return Err(NotReplaced::Because(CriterionBuild::Absent));
         }
@@ -733,29 +738,36 @@ fn build_patched(
     backup: &LockFileBackup,
     replaced: &[ReplaceableCriterion],
 ) -> Result<BuildOutput, NotReplaced> {
-    resolve_dependencies(order).map_err(|error| match error {
-        CargoError::Metadata(message) => NotReplaced::because(first_line(&message)),
-        other => other.into(),
-    })?;
+    resolve_dependencies(order)?;
     backup.keep_time()?;
     backup.check_change(replaced)?;
     order.run_cargo().map_err(|error| match error {
-        CargoError::Build { first_error, .. } => NotReplaced::because(format!(
-            "the benches do not compile with this harness: {}",
-            first_error.as_deref().map_or("see above", first_line)
+        // Any other failure, such as a full disk, has nothing to do with the harness.
+        CargoError::Build {
+            first_error: Some(text),
+            ..
+        } => NotReplaced::because(format!(
+            "the benches do not compile with this harness: {text}"
         )),
-        CargoError::Selection(message) => NotReplaced::because(first_line(&message)),
+        CargoError::Selection(message) => NotReplaced::because(first_error_line(&message)),
         other => other.into(),
     })
 }
 
-fn resolve_dependencies(order: &BuildOrder<'_>) -> Result<(), CargoError> {
-    let target = &order.toolchain.facts.target;
-    Workspace::lock(order.cargo, order.options, target, order.supervisor)
+/// Lets cargo write the lock file. If it cannot, the build is to be made without the replacement, and fails for the same reason or not at all.
+fn resolve_dependencies(order: &BuildOrder<'_>) -> Result<(), NotReplaced> {
+    order.resolve().map_err(|error| match error {
+        CargoError::Metadata(message) => NotReplaced::because(first_error_line(&message)),
+        other => other.into(),
+    })
 }
 
-fn first_line(message: &str) -> &str {
-    message.lines().next().unwrap_or_default()
+/// Returns the first error in cargo's output, without its prefix.
+fn first_error_line(message: &str) -> &str {
+    let errors = message
+        .lines()
+        .find_map(|line| line.strip_prefix("error: "));
+    errors.unwrap_or("cargo cannot resolve the dependencies")
 }
 
 fn bench_name(package: &str, target: &str) -> String {

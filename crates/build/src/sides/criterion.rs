@@ -100,6 +100,9 @@ impl<E: Into<SidesError>> From<E> for NotReplaced {
     }
 }
 
+/// The names of the packages with Criterion's interface.
+pub(super) const KNOWN_NAMES: [&str; 2] = [KNOWN[0].0, KNOWN[1].0];
+
 /// Reports whether a lock file may have one of the packages in `KNOWN`. Much faster than parsing the file.
 pub(super) fn is_criterion_named(lock_file: &str) -> bool {
     KNOWN
@@ -310,6 +313,11 @@ impl CarriedSources {
         let manifest = manifest.to_string();
         let files = files.iter().map(|file| (file.path, file.text));
         for (path, text) in files.chain([("Cargo.toml", &*manifest)]) {
+            // Warnings about this crate mean nothing to the user, whose flags may turn them into errors.
+            let text = match path {
+                "src/lib.rs" => format!("#![allow(warnings)]\n{text}"),
+                _ => text.to_owned(),
+            };
             let path = folder.join(path);
             if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
@@ -341,7 +349,14 @@ impl CarriedSources {
 /// Returns the manifest for building a carried package outside this project's workspace.
 fn carried_manifest(text: &str, name: &str, version: &str) -> DocumentMut {
     let mut manifest: DocumentMut = text.parse().expect("cargo has read it");
-    for key in ["example", "bench", "lints", "dev-dependencies"] {
+    for key in [
+        "example",
+        "bench",
+        "test",
+        "bin",
+        "lints",
+        "dev-dependencies",
+    ] {
         manifest.remove(key);
     }
     let mut package = Table::new();
@@ -370,7 +385,10 @@ impl LockFileBackup {
         let text = fs::read_to_string(path).map_err(file_error("cannot read", path))?;
         let metadata = fs::metadata(path).map_err(file_error("cannot inspect", path))?;
         let modified = metadata.modified();
-        fs::write(&note, &text).map_err(file_error("cannot write", &note))?;
+        // A process that is killed now must not leave half a note.
+        let unfinished = note.with_extension("new");
+        fs::write(&unfinished, &text).map_err(file_error("cannot write", &unfinished))?;
+        fs::rename(&unfinished, &note).map_err(file_error("cannot write", &note))?;
         let permissions = metadata.permissions();
         let mut writable = permissions.clone();
         writable.set_mode(permissions.mode() | 0o200);
@@ -410,10 +428,13 @@ impl LockFileBackup {
 
     /// Restores the lock file from the file `note`, if a killed process has left one.
     pub(super) fn restore_abandoned(path: &Path, note: &Path) -> Result<(), SidesError> {
-        let Ok(text) = fs::read_to_string(note) else {
-            return Ok(());
+        let text = match fs::read_to_string(note) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            text => text.map_err(file_error("cannot read", note))?,
         };
         if path.is_file() {
+            // It may be read-only.
+            fs::remove_file(path).map_err(file_error("cannot remove", path))?;
             fs::write(path, text).map_err(file_error("cannot write", path))?;
         }
         fs::remove_file(note).map_err(file_error("cannot remove", note))
@@ -525,6 +546,23 @@ dependencies = ["criterion"]
         );
         let other_version = others.replace("\"tokio\"]", "\"tokio 1.1.0\"]");
         assert_eq!(check(&other_version), Ok(()));
+    }
+
+    #[test]
+    fn the_lock_file_of_a_killed_process_is_restored_even_if_it_is_read_only() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (path, note) = (
+            directory.path().join("Cargo.lock"),
+            directory.path().join("note"),
+        );
+        fs::write(&path, BEFORE).expect("written");
+        let _killed = LockFileBackup::save(&path, note.clone()).expect("saved");
+        fs::write(&path, AFTER).expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("changed");
+        LockFileBackup::restore_abandoned(&path, &note).expect("restored");
+        assert_eq!(fs::read_to_string(&path).expect("there"), BEFORE);
+        assert!(!note.exists());
+        LockFileBackup::restore_abandoned(&path, &note).expect("nothing to do");
     }
 
     #[test]
