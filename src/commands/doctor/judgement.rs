@@ -303,7 +303,7 @@ pub(super) fn judge_heat(power: &PowerState, meanwhile: &HostActivity) -> Doctor
             found = format!(
                 "{found}, throttled {} during measurement",
                 counted(times as usize, "time")
-            )
+            );
         }
         None => {}
     }
