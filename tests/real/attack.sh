@@ -9,6 +9,8 @@
 # PERFCHECK: the executable to attack (default: built here, release). KEEP: a directory to work in and to leave behind, with what did harm.
 # The same seed makes the same damages; at which moment of a run a signal arrives depends on the machine.
 set -euo pipefail
+# A compiler that gets no thread must not leave a report of its crash in the current directory.
+export RUSTC_ICE=0
 
 seconds=${1:?how many seconds}
 here=$(cd "$(dirname "$0")/../.." && pwd)
