@@ -16,7 +16,9 @@ use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     DiscoveredBenches, Filter, ReferenceContext, TargetFailure, discover,
 };
-use perfcheck_build::cargo::{BenchTarget, BuildOrder, Diagnostics, SkipReason, SkippedTarget};
+use perfcheck_build::cargo::{
+    BenchTarget, BuildOrder, DiagnosticTiming, SkipReason, SkippedTarget,
+};
 
 /// Default of the fixed time that is added to every deadline for an answer of a bench.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,7 +48,7 @@ fn order_in_place<'a>(
         toolchain: context.toolchain(&common.cargo, world.supervisor)?,
         options: &common.cargo,
         variables: const { &BTreeMap::new() },
-        diagnostics: Diagnostics::Immediate,
+        diagnostics: DiagnosticTiming::Immediate,
         supervisor: world.supervisor,
     })
 }

@@ -33,7 +33,7 @@ pub(crate) struct AddressPair {
     pub(crate) candidate: u64,
 }
 
-/// What a pair depends on.
+/// A dependency of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PairDependency {
     /// The pair refers to this pair.

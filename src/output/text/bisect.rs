@@ -113,7 +113,7 @@ fn write_for_people(
             writeln!(writer, "{}", wrap_prose(&answer, columns, ""))
         }
         BisectOutcome::Found | BisectOutcome::Narrowed => {
-            write_possible(writer, findings, (last, others), columns)
+            write_possible(writer, findings, last, others, columns)
         }
     }
 }
@@ -132,7 +132,8 @@ fn printable_names(findings: &BisectFindings) -> [String; 3] {
 fn write_possible(
     writer: &mut dyn Write,
     findings: &BisectFindings,
-    (slow, others): (&BisectStep, &[BisectStep]),
+    slow: &BisectStep,
+    others: &[BisectStep],
     columns: usize,
 ) -> io::Result<()> {
     let [id, good, bad] = printable_names(findings);

@@ -40,15 +40,15 @@ pub struct BuildOrder<'a> {
     /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
     pub variables: &'a BTreeMap<String, Option<OsString>>,
     /// When to print the compiler's messages.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: DiagnosticTiming,
     /// Starts cargo and knows whether the user has asked to stop.
     pub supervisor: &'a Supervisor,
 }
 
 /// When to print the compiler's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Diagnostics {
-    /// As they arrive.
+pub enum DiagnosticTiming {
+    /// Cargo prints them as they arrive.
     Immediate,
     /// After the build, by the caller. A successful build returns all messages; the error of a failed build has only the first error.
     Later,
@@ -181,8 +181,8 @@ impl BuildOrder<'_> {
 
     fn message_format(&self) -> &'static str {
         match self.diagnostics {
-            Diagnostics::Immediate => "--message-format=json-render-diagnostics",
-            Diagnostics::Later => "--message-format=json-diagnostic-rendered-ansi",
+            DiagnosticTiming::Immediate => "--message-format=json-render-diagnostics",
+            DiagnosticTiming::Later => "--message-format=json-diagnostic-rendered-ansi",
         }
     }
 
@@ -346,7 +346,7 @@ mod tests {
             toolchain: &toolchain,
             options,
             variables: &BTreeMap::new(),
-            diagnostics: Diagnostics::Immediate,
+            diagnostics: DiagnosticTiming::Immediate,
             supervisor: &supervisor,
         };
         let selection = order.query_selection().expect("an answer");
@@ -457,7 +457,7 @@ mod tests {
                 toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
                 options: &options,
                 variables: &BTreeMap::new(),
-                diagnostics: Diagnostics::Immediate,
+                diagnostics: DiagnosticTiming::Immediate,
                 supervisor: &supervisor,
             };
             order.query_selection().expect("an answer").flags

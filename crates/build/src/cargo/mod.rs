@@ -12,7 +12,7 @@ mod package_spec;
 mod selection;
 mod toolchain;
 
-pub use build::{BuildOrder, BuiltTargets, Diagnostics};
+pub use build::{BuildOrder, BuiltTargets, DiagnosticTiming};
 pub use error::CargoError;
 pub use metadata::{BenchPackage, PackageSettings, Workspace, has_libtest_benches};
 pub use options::CargoOptions;

@@ -14,18 +14,21 @@ use super::cache::{CachedFolder, UseLock};
 use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::criterion::{
-    CarriedSources, CriterionBuild, KNOWN_NAMES, LockFileBackup, NotReplaced, ReplaceableCriterion,
-    find_replaceable, is_criterion_named,
+    CarriedSources, CriterionBuild, NotReplaced, ReplaceableCriterion, check_lock_change,
+    find_replaceable, may_use_criterion,
 };
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
 use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
+use super::lock_file::LockFileBackup;
 use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
 use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
 use super::sources::own_sources;
 use super::state::{OutsidePaths, State, hash_files};
 use super::workbench::{BuildCache, SideBuilder};
-use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Diagnostics, Workspace};
+use crate::cargo::{
+    BuildOrder, BuildOutput, CargoError, CargoOptions, DiagnosticTiming, Workspace,
+};
 use crate::link::{KeptLink, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, BySide, CriterionHarness};
 use perfcheck_host::{HOOK_VARIABLES, Revision, build_environment};
@@ -514,13 +517,13 @@ impl SideBuilder<'_, '_> {
         }
         if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
             // The package did not exist yet.
-            return Ok(CargoResult::empty());
+            return Ok(CargoResult::default());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
         if !state.is_work_tree {
             match workspace.retain_existing(&options) {
                 Some(existing) => options = existing,
-                None => return Ok(CargoResult::empty()),
+                None => return Ok(CargoResult::default()),
             }
         }
         let target = self.shelves.folder.target().into();
@@ -540,7 +543,7 @@ impl SideBuilder<'_, '_> {
             toolchain: request.toolchain,
             options: &options,
             variables: &variables,
-            diagnostics: Diagnostics::Immediate,
+            diagnostics: DiagnosticTiming::Immediate,
             supervisor: request.supervisor,
         };
         self.mirror().record_build_time()?;
@@ -553,7 +556,7 @@ impl SideBuilder<'_, '_> {
     fn build_with_criterion(&self, order: &BuildOrder<'_>) -> Result<CargoResult, SidesError> {
         match self.build_with_replacement(order) {
             Ok(result) => Ok(result),
-            Err(NotReplaced::Because(criterion)) => Ok(CargoResult {
+            Err(NotReplaced::BuildWithout(criterion)) => Ok(CargoResult {
                 output: order.run_cargo()?,
                 criterion,
                 is_new_harness: false,
@@ -564,19 +567,12 @@ impl SideBuilder<'_, '_> {
 
     fn build_with_replacement(&self, order: &BuildOrder<'_>) -> Result<CargoResult, NotReplaced> {
         if self.harness == CriterionHarness::AsIs {
-            return Err(NotReplaced::Because(CriterionBuild::AsIs(None)));
+            return Err(NotReplaced::BuildWithout(CriterionBuild::AsIs(None)));
         }
         let path = self.sources_top().join(self.present.lock_file());
-        let text = fs::read_to_string(&path);
-        let is_locked = text.as_ref().is_ok_and(|text| is_criterion_named(text));
-        // A dependency that was just added is not in the lock file yet.
-        if text.is_ok()
-            && !is_locked
-            && !KNOWN_NAMES
-                .iter()
-                .any(|name| order.workspace.depends_on(name))
-        {
-            return Err(NotReplaced::Because(CriterionBuild::Absent));
+        let text = fs::read_to_string(&path).ok();
+        if !may_use_criterion(text.as_deref(), order.workspace) {
+            return Err(NotReplaced::BuildWithout(CriterionBuild::Absent));
         }
         // Cargo writes or completes the lock file now, as it would during the build.
         resolve_dependencies(order)?;
@@ -584,7 +580,7 @@ impl SideBuilder<'_, '_> {
         let text = fs::read_to_string(&path).map_err(file_error("cannot read", &path))?;
         let replaced = find_replaceable(&text, &order.toolchain.facts.rustc)?;
         if is_link {
-            return Err(NotReplaced::because("`Cargo.lock` is a symbolic link"));
+            return Err(NotReplaced::impossible("`Cargo.lock` is a symbolic link"));
         }
         let carried = CarriedSources {
             directory: self.shelves.folder.notes_path("criterion"),
@@ -598,7 +594,7 @@ impl SideBuilder<'_, '_> {
         let backup = LockFileBackup::save(&path, self.lock_file_note())?;
         let order = BuildOrder {
             options: &options,
-            diagnostics: Diagnostics::Later,
+            diagnostics: DiagnosticTiming::Later,
             ..*order
         };
         let outcome = build_patched(&order, &backup, &replaced);
@@ -715,21 +711,12 @@ impl SideBuilder<'_, '_> {
 }
 
 /// The output of cargo, and the Criterion that it built.
+#[derive(Default)]
 struct CargoResult {
     output: BuildOutput,
     criterion: CriterionBuild,
     /// Whether the sources of the harness or of a replacement had to be written.
     is_new_harness: bool,
-}
-
-impl CargoResult {
-    fn empty() -> Self {
-        Self {
-            output: BuildOutput::default(),
-            criterion: CriterionBuild::Absent,
-            is_new_harness: false,
-        }
-    }
 }
 
 /// Builds with the patches in the options of `order`. If the patches may be the cause of a failure, the build is to be made without them.
@@ -740,16 +727,17 @@ fn build_patched(
 ) -> Result<BuildOutput, NotReplaced> {
     resolve_dependencies(order)?;
     backup.keep_time()?;
-    backup.check_change(replaced)?;
+    let (before, after) = backup.versions()?;
+    check_lock_change(before, &after, replaced)?;
     order.run_cargo().map_err(|error| match error {
         // Any other failure, such as a full disk, has nothing to do with the harness.
         CargoError::Build {
             first_error: Some(text),
             ..
-        } => NotReplaced::because(format!(
+        } => NotReplaced::impossible(format!(
             "the benches do not compile with this harness: {text}"
         )),
-        CargoError::Selection(message) => NotReplaced::because(first_error_line(&message)),
+        CargoError::Selection(message) => NotReplaced::impossible(first_error_line(&message)),
         other => other.into(),
     })
 }
@@ -757,7 +745,7 @@ fn build_patched(
 /// Lets cargo write the lock file. If it cannot, the build is to be made without the replacement, and fails for the same reason or not at all.
 fn resolve_dependencies(order: &BuildOrder<'_>) -> Result<(), NotReplaced> {
     order.resolve().map_err(|error| match error {
-        CargoError::Metadata(message) => NotReplaced::because(first_error_line(&message)),
+        CargoError::Metadata(message) => NotReplaced::impossible(first_error_line(&message)),
         other => other.into(),
     })
 }

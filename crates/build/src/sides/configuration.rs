@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
+use super::lock_file::{LockedPackage, parse_packages};
 use super::outcome::Dependency;
 use super::sources::normalize_lexically;
 use crate::cargo::config_argument;
@@ -92,18 +93,14 @@ fn values_of_keys<'a>(
 /// Returns the locked versions by package name. The result is empty for an unreadable file, which cargo will complain about.
 pub(super) fn parse_locked_versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let Ok(document) = lock_file.parse::<DocumentMut>() else {
-        return found;
-    };
-    let packages = document
-        .get("package")
-        .and_then(|item| item.as_array_of_tables());
-    for package in packages.into_iter().flatten() {
+    for package in parse_packages(lock_file).into_keys() {
+        let LockedPackage {
+            name,
+            version,
+            source,
+        } = package;
         // Packages of the workspace have no source; their versions are part of the change itself.
-        let text = |name: &str| package.get(name)?.as_str().map(str::to_owned);
-        let (Some(name), Some(version), Some(source)) =
-            (text("name"), text("version"), text("source"))
-        else {
+        let Some(source) = source else {
             continue;
         };
         let commit = source.split_once('#').map(|(_, commit)| commit);

@@ -5,23 +5,21 @@
 //! after the build.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File, Permissions};
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::fs;
+use std::path::PathBuf;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::lock_file::{LockedPackage, parse_packages};
 use super::request::{SidesError, file_error};
-use crate::cargo::config_argument;
+use crate::cargo::{Workspace, config_argument};
 use perfcheck::sources::CrateFile;
 
 /// The Criterion that a build uses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CriterionBuild {
     /// The build has no Criterion.
+    #[default]
     Absent,
     /// The harness of this project replaces these versions of Criterion.
     Replaced(Vec<String>),
@@ -51,15 +49,6 @@ const CARRIED_HARNESS: &str = "perfcheck-for-criterion";
 /// The oldest compiler that builds the harness, as (major, minor).
 const OLDEST_COMPILER: (u64, u64) = (1, 85);
 
-/// A package as a lock file describes it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct LockedPackage {
-    name: String,
-    version: String,
-    /// Registry or repository; `None` for a directory.
-    source: Option<String>,
-}
-
 /// A Criterion that can be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ReplaceableCriterion {
@@ -82,15 +71,15 @@ impl ReplaceableCriterion {
 /// The reason why a build does not replace Criterion.
 #[derive(Debug)]
 pub(super) enum NotReplaced {
-    /// The build is possible without the replacement.
-    Because(CriterionBuild),
+    /// The build is to be made without the replacement.
+    BuildWithout(CriterionBuild),
     /// No build is possible.
     Failed(SidesError),
 }
 
 impl NotReplaced {
-    pub(super) fn because(reason: impl Into<String>) -> Self {
-        Self::Because(CriterionBuild::AsIs(Some(reason.into())))
+    pub(super) fn impossible(reason: impl Into<String>) -> Self {
+        Self::BuildWithout(CriterionBuild::AsIs(Some(reason.into())))
     }
 }
 
@@ -100,14 +89,15 @@ impl<E: Into<SidesError>> From<E> for NotReplaced {
     }
 }
 
-/// The names of the packages with Criterion's interface.
-pub(super) const KNOWN_NAMES: [&str; 2] = [KNOWN[0].0, KNOWN[1].0];
-
-/// Reports whether a lock file may have one of the packages in `KNOWN`. Much faster than parsing the file.
-pub(super) fn is_criterion_named(lock_file: &str) -> bool {
-    KNOWN
-        .iter()
-        .any(|(name, _)| lock_file.contains(&format!("name = \"{name}\"")))
+/// Reports whether a build may use Criterion: the lock file has it, or a member of the workspace depends on it and the lock file is out of date or
+/// missing. Much faster than parsing the lock file.
+pub(super) fn may_use_criterion(lock_file: Option<&str>, workspace: &Workspace) -> bool {
+    let Some(lock_file) = lock_file else {
+        return true;
+    };
+    KNOWN.iter().any(|(name, _)| {
+        lock_file.contains(&format!("name = \"{name}\"")) || workspace.depends_on(name)
+    })
 }
 
 /// Finds the Criterion versions in a lock file that can be replaced. `rustc` is the first line of `rustc -vV`.
@@ -138,18 +128,18 @@ pub(super) fn find_replaceable(
         match source {
             Some(source) if source.starts_with("registry+") => {}
             Some(_) => {
-                return Err(NotReplaced::because(format!(
+                return Err(NotReplaced::impossible(format!(
                     "{name} does not come from crates.io"
                 )));
             }
             None => {
-                return Err(NotReplaced::because(format!(
+                return Err(NotReplaced::impossible(format!(
                     "{name} comes from a local directory"
                 )));
             }
         }
         if parse_version(&version).is_none_or(|version| version > *newest) {
-            return Err(NotReplaced::because(format!(
+            return Err(NotReplaced::impossible(format!(
                 "{name} {version} is too new for this cargo-perfcheck"
             )));
         }
@@ -159,12 +149,12 @@ pub(super) fn find_replaceable(
         });
     }
     if replaceable.is_empty() {
-        return Err(NotReplaced::Because(CriterionBuild::Absent));
+        return Err(NotReplaced::BuildWithout(CriterionBuild::Absent));
     }
     let compiler = rustc.split(' ').nth(1).and_then(parse_version);
     if compiler.is_some_and(|compiler| compiler < OLDEST_COMPILER) {
         let (major, minor) = OLDEST_COMPILER;
-        return Err(NotReplaced::because(format!(
+        return Err(NotReplaced::impossible(format!(
             "the harness needs Rust {major}.{minor} or later"
         )));
     }
@@ -175,30 +165,6 @@ pub(super) fn find_replaceable(
 fn parse_version(text: &str) -> Option<(u64, u64)> {
     let mut numbers = text.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
-
-/// Returns the packages of a lock file, each with its dependencies as written there; none if the file cannot be read.
-fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
-    let document: DocumentMut = lock_file.parse().unwrap_or_default();
-    let packages = document
-        .get("package")
-        .and_then(Item::as_array_of_tables)
-        .into_iter()
-        .flatten();
-    packages
-        .filter_map(|package| {
-            let text = |key: &str| Some(package.get(key)?.as_str()?.to_owned());
-            let dependencies = package.get("dependencies").and_then(Item::as_array);
-            let dependencies = dependencies.into_iter().flatten();
-            let dependencies = dependencies.filter_map(|one| one.as_str().map(str::to_owned));
-            let package = LockedPackage {
-                name: text("name")?,
-                version: text("version")?,
-                source: text("source"),
-            };
-            Some((package, dependencies.collect()))
-        })
-        .collect()
 }
 
 /// Reports whether `package` is among `dependencies`. A dependency has a version only if its name is ambiguous.
@@ -213,7 +179,7 @@ fn is_among(package: &LockedPackage, dependencies: &[String]) -> bool {
 }
 
 /// Fails if a patch has changed a lock file for anything but Criterion and packages that only Criterion needs.
-fn check_lock_change(
+pub(super) fn check_lock_change(
     before: &str,
     after: &str,
     replaced: &[ReplaceableCriterion],
@@ -229,7 +195,7 @@ fn check_lock_change(
         if !after.keys().any(|package| {
             is_ours(package) && package.name == one.package && package.version == one.version
         }) {
-            return Err(NotReplaced::because(format!(
+            return Err(NotReplaced::impossible(format!(
                 "cargo does not use the replacement for {} {}",
                 one.package, one.version
             )));
@@ -242,7 +208,7 @@ fn check_lock_change(
             .iter()
             .filter(|(_, dependencies)| is_among(package, dependencies));
         if users.any(|(user, _)| !is_new(user) && !is_ours(user)) {
-            return Err(NotReplaced::because(format!(
+            return Err(NotReplaced::impossible(format!(
                 "cargo would then use {} {} in other packages, too",
                 package.name, package.version
             )));
@@ -369,85 +335,10 @@ fn carried_manifest(text: &str, name: &str, version: &str) -> DocumentMut {
     manifest
 }
 
-/// A backup of the copy's lock file from before a patch. The backup is also written to a file (the note). If this process is killed, the next one
-/// restores the lock file from the note.
-pub(super) struct LockFileBackup {
-    path: PathBuf,
-    note: PathBuf,
-    text: String,
-    modified: SystemTime,
-    permissions: Permissions,
-}
-
-impl LockFileBackup {
-    /// Saves the lock file at `path` in the file `note`, and makes the lock file writable.
-    pub(super) fn save(path: &Path, note: PathBuf) -> Result<Self, SidesError> {
-        let text = fs::read_to_string(path).map_err(file_error("cannot read", path))?;
-        let metadata = fs::metadata(path).map_err(file_error("cannot inspect", path))?;
-        let modified = metadata.modified();
-        // A process that is killed now must not leave half a note.
-        let unfinished = note.with_extension("new");
-        fs::write(&unfinished, &text).map_err(file_error("cannot write", &unfinished))?;
-        fs::rename(&unfinished, &note).map_err(file_error("cannot write", &note))?;
-        let permissions = metadata.permissions();
-        let mut writable = permissions.clone();
-        writable.set_mode(permissions.mode() | 0o200);
-        fs::set_permissions(path, writable).map_err(file_error("cannot change", path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            note,
-            text,
-            modified: modified.map_err(file_error("cannot inspect", path))?,
-            permissions,
-        })
-    }
-
-    /// Fails if the patch has changed the lock file for anything but Criterion and packages that only Criterion needs.
-    pub(super) fn check_change(
-        &self,
-        replaced: &[ReplaceableCriterion],
-    ) -> Result<(), NotReplaced> {
-        let after =
-            fs::read_to_string(&self.path).map_err(file_error("cannot read", &self.path))?;
-        check_lock_change(&self.text, &after, replaced)
-    }
-
-    /// Gives the patched lock file the time of the original. With a new time, the build scripts of a package with a lock file would run again.
-    pub(super) fn keep_time(&self) -> Result<(), SidesError> {
-        set_modified(&self.path, self.modified).map_err(file_error("cannot write", &self.path))
-    }
-
-    /// Restores content, time and permissions of the lock file, and removes the note.
-    pub(super) fn restore(&self) -> Result<(), SidesError> {
-        fs::write(&self.path, &self.text).map_err(file_error("cannot write", &self.path))?;
-        self.keep_time()?;
-        fs::set_permissions(&self.path, self.permissions.clone())
-            .map_err(file_error("cannot change", &self.path))?;
-        fs::remove_file(&self.note).map_err(file_error("cannot remove", &self.note))
-    }
-
-    /// Restores the lock file from the file `note`, if a killed process has left one.
-    pub(super) fn restore_abandoned(path: &Path, note: &Path) -> Result<(), SidesError> {
-        let text = match fs::read_to_string(note) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            text => text.map_err(file_error("cannot read", note))?,
-        };
-        if path.is_file() {
-            // It may be read-only.
-            fs::remove_file(path).map_err(file_error("cannot remove", path))?;
-            fs::write(path, text).map_err(file_error("cannot write", path))?;
-        }
-        fs::remove_file(note).map_err(file_error("cannot remove", note))
-    }
-}
-
-fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
-    File::options().write(true).open(path)?.set_modified(time)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     const BEFORE: &str = r#"
 [[package]]
@@ -494,7 +385,7 @@ dependencies = ["criterion"]
 
     fn reason(error: NotReplaced) -> String {
         match error {
-            NotReplaced::Because(CriterionBuild::AsIs(Some(reason))) => reason,
+            NotReplaced::BuildWithout(CriterionBuild::AsIs(Some(reason))) => reason,
             other => format!("{other:?}"),
         }
     }
@@ -546,23 +437,6 @@ dependencies = ["criterion"]
         );
         let other_version = others.replace("\"tokio\"]", "\"tokio 1.1.0\"]");
         assert_eq!(check(&other_version), Ok(()));
-    }
-
-    #[test]
-    fn the_lock_file_of_a_killed_process_is_restored_even_if_it_is_read_only() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let (path, note) = (
-            directory.path().join("Cargo.lock"),
-            directory.path().join("note"),
-        );
-        fs::write(&path, BEFORE).expect("written");
-        let _killed = LockFileBackup::save(&path, note.clone()).expect("saved");
-        fs::write(&path, AFTER).expect("written");
-        fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("changed");
-        LockFileBackup::restore_abandoned(&path, &note).expect("restored");
-        assert_eq!(fs::read_to_string(&path).expect("there"), BEFORE);
-        assert!(!note.exists());
-        LockFileBackup::restore_abandoned(&path, &note).expect("nothing to do");
     }
 
     #[test]

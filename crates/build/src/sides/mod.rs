@@ -11,6 +11,7 @@ mod configuration;
 mod criterion;
 mod kept;
 mod key;
+mod lock_file;
 mod mirror;
 mod outcome;
 mod overlay;

@@ -30,7 +30,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// Time for a group to clean up after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What happens to processes that a group's leader leaves behind when it ends by itself.
+/// The fate of processes that a group's leader leaves behind when it ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverPolicy {
     /// They are killed, even if they left the group, because nothing may run during the next measurement.

@@ -229,21 +229,8 @@ const MOST_ROUNDS_NAMED: f64 = 1000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample};
-    use std::collections::BTreeMap;
-
-    fn plan() -> Plan {
-        Plan {
-            looks: vec![10],
-            significance_level: 0.01,
-            planned: 1,
-            confidence_level: 0.95,
-            resamples: 100,
-            seed: 3,
-            seeds: BTreeMap::new(),
-            noise: BTreeMap::new(),
-        }
-    }
+    use crate::compare::paired::tests::{key, plan, timed_series};
+    use crate::model::{Nanos, Round, Sample};
 
     /// Returns the last look at ten rounds in which all samples of a side are alike; those of the base take 100 ns per iteration.
     fn last_look(candidate_ns: u64) -> Look {
@@ -254,18 +241,10 @@ mod tests {
             led: Vec::new(),
             layout: None,
         };
-        let key = BenchmarkKey {
-            package: "p".into(),
-            target: "t".into(),
-            id: "b".into(),
-        };
-        let series = PairedSeries {
-            key: &key,
-            metric: &Metric::Time,
-            rounds: &vec![round; 10],
-            noise_threshold: 0.01,
-        };
-        let look = Look::find_deciding(&series, &plan(), &PairedMethod::default());
+        let key = key("b");
+        let rounds = vec![round; 10];
+        let series = timed_series(&key, &rounds);
+        let look = Look::find_deciding(&series, &plan(&[10]), &PairedMethod::default());
         assert!(look.is_last && look.disturbed.is_none());
         look
     }
@@ -277,10 +256,10 @@ mod tests {
         look.is_too_noisy = true;
         let mut speed = look.speed.clone().expect("ten rounds");
         speed.difference = 0.0625;
-        assert_eq!(speed.margin(plan().floor_level()), 0.0);
+        assert_eq!(speed.margin(plan(&[10]).floor_level()), 0.0);
         for (threshold, is_hopeless) in [(0.0625, false), (0.0625_f64.next_up(), true)] {
             look.threshold = threshold;
-            assert_eq!(look.is_hopeless(&speed, &plan()), is_hopeless);
+            assert_eq!(look.is_hopeless(&speed, &plan(&[10])), is_hopeless);
         }
     }
 
@@ -289,11 +268,11 @@ mod tests {
         let mut look = last_look(100);
         let mut speed = look.speed.clone().expect("ten rounds");
         speed.standard_error = 0.0;
-        let margin = speed.margin(plan().floor_level());
+        let margin = speed.margin(plan(&[10]).floor_level());
         assert!(speed.difference == 0.0 && margin > 0.0);
         for (threshold, is_hopeless) in [(margin, false), (margin.next_down(), true)] {
             look.threshold = threshold;
-            assert_eq!(look.is_hopeless(&speed, &plan()), is_hopeless);
+            assert_eq!(look.is_hopeless(&speed, &plan(&[10])), is_hopeless);
         }
     }
 }

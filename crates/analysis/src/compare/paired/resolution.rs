@@ -158,7 +158,8 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
 mod tests {
     use super::*;
     use crate::compare::Estimate;
-    use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample};
+    use crate::compare::paired::tests::{key, timed_series};
+    use crate::model::{Nanos, Round, Sample};
     use perfcheck_stats::SignedRank;
 
     #[test]
@@ -273,17 +274,8 @@ mod tests {
                 }
             })
             .collect();
-        let key = BenchmarkKey {
-            package: "p".into(),
-            target: "t".into(),
-            id: "b".into(),
-        };
-        let series = PairedSeries {
-            key: &key,
-            metric: &Metric::Time,
-            rounds: &rounds,
-            noise_threshold: 0.01,
-        };
+        let key = key("b");
+        let series = timed_series(&key, &rounds);
         let found = HostResolution::estimate(&series, 0.95, 5).unwrap();
         // The error of 32 rounds is the deviation of one round divided by sqrt(32). The relative error of this deviation is 1 / sqrt(2 * 32) = 1 / 8,
         // and the true deviation is more than 1.2816 errors larger in one case of ten.

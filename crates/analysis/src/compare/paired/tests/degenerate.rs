@@ -63,12 +63,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     let expected = 1.1_f64.ln() - 2e-4;
     assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
     let (key, rounds) = (key("b"), constant(110.0));
-    let series = PairedSeries {
-        key: &key,
-        metric: &Metric::Time,
-        rounds: &rounds,
-        noise_threshold: 0.01,
-    };
+    let series = timed_series(&key, &rounds);
     let floors = PairedMethod {
         floor_share: 1.0,
         ..PairedMethod::default()
@@ -641,12 +636,7 @@ fn a_method_may_inflate_the_error_of_the_floors() {
     let mut noise = Noise::new(13);
     let rounds = rounds_of(10, |_, _, _| 100.0 * (0.05 * noise.normal()).exp());
     let key = key("b");
-    let series = PairedSeries {
-        key: &key,
-        metric: &Metric::Time,
-        rounds: &rounds,
-        noise_threshold: 0.01,
-    };
+    let series = timed_series(&key, &rounds);
     let usable = UsableRounds::select(&series, rounds.len());
     let error = |inflation| {
         let method = PairedMethod {
@@ -686,12 +676,7 @@ fn where_neither_test_has_bounds_the_estimate_is_that_of_the_floors() {
         100.0 + slow as f64 + 0.01 * i as f64
     });
     let key = key("b");
-    let series = PairedSeries {
-        key: &key,
-        metric: &Metric::Time,
-        rounds: &rounds,
-        noise_threshold: 0.01,
-    };
+    let series = timed_series(&key, &rounds);
     let usable = UsableRounds::select(&series, rounds.len());
     let method = PairedMethod::default();
     let floor = FloorTest::test(&usable, 0.01, &method, 5).unwrap();

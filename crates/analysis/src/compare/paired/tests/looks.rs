@@ -171,12 +171,7 @@ fn what_a_benchmark_alone_could_still_settle_is_given_up_in_a_large_family() {
             100.0 * cost * (1.0 + process + 0.002 * noise.exponential())
         });
         let key = key("b");
-        let series = PairedSeries {
-            key: &key,
-            metric: &Metric::Time,
-            rounds: &rounds,
-            noise_threshold: 0.01,
-        };
+        let series = timed_series(&key, &rounds);
         let alone = plan(&[20, 40]);
         let family = Plan {
             planned: 100,
@@ -202,12 +197,8 @@ fn a_benchmark_is_given_up_if_the_last_look_is_unlikely_to_show_a_change_or_its_
             let cost = if side == Side::Candidate { 1.013 } else { 1.0 };
             100.0 * cost * (1.0 + process + 0.002 * noise.exponential())
         });
-        let series = PairedSeries {
-            key: &key("b"),
-            metric: &Metric::Time,
-            rounds: &rounds,
-            noise_threshold: 0.01,
-        };
+        let key = key("b");
+        let series = timed_series(&key, &rounds);
         let plan = Plan {
             planned,
             ..plan(&[20, 40])
@@ -496,12 +487,7 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
     let advised = |factor: f64, is_too_noisy: bool, gap: f64| {
         let rounds = rounds_of_differing_processes(factor);
         let key = key("b");
-        let series = PairedSeries {
-            key: &key,
-            metric: &Metric::Time,
-            rounds: &rounds,
-            noise_threshold: 0.01,
-        };
+        let series = timed_series(&key, &rounds);
         let plan = plan(&[20]);
         let side = Side::Base;
         let look = Look {
@@ -526,12 +512,7 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
 fn whether_the_two_tests_contradict_each_other_is_asked_at_the_share_of_the_look() {
     let rounds = rounds_with_one_fast_sample();
     let key = key("b");
-    let series = PairedSeries {
-        key: &key,
-        metric: &Metric::Time,
-        rounds: &rounds,
-        noise_threshold: 0.01,
-    };
+    let series = timed_series(&key, &rounds);
     // In a family of a hundred, each benchmark has a level of 8e-5. The first of two looks may spend a quarter of this level, the first of eight
     // 1/64. The rank test has half of that, and the smallest p of 20 rounds is 2^-20, 9.5e-7.
     for (last, contradict) in [(21, true), (27, false)] {

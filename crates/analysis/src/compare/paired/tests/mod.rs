@@ -18,7 +18,7 @@ const ITERATIONS: u64 = 5_000;
 
 const SAMPLES: usize = 30;
 
-fn key(id: &str) -> BenchmarkKey {
+pub(super) fn key(id: &str) -> BenchmarkKey {
     BenchmarkKey {
         package: "p".into(),
         target: "t".into(),
@@ -26,7 +26,7 @@ fn key(id: &str) -> BenchmarkKey {
     }
 }
 
-fn plan(looks: &[u32]) -> Plan {
+pub(super) fn plan(looks: &[u32]) -> Plan {
     Plan {
         looks: looks.to_vec(),
         significance_level: 0.01,
@@ -90,6 +90,16 @@ fn quiet(count: usize, factor: f64) -> Vec<Round> {
         let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * (1.0 + 0.003 * noise.exponential())
     })
+}
+
+/// Creates a series of times with the default noise threshold.
+pub(super) fn timed_series<'r>(key: &'r BenchmarkKey, rounds: &'r [Round]) -> PairedSeries<'r> {
+    PairedSeries {
+        key,
+        metric: &Metric::Time,
+        rounds,
+        noise_threshold: 0.01,
+    }
 }
 
 fn judge_one(rounds: &[Round], noise_threshold: f64, plan: &Plan) -> Comparison {
@@ -178,12 +188,7 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
         ..PairedMethod::default()
     };
     let (key, rounds) = (key("b"), layout(5));
-    let series = PairedSeries {
-        key: &key,
-        metric: &Metric::Time,
-        rounds: &rounds,
-        noise_threshold: 0.01,
-    };
+    let series = timed_series(&key, &rounds);
     let lower = |guard| {
         judge_with_method(&[series], &plan(&[20]), &by_floors(guard))
             .remove(0)

@@ -102,12 +102,7 @@ fn too_few_rounds_or_none_promise_nothing() {
     let key = key("b");
     for count in [0, 4] {
         let rounds = noisy(count, 0.01, 1.0, 4);
-        let series = PairedSeries {
-            key: &key,
-            metric: &Metric::Time,
-            rounds: &rounds,
-            noise_threshold: 0.01,
-        };
+        let series = timed_series(&key, &rounds);
         assert_eq!(HostResolution::estimate(&series, 0.95, 5), None, "{count}");
     }
 }
