@@ -7,9 +7,10 @@
     divan       divan from the registry
 
 Makes a package with bench targets for `perfcheck`, Criterion and divan. Compares the work tree with HEAD, one benchmark at a time: each workload on all
-harnesses, one after the other, in a new random order each time. The work tree is either HEAD itself (`same`) or does more work.
+harnesses, one after the other, in a new random order each time. The work tree is HEAD itself (`same`), has the same functions in a random order with unused
+ones between them (`layout`), or does so many percent more work.
 
-    tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--more 2,5] [--noise] [--seed 1] [--keep DIRECTORY]
+    tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--work same,2,5] [--noise] [--seed 1] [--keep DIRECTORY]
 
 `--noise` runs `arena/noise.py` during every second cycle. Prints a line for each verdict and a table at the end. Before that, prints how many processor seconds
 each harness takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if identical code was called changed.
@@ -43,18 +44,30 @@ WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 5
 # Minimum units of work per call. Units are whole, so with fewer of them a workload could not do 1 % more.
 STEPS = 100
 CALLED = ("regressed", "improved")
+VERDICTS = (*CALLED, "unchanged", "inconclusive")
+# Work of the same code as HEAD's.
+UNCHANGED = ("same", "layout")
 
 
-def library(more):
-    """The functions, with `more` percent more work."""
-    functions = [HEAD, "use std::hint::black_box;\n"]
+def library(work, rng=None):
+    """The functions with this work, see the top of the file."""
+    more = 0 if work in UNCHANGED else float(work)
+    functions = []
     for name, nanoseconds in WORKLOADS.items():
         unit, body = KINDS[name]
         count = max(STEPS, round(nanoseconds / unit))
         count = round(count * (1 + more / 100))
         body = body.replace("WORK", f"black_box({count})")
         functions.append(f"#[inline(never)]\npub fn {name}(n: u64) -> u64 {{\n    {body}\n}}\n")
-    return "\n".join(functions)
+    if work == "layout":
+        # `used` keeps what nothing calls in the executable.
+        functions += [
+            f"#[used]\nstatic UNUSED_{at}: fn(u64) -> u64 = unused_{at};\nfn unused_{at}(n: u64) -> u64 {{\n    "
+            + f"(0..{rng.randrange(2, 99)}).fold(n, |sum, i| (sum ^ i).rotate_left(7)) / (n | 1)\n}}\n"
+            for at in range(rng.randrange(1, 20))
+        ]
+        rng.shuffle(functions)
+    return "\n".join([HEAD, "use std::hint::black_box;\n", *functions])
 
 
 def make(top):
@@ -68,7 +81,7 @@ def make(top):
     files = {
         "Cargo.toml": '[workspace]\n\n[package]\nname = "workloads"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
         f'{targets}[dev-dependencies]\ncriterion = "0.8"\ndivan = "0.1"\nperfcheck = {{ path = "{HERE.parent / "harness"}" }}\n',
-        "src/lib.rs": library(0),
+        "src/lib.rs": library("same"),
         "benches/own.rs": "use perfcheck::{Suite, black_box};\n\n" f"fn all(suite: &mut Suite) {{\n{body['own']}}}\n\nperfcheck::main!(all);\n",
         "benches/criterion.rs": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
         f"fn all(criterion: &mut Criterion) {{\n{body['criterion']}}}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
@@ -101,13 +114,14 @@ def build_seconds(tool, top, scratch, harness):
 
 
 def show(results):
-    """Prints the table: a line for each condition, amount of work and harness."""
-    print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8} {'called':>7} {'seconds: median':>16} {'most':>6}")
-    for (condition, more, harness), found in sorted(results.items()):
+    """Prints the table: a line for each condition, work and harness."""
+    names = "".join(f" {verdict:>13}" for verdict in VERDICTS)
+    print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8}{names} {'seconds: median':>16} {'most':>6}")
+    for (condition, work, harness), found in sorted(results.items()):
         seconds = [one["seconds"] for one in found]
-        called = sum(one["verdict"] in (CALLED if more == 0 else CALLED[:1]) for one in found)
-        work = "same" if more == 0 else f"+{more} %"
-        print(f"{condition:<9} {work:<6} {harness:<10} {len(found):>8} {called:>7} {statistics.median(seconds):>16.1f} {max(seconds):>6.1f}")
+        verdicts = collections.Counter(one["verdict"] for one in found)
+        counts = "".join(f" {verdicts[verdict]:>13}" for verdict in VERDICTS)
+        print(f"{condition:<9} {work:<6} {harness:<10} {len(found):>8}{counts} {statistics.median(seconds):>16.1f} {max(seconds):>6.1f}")
 
 
 def main():
@@ -115,7 +129,7 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--harnesses", default="criterion,as-is")
     parser.add_argument("--cycles", type=int, default=4)
-    parser.add_argument("--more", default="2,5")
+    parser.add_argument("--work", default="same,2,5")
     parser.add_argument("--noise", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
@@ -126,7 +140,6 @@ def main():
     top = scratch / "workloads"
     if options.keep and scratch.exists() and any(scratch.iterdir()):
         sys.exit(f"{scratch} is not empty")
-    amounts = [0] + [int(text) for text in options.more.split(",")]
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
     noise = None
@@ -138,17 +151,17 @@ def main():
             is_noisy = options.noise and cycle % 2 == 1
             noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
             time.sleep(1 if is_noisy else 0)
-            trials = [(more, name) for more in amounts for name in WORKLOADS]
+            trials = [(work, name) for work in options.work.split(",") for name in WORKLOADS]
             rng.shuffle(trials)
-            for more, name in trials:
-                write(top, {"src/lib.rs": library(more)})
+            for work, name in trials:
+                write(top, {"src/lib.rs": library(work, rng)})
                 for harness in rng.sample(harnesses, len(harnesses)):
                     one = compare(tool, top, scratch, harness, name)
                     condition = "busy" if is_noisy else "quiet"
-                    results[condition, more, harness].append(one)
+                    results[condition, work, harness].append(one)
                     change = (one["change"] or {}).get("estimate")
                     change = "" if change is None else f"{100 * change:+.2f} %"
-                    print(f"{condition} +{more} % {name:<6} {harness:<10} {one['verdict']:<13} {change:>9} {one['seconds']:.1f} s", flush=True)
+                    print(f"{condition} {work:<6} {name:<6} {harness:<10} {one['verdict']:<13} {change:>9} {one['seconds']:.1f} s", flush=True)
             if noise:
                 noise.terminate()
                 noise.wait()
@@ -158,7 +171,7 @@ def main():
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
     show(results)
-    same = [one for (_, more, _), found in results.items() if more == 0 for one in found]
+    same = [one for (_, work, _), found in results.items() if work in UNCHANGED for one in found]
     sys.exit(1 if any(one["verdict"] in CALLED for one in same) else 0)
 
 

@@ -402,7 +402,8 @@ class Page(unittest.TestCase):
                 before = set(downloads.iterdir())
                 figure.find_element(By.CSS_SELECTOR, ".save").send_keys(Keys.ENTER)
                 deadline = time.monotonic() + 20
-                while not (new := [path for path in set(downloads.iterdir()) - before if path.suffix == ".svg"]):
+                # The browser makes the file first and fills it afterwards.
+                while not (new := [path for path in set(downloads.iterdir()) - before if path.suffix == ".svg" and path.stat().st_size]):
                     self.assertLess(time.monotonic(), deadline, "no file came")
                     time.sleep(0.05)
                 root = xml.parse(new[0]).getroot()
