@@ -20,11 +20,11 @@ use perfcheck_store::{Store, StoreError, WorkspaceId, default_path, is_address, 
 
 /// The process's environment: variables, streams, child processes and interrupts.
 pub struct World<'a> {
-    /// Environment variables.
+    /// The environment variables that the tool evaluates.
     pub variables: EnvironmentVariables,
-    /// Starts processes.
+    /// Starts child processes, and ensures that they end.
     pub supervisor: &'a Supervisor,
-    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through.
+    /// Removes workflow commands of the CI system from what other programs print, and lets the tool's own commands through.
     pub commands: &'a LogCommands,
     /// Reports whether the user asked to stop.
     pub interrupt: &'a Interrupt,
@@ -32,13 +32,14 @@ pub struct World<'a> {
     pub stdout: &'a mut dyn Write,
     /// Stream for progress and warnings.
     pub stderr: &'a mut dyn Write,
-    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey.
+    /// Stream for the output of benches. A file gets the output unchanged. On a terminal and in a CI log, control sequences are made harmless first.
     pub bench_output: &'a mut dyn Write,
     /// Style of the progress display.
     pub progress: ProgressMode,
 }
 
-/// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
+/// The warning if git fails, printed before the reason that git gives. Runs stored meanwhile belong to a different workspace than the runs stored
+/// with git.
 const WITHOUT_GIT: &str =
     "git does not work, so runs are stored without a commit, separately from runs with a commit";
 
@@ -162,7 +163,7 @@ impl Context {
         Ok(Ref::filter_map(self.store.borrow(), Option::as_ref).ok())
     }
 
-    /// Reports whether there is a store to open. An unreadable one counts: opening it reports the error.
+    /// Returns true if there is a store to open. A store that cannot be read counts, too, so that opening it reports the error.
     fn has_store_file(&self) -> bool {
         match fs::metadata(&self.store_path) {
             Ok(file) => file.len() > 0,
@@ -266,7 +267,7 @@ impl Context {
         Ok(())
     }
 
-    /// Returns the key under which the store knows the workspace.
+    /// Returns the key by which the store identifies the workspace: its configured id, or else its git repository, or else its path.
     pub(super) fn key(&self) -> String {
         if let Some(id) = &self.tables.workspace.id {
             return format!("id:{id}");
@@ -373,7 +374,7 @@ pub(super) fn resolve_run(
     } else if let Some(commit) = word.strip_prefix('@') {
         store.run_of_commit(workspace, commit)?
     } else if let Ok(run) = word.parse() {
-        // Numbers of runs in other workspaces do not count.
+        // A run of another workspace does not count, even if its number matches.
         store
             .run_summary(run)
             .ok()

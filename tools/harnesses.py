@@ -45,12 +45,12 @@ WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 5
 STEPS = 100
 CALLED = ("regressed", "improved")
 VERDICTS = (*CALLED, "unchanged", "inconclusive")
-# Work of the same code as HEAD's.
+# The words of `--work` for which the functions do as much work as those of HEAD.
 UNCHANGED = ("same", "layout")
 
 
 def library(work, rng=None):
-    """The functions with this work, see the top of the file."""
+    """Returns the source of the library for a word of `--work`, which the top of this file explains."""
     more = 0 if work in UNCHANGED else float(work)
     functions = []
     for name, nanoseconds in WORKLOADS.items():
@@ -60,7 +60,7 @@ def library(work, rng=None):
         body = body.replace("WORK", f"black_box({count})")
         functions.append(f"#[inline(never)]\npub fn {name}(n: u64) -> u64 {{\n    {body}\n}}\n")
     if work == "layout":
-        # `used` keeps what nothing calls in the executable.
+        # The attribute `used` keeps functions in the executable that nothing calls.
         functions += [
             f"#[used]\nstatic UNUSED_{at}: fn(u64) -> u64 = unused_{at};\nfn unused_{at}(n: u64) -> u64 {{\n    "
             + f"(0..{rng.randrange(2, 99)}).fold(n, |sum, i| (sum ^ i).rotate_left(7)) / (n | 1)\n}}\n"
@@ -95,7 +95,7 @@ def make(top):
 
 
 def compare(tool, top, scratch, harness, workload):
-    """The comparison of one benchmark."""
+    """Compares one benchmark with HEAD, and returns the message about it."""
     words = [tool, "perfcheck", workload, "--against", "HEAD", "--measure-identical", *HARNESSES[harness], "--message-format", "json"]
     messages, said, _ = told(words, top, scratch, ("Ready", "Fresh"))
     found = [one for one in messages if one["reason"] == "benchmark-compared"]
@@ -105,7 +105,7 @@ def compare(tool, top, scratch, harness, workload):
 
 
 def build_seconds(tool, top, scratch, harness):
-    """The processor seconds of building both sides (the same sources) with an empty cache and of measuring one benchmark."""
+    """Returns the processor seconds that it takes to build both sides (from the same sources) with an empty cache and to measure one benchmark."""
     shutil.rmtree(scratch / "cache", ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     compare(tool, top, scratch, harness, "mix")
@@ -114,7 +114,7 @@ def build_seconds(tool, top, scratch, harness):
 
 
 def show(results):
-    """Prints the table: a line for each condition, work and harness."""
+    """Prints the table, with a line for each condition, word of `--work` and harness."""
     names = "".join(f" {verdict:>13}" for verdict in VERDICTS)
     print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8}{names} {'seconds: median':>16} {'most':>6}")
     for (condition, work, harness), found in sorted(results.items()):

@@ -61,14 +61,14 @@ pub(crate) fn walk_function(
 /// A benchmark, with the place of its declaration.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredBenchmark {
-    /// Id and settings; the id is unique in the executable
+    /// The id and the settings. This id is unique in the executable
     pub(crate) announcement: AnnouncedBenchmark,
     /// Index of the function that declares the benchmark
     pub(crate) function: usize,
     pub(crate) declaration: DeclaredId,
 }
 
-/// The id in the author's code, and the number of earlier benchmarks of the same function with this id.
+/// The id as it is in the author's code, and the number of earlier benchmarks of the same function with this id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeclaredId {
     pub(crate) id: String,
@@ -170,7 +170,7 @@ pub(crate) enum Ending {
     Measured,
     /// The benchmark called `skip` with this reason.
     Skipped(String),
-    /// The benchmark panicked or did not use its bencher as required; the text says how.
+    /// The benchmark panicked or did not use its bencher as required. The text says what happened.
     Failed(String),
 }
 
@@ -256,14 +256,15 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The id of the running benchmark. The hook needs it if a panic aborts the process.
+/// The id of the running benchmark. The panic hook needs it if a panic aborts the process.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 
-/// The last panic outside any benchmark, since the last benchmark ended. Kept apart from [`LAST`], which disappears when its thread ends.
+/// The message of the last panic that happened outside any benchmark since the last benchmark ended. It is kept apart from [`LAST`], which disappears
+/// when its thread ends.
 static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is
-/// every panic if `RUST_BACKTRACE` asks for a backtrace. If panics abort, the hook itself sends the frame.
+/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is every
+/// panic if `RUST_BACKTRACE` asks for a backtrace. If a panic aborts the process, the hook itself sends the `error` frame.
 pub(crate) fn install_hook(frames: &Frames) -> std::io::Result<()> {
     let frames = Mutex::new(frames.try_clone()?);
     let bench_thread = thread::current().id();

@@ -48,7 +48,7 @@ enum AcceptTargets {
     Benchmarks(RunId, Vec<BenchmarkKey>),
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck accept`.
 pub fn accept(
     options: &AcceptOptions,
     common: &CommonOptions,

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
     limits,
 };
 
-/// Settings from one source (such as the command line) for the sampling and judgment of a benchmark; `None` for each one that the source omits.
+/// Settings from one source (such as the command line) for the sampling and judgment of a benchmark. A setting that the source omits is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
     /// Processes per run.

@@ -20,7 +20,8 @@ pub enum InputColumn {
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueColumn {
-    /// Last part of the ids of this column's benchmarks. If `None`, that part is the column's name, or missing if this is the only column of values.
+    /// The last part of the ids of the benchmarks in this column. If `None`, the name of the column is that part, or the ids have no such part if
+    /// there is only one column of values.
     pub label: Option<String>,
     /// Name or number of the column.
     pub column: InputColumn,

@@ -9,9 +9,10 @@ use perfcheck_stats::quotient;
 /// Median above which `--guess-units` assumes ticks of 100 ns instead of nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// The last digit of a number may be rounded off if the number is at least this large: a 64-bit float does not distinguish that many digits.
+/// If a value would need a denominator that exceeds 128 bits, its digits are rounded off as long as they form a number of at least this size. A
+/// 64-bit float does not distinguish that many digits.
 const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
-/// Maximum length of a tick in nanoseconds.
+/// The longest tick that a unit such as `ticks:100ns` may have, in nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 
 /// The unit of a value.
@@ -19,7 +20,7 @@ const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 pub struct ValueUnit {
     /// Name, as written by the user.
     name: String,
-    /// Unit and meaning of the samples.
+    /// The metric of samples in this unit.
     metric: Metric,
     /// Size of this unit in the metric's unit: 1000 (nanoseconds) for `us`, 1024 (bytes) for `KiB`.
     factor: u64,
@@ -51,7 +52,7 @@ impl ValueUnit {
         &self.metric
     }
 
-    /// Converts `value`, the total of `iterations`, to a sample. Rates ignore `iterations`.
+    /// Converts `value` to a sample. `value` is the total of all `iterations`. A rate is no total, so `iterations` does not matter for it.
     pub(super) fn to_sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
         if let Metric::Rate { .. } = self.metric {
             if value.digits == 0 {
@@ -231,7 +232,7 @@ fn byte_unit(name: &str) -> Option<u64> {
     })
 }
 
-/// Maximum number of significant digits; further ones are dropped, since no clock or float has them.
+/// Maximum number of significant digits. Further digits are dropped, because no clock or float has them.
 const MOST_DIGITS: u32 = 25;
 /// Accepted powers of ten. No real measurement is outside this range.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -40..=25;

@@ -20,7 +20,7 @@ use perfcheck_build::sides::{
 };
 use perfcheck_host::Revision;
 
-/// The reference build of a side-by-side measurement.
+/// How the user names the build to measure beside the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
     /// A git revision.
@@ -31,14 +31,14 @@ pub enum Against {
     Executable(PathBuf),
 }
 
-/// Both builds, with the user's name for the reference.
+/// The builds of both sides, with what is known about how their code differs.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
     /// For each target, how much of its code is known to be the same on both sides. A target without an entry has no code that is known to be the
     /// same.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
-    /// Names under which the builds are kept in the cache; `None` for a build that is not kept.
+    /// Names under which the builds are kept in the cache. `None` for a build that is not kept.
     pub(crate) kept_names: BySide<Option<String>>,
     pub(crate) git: BySide<Option<GitState>>,
     pub(crate) words: String,
@@ -58,8 +58,8 @@ pub(crate) enum ExecutablesGuard {
 }
 
 impl BuildPair {
-    /// Combines two builds from the cache. `current_does_not_build`: whether the base uses its own benchmarks because the current ones do not compile
-    /// with the base.
+    /// Combines two builds from the cache. `current_does_not_build` means that the base has its own benchmarks, because the current ones do not
+    /// compile with it.
     pub(crate) fn from_sides(
         built: PreparedSides,
         words: String,
@@ -136,7 +136,7 @@ impl BuildPair {
     }
 }
 
-/// Discovers the benchmarks of both sides.
+/// Discovers the benchmarks of both sides. `listed` has the benchmarks of the candidate if they are known already.
 pub(crate) fn discover_both(
     built: &BuildPair,
     listed: Option<DiscoveredBenches>,

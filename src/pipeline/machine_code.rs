@@ -18,14 +18,14 @@ pub(crate) enum CodeEquality {
     Outside(EntryOffsets),
 }
 
-/// The extent to which executables of bench targets run the same code.
+/// For each bench target, the extent to which both executables run the same code.
 pub(crate) type CodeByTarget = BTreeMap<TargetName, CodeEquality>;
 
 /// The result of comparing two executables of a bench target.
 pub(crate) struct ExecutableComparison {
-    /// `None` if no equality is known.
+    /// How much of the code is the same on both sides. `None` if nothing is known to be the same.
     pub(crate) same: Option<CodeEquality>,
-    /// A note for readers, if any.
+    /// A note on how the code differs, or why this is unknown.
     pub(crate) remark: Option<RunNote>,
 }
 
@@ -41,7 +41,6 @@ impl ExecutableComparison {
         remark: None,
     };
 
-    /// Compares two executables.
     pub(crate) fn compare(target: &BenchTarget, executables: &BySide<Vec<u8>>) -> Self {
         if executables.base == executables.candidate {
             return Self::IDENTICAL;

@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 use perfcheck_store::public_location;
 
-/// Maximum number of benchmarks to list by name.
+/// If the advice would have to name more benchmarks than this, it accepts the whole run instead.
 const MAX_NAMED_BENCHMARKS: usize = 3;
 
 /// The reference of the next run with the same command line.
@@ -22,7 +22,7 @@ pub(crate) enum NextReference<'a> {
     Accepted,
     /// The run that a baseline names at that time.
     Named(&'a str),
-    /// A reference that the command line fixes; accepting runs does not change it.
+    /// The command line determines the reference, so accepting runs does not change it.
     Fixed,
 }
 
@@ -90,8 +90,8 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// Returns the lines about a doubtful benchmark: `known`, the command that measures it again, and the line that accepts the run unless this line
-    /// equals `shown`.
+    /// Returns the lines about a doubtful benchmark: `known`, the command that measures it again, and the line that accepts the run. The last line is
+    /// left out if it equals `shown`, a line that is printed already.
     fn doubt_lines(
         &self,
         known: String,

@@ -50,14 +50,14 @@ pub(crate) struct PairingRules<'a> {
     pub(crate) declined: BTreeSet<BenchmarkKey>,
 }
 
-/// All benchmarks of a comparison of builds.
+/// The benchmarks of a side-by-side measurement, with the builds that they belong to.
 pub(crate) struct PairedSuite {
     pub(crate) pairing: Pairing,
     /// The builds, newest reference first. The executables stay in place until these values are dropped.
     pub(crate) builds: Vec<BuildPair>,
-    /// The earlier run whose build is the base, for each benchmark that has one.
+    /// For each benchmark that has one, the earlier run whose build is the base.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// The names of all bases, for readers.
+    /// The names of all bases in messages.
     pub(crate) reference: String,
     /// Remarks about the builds.
     pub(crate) remarks: Vec<RunNote>,
@@ -66,7 +66,7 @@ pub(crate) struct PairedSuite {
     /// Number of benchmarks that share the significance level.
     pub(crate) planned: usize,
     pub(crate) shard: Option<ShardPlan>,
-    /// Held during the measurement; `None` if nothing is measured or there is no cache directory.
+    /// The lock that keeps other measurements from disturbing this one. `None` if nothing is measured or there is no cache directory.
     pub(crate) lock: Option<MeasuringLock>,
 }
 
@@ -172,7 +172,7 @@ fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>
 #[derive(Default)]
 pub(crate) struct Pairing {
     pub(crate) pairs: Vec<PairedTarget>,
-    /// Verdicts that need no measurement.
+    /// The rows of benchmarks whose verdict needs no measurement.
     pub(crate) settled: Vec<Row<'static>>,
     pub(crate) failed_targets: Vec<FailedTarget>,
 }
@@ -355,14 +355,14 @@ impl Pairing {
     }
 }
 
-/// The requested shard.
+/// The part of the suite to measure, and what was requested for the whole suite.
 pub(crate) struct ShardRequest<'a> {
     pub(crate) part: ShardId,
     pub(crate) filter: &'a Filter,
     pub(crate) reference: RequestedReference,
 }
 
-/// The benchmarks of one shard.
+/// The benchmarks that belong to one part of the suite.
 pub(crate) struct ShardPlan {
     own: BTreeSet<BenchmarkKey>,
     /// Facts about the whole suite that the shard's run records.
@@ -414,7 +414,7 @@ impl ShardPlan {
     }
 }
 
-/// Settles benchmarks that never execute differing code.
+/// Settles the benchmarks that never execute code in which the sides differ, as a trial with traps shows.
 pub(crate) fn settle_by_trial(
     pairing: &mut Pairing,
     alike: &CodeByTarget,
@@ -463,7 +463,7 @@ fn trap_free_benchmarks(
         &NullObserver,
         request.timeout,
     );
-    // A trap would dump core like a crash.
+    // Without this, a process that hits a trap would leave a core dump, as after a crash.
     let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
         HarnessKind::Criterion(_) => rehearse(&on_trial, context),
         HarnessKind::Own | HarnessKind::Printed(_) => {
@@ -511,7 +511,8 @@ fn measurable_benchmarks(
     }
 }
 
-/// Copies both executables and inserts traps into the copies; `None` if one of them cannot be read or written. The measurement will report the error.
+/// Copies both executables and inserts traps into the copies. Returns `None` if an executable cannot be read or written. The measurement will then
+/// report the error.
 fn copy_with_traps(
     pair: &PairedTarget,
     entrances: &EntryOffsets,

@@ -90,9 +90,9 @@ pub(crate) struct PairedMeasurement<'a> {
     pub(crate) noise_threshold: Option<f64>,
     /// The names under which the builds are kept in the cache; `None` for a build that is not kept.
     pub(crate) builds: BySide<Option<String>>,
-    /// The earlier run whose build is the base, for each benchmark that has one.
+    /// For each benchmark that has one, the earlier run whose build is the base.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// The name of the base, for readers.
+    /// The name of the base in messages.
     pub(crate) reference: String,
     /// Remarks about the builds.
     pub(crate) remarks: Vec<RunNote>,
@@ -377,7 +377,7 @@ fn remark_on_stolen_time(
     (share >= MUCH_STOLEN).then_some(RunNote::Stolen { share })
 }
 
-/// Rounds recorded in memory.
+/// Keeps the rounds of a measurement in memory, for measurements that are not stored.
 #[derive(Default)]
 pub(crate) struct RecordedRounds {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,

@@ -27,7 +27,7 @@ pub(crate) struct Publication<'a> {
 
 /// The lines below a result that say what to do next.
 pub(crate) enum Advice<'a> {
-    /// A single line, for a run of a shard: such a run decides nothing.
+    /// A single line. A run of a shard gets no other advice, because it decides nothing.
     Line(String),
     /// The commands that can follow.
     NextSteps(NextSteps<'a>),

@@ -110,7 +110,7 @@ impl RecordedRun {
         let is_trial = matches!(self, Self::Pair(_))
             && git.is_some_and(|git| git.dirty)
             && has(Verdict::Improved);
-        // A run that was compared with a run outside the history stays outside. Otherwise slow code, compared with itself, would become the
+        // If the reference of the run is not accepted, the run is not accepted either. Otherwise slow code, compared with itself, would become the
         // reference.
         let is_outside_history = match named.map(|named| store.run(named)) {
             Some(Ok(run)) => run.acceptance == Acceptance::Pending,
@@ -144,7 +144,7 @@ pub(crate) fn to_stored_verdict(row: &Row<'_>) -> Option<RunVerdict> {
     })
 }
 
-/// Gives a run a name and reports it. Moves the name if another run has it.
+/// Saves a run as the baseline `name`, which moves if it named another run. Returns a message that says so.
 pub(crate) fn give_name(
     store: &mut Store,
     workspace: WorkspaceId,

@@ -74,7 +74,7 @@ fn list_both(
     })
 }
 
-/// The benchmarks of a kept build.
+/// The benchmarks of the work tree, listed before the base is built, with the name of the build that listed them.
 struct Listed {
     build: String,
     benchmarks: DiscoveredBenches,

@@ -19,16 +19,16 @@ use perfcheck_host::GitError;
 pub(crate) struct Request<'a> {
     pub(crate) context: &'a Context,
     pub(crate) common: &'a CommonOptions,
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) comparison: &'a ComparisonOptions,
     /// How much to measure.
     pub(crate) effort: Effort,
-    /// Fixed time that is added to every deadline for an answer of a bench.
+    /// How long a request to a bench may take, in addition to ten times its expected duration, before the bench counts as hung.
     pub(crate) timeout: Duration,
-    /// One-minute load average before the build (the build itself adds load); `None` if unknown.
+    /// One-minute load average before the build, because the build itself adds load. `None` if it is unknown.
     pub(crate) load: Option<f64>,
-    /// Seed of all randomness.
+    /// Seed of all random choices.
     pub(crate) seed: u64,
     /// State of the checkout; `None` outside git or if git fails.
     pub(crate) git: Option<GitState>,

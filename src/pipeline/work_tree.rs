@@ -17,7 +17,7 @@ use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
 use perfcheck_host::Checkout;
 
-/// The built work tree.
+/// The work tree after it was built and its benchmarks were listed.
 pub(crate) struct WorkTree {
     /// The build in the cache, or the reason why the work tree was built in place.
     pub(crate) build: Result<BuiltSide, String>,
@@ -26,7 +26,7 @@ pub(crate) struct WorkTree {
     pub(crate) found: DiscoveredBenches,
 }
 
-/// The build of an earlier run, beside that of the work tree.
+/// The build of an earlier run to measure beside the work tree, if there is one.
 pub(crate) enum EarlierBuild {
     Available(Box<BuildPair>),
     /// The run has no build to measure against, for this reason.

@@ -27,12 +27,12 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// A query about stored runs.
+/// A comparison of stored runs: the store to read them from, and the rules.
 pub(crate) struct StoredComparison<'a> {
     pub(crate) store: &'a Store,
     pub(crate) workspace: WorkspaceId,
     pub(crate) context: &'a Context,
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) options: &'a ComparisonOptions,
 }
@@ -85,7 +85,8 @@ impl StoredComparison<'_> {
         })
     }
 
-    /// Returns the candidate's pair if its other side is `base` or a new measurement of `base`'s build (then all verdicts refer to `base`).
+    /// Returns the pair of the candidate if its other side is `base`, or if that side measured the build of `base` again. In the second case, all
+    /// verdicts of the candidate refer to `base`.
     fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -297,8 +298,8 @@ impl StoredComparison<'_> {
         Ok((rows, basis))
     }
 
-    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all of its selected
-    /// measurements.
+    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all measurements of the run
+    /// that the filter selects.
     fn same_code(
         &self,
         run: &Run,
@@ -398,7 +399,8 @@ fn has_single_process(run: &Run) -> bool {
         .is_some_and(|source| !source.processes_known)
 }
 
-/// Describes absurd values in the run that the user calls `name`, a sentence for each kind in each benchmark. The user should inspect these first.
+/// Describes the implausible values of a run, which the user should inspect first. Each kind of them in a benchmark gets a sentence. `name` is the
+/// user's word for the run.
 pub(crate) fn describe_absurdities<'m>(
     name: &str,
     measurements: impl IntoIterator<Item = &'m Measurement>,

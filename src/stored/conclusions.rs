@@ -30,7 +30,8 @@ pub(crate) fn read_conclusion(
     }
 }
 
-/// Combines the conclusion of a stored run with its measurements, by key.
+/// Returns what a stored run found: its conclusion, combined with its measurements. An interrupted side-by-side measurement is judged by the rounds
+/// that it stored.
 pub(crate) fn read_findings<'m>(
     context: &Context,
     store: &Store,
@@ -107,7 +108,7 @@ pub(crate) fn read_references(
         .collect())
 }
 
-/// Returns rows for verdicts on benchmarks that the run did not measure, from the columns of the store.
+/// Returns rows for the benchmarks that the run did not measure, from the verdicts in the store.
 pub(crate) fn unmeasured_rows(
     store: &Store,
     run: &Run,
@@ -124,7 +125,7 @@ pub(crate) fn unmeasured_rows(
         .collect())
 }
 
-/// Builds the rows of a run without a conclusion from the columns of the store.
+/// Builds the rows of a run without a conclusion from the verdicts in the store and the run's measurements.
 fn rows_from_columns<'m>(
     store: &Store,
     run: &Run,

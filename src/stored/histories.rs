@@ -32,11 +32,11 @@ const AT_ONCE: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryRequest<'a> {
     pub(crate) branch: BranchFilter<'a>,
-    /// Maximum number of newest runs per benchmark.
+    /// How many of the newest runs of each benchmark are read at most.
     pub(crate) limit: usize,
-    /// Earliest start of the runs.
+    /// Runs that began before this time are left out. `None` leaves out none.
     pub(crate) since: Option<Timestamp>,
-    /// Facts that may differ between runs.
+    /// Facts that may differ between the runs of a history.
     pub(crate) allowed: &'a [Fact],
     /// Whether to compute the interval of each run's median, which takes time.
     pub(crate) medians: bool,
@@ -191,7 +191,7 @@ fn add_unmeasured(
 
 /// Maximum number of runs outside the shown history that are searched for a measurement.
 const MOST_LOOKED_AT: usize = 100;
-/// Bootstrap resamples for intervals of medians, which serve display only.
+/// Number of bootstrap resamples for the intervals of medians, which are only displayed.
 const RESAMPLES: u32 = 1_000;
 /// Fixed seed, so that the permutations of a history do not depend on its newest run.
 const SEED: u64 = 0;
@@ -205,27 +205,28 @@ pub(super) struct HistorySubject<'a> {
     pub(super) links: &'a RunLinks,
     pub(super) history: &'a History,
     pub(super) branch: BranchFilter<'a>,
-    /// Facts that may differ between runs.
+    /// Facts that may differ between the runs of a history.
     pub(super) allowed: &'a [Fact],
     /// Whether to compute the median of each run.
     pub(super) has_medians: bool,
 }
 
-/// A measured run outside the shown history that side-by-side comparisons connect with the newest run.
+/// A measured run that is not shown in the history, but is connected with the newest run by side-by-side comparisons. Its value sets the scale if no
+/// shown run can.
 #[derive(Clone, Copy)]
 pub(super) enum UnshownRun<'a> {
-    /// Not searched yet.
+    /// Such a run has not been searched for yet.
     Unread,
-    /// The result of the search.
+    /// The run that the search has found, if any.
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// A request to read the first of these runs that measured the benchmark. It is made if no shown run that is connected with the newest run measured
-/// the benchmark.
+/// Asks the caller to read the first of these runs that measured the benchmark. This is needed if the newest run is connected with other runs, but no
+/// shown run among them measured the benchmark.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {
-    /// Returns the history; `None` without runs.
+    /// Returns the history, or `None` if it has no runs.
     pub(super) fn history<'n>(
         &self,
         baselines: impl Iterator<Item = (&'n str, RunId)>,
@@ -458,7 +459,7 @@ impl HistorySubject<'_> {
         counted: &[usize],
         heads: &[&Run],
     ) -> Vec<TrendPoint> {
-        // The last run of each part so far.
+        // For each part of the network, the last run so far.
         let mut last: BTreeMap<usize, RunId> = BTreeMap::new();
         let points = counted.iter().filter_map(|at| {
             let run = self.past[*at].run;
@@ -483,7 +484,7 @@ impl HistorySubject<'_> {
     }
 }
 
-/// Returns the trends, identified by their runs.
+/// Returns the trends of the levels, each with its first and its last run.
 fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     let trends = placed.placement.trends().into_iter();
     let named = trends.map(|trend| RunTrend {
@@ -494,7 +495,7 @@ fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     named.collect()
 }
 
-/// Returns the differences between processors, if they disagree.
+/// If side-by-side comparisons on different processors disagree, returns the change on each processor.
 fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreement> {
     let found = placed.placement.disagreement.as_ref()?;
     let changes = found.changes.iter().map(|one| ProcessorChange {

@@ -17,21 +17,21 @@ const NEXT_TO_NOTHING: f64 = 1.0;
 /// Levels of a benchmark's runs, estimated from side-by-side comparisons.
 pub(super) struct PlacedRuns {
     pub(super) placement: LevelEstimate,
-    /// Place of each run on the branch.
+    /// The place of each run: the number of its state of the code on the branch, counted from the oldest.
     places: BTreeMap<RunId, usize>,
-    /// First run of each place.
+    /// The first run at each place on the branch.
     first_runs: Vec<RunId>,
     /// For runs of other branches: the part of the network that contains their base, and their level in it.
     others: BTreeMap<RunId, (usize, f64)>,
-    /// Host class of each run that was measured side by side.
+    /// Host class of each run that was measured side by side. A class is an index in `processors`.
     classes: BTreeMap<RunId, usize>,
-    /// Processor of each host class.
+    /// Name of the processor of each host class.
     processors: Vec<String>,
     /// Host class of the newest run.
     pub(super) newest_class: usize,
 }
 
-/// A state of the code.
+/// Identifies a state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CodeStateKey {
     /// A clean commit with its build settings.
@@ -52,7 +52,7 @@ pub(super) struct PlacingRules<'a> {
 }
 
 impl PlacedRuns {
-    /// Places the runs of `found`.
+    /// Builds the network of the runs in `found`, and estimates their levels from it.
     pub(super) fn from_links(found: &RunLinks, rules: &PlacingRules<'_>) -> Self {
         let mut own: Vec<&RunLink> = found
             .links
@@ -144,7 +144,8 @@ impl PlacedRuns {
             .change(self.own_place(from)?, self.own_place(to)?)
     }
 
-    /// Returns half the width of the interval of the change between two runs, as a logarithm; `None` if they are on one level or not connected.
+    /// Returns half the width of the interval of the change between two runs, as a logarithm. Returns `None` if the runs are on one level or not
+    /// connected.
     pub(super) fn step(&self, before: RunId, here: RunId) -> Option<f64> {
         let (one, other) = (self.own_place(before)?, self.own_place(here)?);
         let is_step = !self.placement.is_one_level(one, other);
@@ -159,7 +160,7 @@ impl PlacedRuns {
         disagrees && class.is_some_and(|class| *class != self.newest_class)
     }
 
-    /// Returns the place of a run unless its host class is excluded.
+    /// Returns the place of a run on the branch. Returns `None` if the run has no place, or if its host class disagrees with that of the newest run.
     fn own_place(&self, run: RunId) -> Option<usize> {
         let place = self.places.get(&run).copied();
         place.filter(|_| !self.is_of_another_class(run))
@@ -182,7 +183,7 @@ impl PlacedRuns {
     }
 }
 
-/// Node numbers of states of the code.
+/// Assigns a node number to each state of the code.
 struct NodeNumbers<'a> {
     known: HashMap<CodeStateKey, usize>,
     found: &'a RunLinks,
@@ -223,13 +224,14 @@ impl<'a> NodeNumbers<'a> {
     }
 }
 
-/// The side-by-side comparison of a run.
+/// An edge of the network: the side-by-side comparison of a run with its base.
 struct RunEdge {
     run: RunId,
     edge: Edge,
 }
 
-/// Computes the part and value of runs whose code has no place from the runs with which they were compared side by side.
+/// For each run whose code has no place on the branch, computes its part of the network and its value from the run with which it was compared side by
+/// side.
 fn place_others(
     placement: &LevelEstimate,
     of_runs: &[RunEdge],
@@ -258,7 +260,7 @@ fn place_others(
 /// Minimum standard error of a change that was reported without an interval.
 const LEAST_TOLD: f64 = 0.001;
 
-/// Converts a side-by-side comparison to an edge; `None` if it contains no information on time.
+/// Converts a side-by-side comparison to an edge. Returns `None` if the comparison says nothing about the time.
 fn edge_from_link(
     link: &RunLink,
     from: usize,

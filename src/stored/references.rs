@@ -21,10 +21,10 @@ use perfcheck_store::{
 
 /// Maximum number of runs that estimate a reference, including those that only show its drift.
 const MOST_RUNS: usize = 20;
-/// Number of accepted runs examined on the own branch.
+/// How many accepted runs of the current branch are searched for references.
 const OWN_BRANCH_HORIZON: usize = 100;
-/// Number of accepted runs examined elsewhere. It is larger because the parent branch may have had many runs since the fork, and the runs whose
-/// commit `HEAD` contains are older than these.
+/// How many accepted runs of another branch are searched for references. This is more than for the current branch: the other branch may have had many
+/// runs since the fork, and the runs whose commit `HEAD` contains are older.
 const FORK_HORIZON: usize = 400;
 
 /// A benchmark that needs a reference.
@@ -37,7 +37,7 @@ pub(crate) struct ReferenceQuery {
 }
 
 impl ReferenceQuery {
-    /// Describes a measured benchmark.
+    /// Makes the query for a benchmark that was measured.
     pub(crate) fn from_measurement(measurement: &Measurement) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
@@ -81,7 +81,7 @@ pub(crate) struct ComparedCandidate<'a> {
     pub(crate) id: Option<RunId>,
 }
 
-/// An earlier run, with the benchmarks to measure side by side with its build.
+/// An earlier run, with the benchmarks that are measured side by side with its build.
 pub(crate) struct EarlierRun {
     pub(crate) run: Run,
     pub(crate) benchmarks: BTreeSet<BenchmarkKey>,
@@ -142,7 +142,7 @@ impl<'a> SearchPlace<'a> {
     }
 }
 
-/// A condition on the runs of a place.
+/// Which of the runs that a search finds may be references.
 #[derive(Debug, Clone, Copy)]
 enum Eligibility {
     Any,
@@ -163,7 +163,7 @@ enum SearchProgress {
     NoRuns,
 }
 
-/// Known commits; the value says whether `HEAD` contains the commit.
+/// For each commit looked up so far, whether `HEAD` contains it.
 type KnownCommits = BTreeMap<String, bool>;
 
 impl ReferenceResolver<'_> {
@@ -598,17 +598,17 @@ impl ComparedCandidate<'_> {
     }
 }
 
-/// References with all data that a comparison reads of their runs, which may be deleted afterwards.
+/// The references of all benchmarks, with everything that a comparison needs to know about them. Afterwards the reference runs may be deleted.
 pub(crate) struct StoredReferences {
     pub(crate) references: References,
     /// Measurements of the reference runs, by run and key.
     pub(crate) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks that the expected run had. They count as missing if they are gone.
+    /// Benchmarks that a reference run had and that the compared run should have, too. If one is gone, it counts as missing.
     pub(crate) expected: Vec<BenchmarkKey>,
 }
 
 impl StoredReferences {
-    /// Reads the reference runs. Only those benchmarks of the expected run that are `in_scope` are expected again.
+    /// Reads the measurements of the reference runs. `in_scope` says whether the compared run should have a benchmark that a reference run had.
     pub(crate) fn read(
         store: &Store,
         references: References,
@@ -656,7 +656,7 @@ fn past_measurements(
     Ok(past)
 }
 
-/// Returns the benchmarks that the expected run had and that are in scope, so that their absence counts as missing.
+/// Returns the benchmarks that the compared run should have, because the run in `references.expected` had them and they are in scope.
 fn expected_again(
     store: &Store,
     references: &References,
@@ -673,7 +673,7 @@ fn expected_again(
         .collect())
 }
 
-/// Returns the runs with a level of a benchmark, newest first.
+/// Returns the runs that have a level of the benchmark, newest first. These are runs in which it neither failed nor was missing.
 fn measured_runs<'h>(
     subject: &ReferenceQuery,
     history: &'h History,
@@ -687,7 +687,7 @@ pub(crate) fn has_level(past: &PastMeasurement) -> bool {
     KnownLevel::new(past.verdict, past.accepted).is_some()
 }
 
-/// Returns the newest of all reference runs.
+/// Returns the newest run among the references of all benchmarks.
 fn newest(chosen: &BTreeMap<BenchmarkKey, ReferenceChoice>) -> Option<RunId> {
     chosen
         .values()
@@ -726,7 +726,7 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
     }
 }
 
-/// Runs without a known change of level between them, newest first; empty if all were measured side by side.
+/// Runs without a known change of level between them, newest first. There are none if all runs at the level were measured side by side.
 ///
 /// Change points found later in a longer history (`compare::Trend`) do not delimit segments: the reference of an old run must not change. Runs
 /// measured side by side are excluded, because they are sampled differently and cannot serve as references of single runs. But changes found in such
@@ -739,7 +739,7 @@ struct Segment<'p> {
 }
 
 impl Segment<'_> {
-    /// Returns its runs, newest first.
+    /// Returns the numbers of the segment's runs, newest first.
     fn ids(&self) -> impl Iterator<Item = RunId> {
         self.runs.iter().map(|past| past.run)
     }
@@ -828,7 +828,7 @@ enum KnownLevel {
 }
 
 impl KnownLevel {
-    /// Returns the level, or `None` if the run has none. `is_by_user`: the user accepted the run or this benchmark of it.
+    /// Returns the level, or `None` if the run has none. `is_by_user` means that the user accepted the run or this benchmark of it.
     fn new(verdict: Option<Verdict>, is_by_user: bool) -> Option<Self> {
         match verdict {
             Some(Verdict::Missing | Verdict::Failed) => None,

@@ -119,7 +119,7 @@ pub(crate) fn referenced_runs(run: &PortableRun) -> impl Iterator<Item = Portabl
     of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
 }
 
-/// Makes a conclusion store-independent. Runs that are no longer stored have no identity.
+/// Makes a conclusion independent of this store, by adding the identity of each run that it names. A run that is no longer stored has no identity.
 fn portable_conclusion(
     mut concluded: Conclusion<'static>,
     named: &mut dyn FnMut(RunId) -> Option<PortableRunId>,
@@ -139,11 +139,11 @@ fn portable_conclusion(
 /// Location of a run to which another run refers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ReferencePlace {
-    /// In the store.
+    /// The run is in the store.
     Stored(RunId),
-    /// Among the runs transferred together, at this index.
+    /// The run is at this index among the runs that are transferred together.
     Together(usize),
-    /// In neither.
+    /// The run is neither in the store nor among the transferred runs.
     Nowhere,
 }
 
@@ -258,7 +258,7 @@ pub(crate) struct TeamBaseline {
     pub(crate) commit: String,
 }
 
-/// Returns the run that the baseline `name` of the team's store names; `None` without a team's store or such a baseline.
+/// Returns the run that the baseline `name` names in the team's store. Returns `None` if there is no team's store or it has no such baseline.
 pub(crate) fn find_team_baseline(
     context: &Context,
     name: &str,

@@ -346,7 +346,7 @@ fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool
     run
 }
 
-/// Splits the file of a whole run into files of its parts.
+/// Splits the exported file of a whole run into `of` files, one for each part.
 pub fn split(file: &Path, of: u32, reference: &RequestedReference) -> Vec<PathBuf> {
     let content: InputContent = read(file, &mut std::io::empty()).expect("our own file");
     let runs =

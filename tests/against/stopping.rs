@@ -37,7 +37,7 @@ pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     (project, run)
 }
 
-/// Returns the entries of the directories `running` in the cache.
+/// Returns the executables of running measurements: what is in the directories named `running` in the cache.
 fn in_use(machine: &Machine) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![machine.home().join("cache")];
@@ -284,7 +284,7 @@ fn settings_that_rounds_do_not_use_are_named_where_they_were_made() {
     let in_full = project.perfcheck(&words).args(["--verbose"]).run();
     let code = "`samples` in benchmark code";
     assert_eq!(unused(&in_full).as_deref(), Some(code), "{in_full}");
-    // Rounds use the first of these flags, but not the second.
+    // A side-by-side measurement uses the first of these flags, but not the second.
     let flags = ["--warm-up-time", "1ms", "--measurement-time", "1ms"];
     let with_flags = project.perfcheck(&words).args(flags).run();
     let both = format!("`--measurement-time`, and {code}");

@@ -78,7 +78,7 @@ fn string(chars: &[char]) -> usize {
     at
 }
 
-/// Returns the length of a character literal, or of a lifetime's quotation mark alone.
+/// Returns the length of a character literal. If the quotation mark begins a lifetime instead, returns the length of the mark and the name.
 fn quote(chars: &[char]) -> usize {
     match chars {
         [_, '\\', _, rest @ ..] => 3 + length_until(rest, '\'') + 1,
@@ -162,7 +162,7 @@ fn heads(tokens: &[String]) -> Vec<String> {
     heads
 }
 
-/// Reports whether the crate `name` is used: at the beginning of a path, or alone in a `use`.
+/// Returns true if the crate `name` is used: at the beginning of a path, or alone in a `use`.
 pub fn names_crate(tokens: &[String], name: &str) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let begins = at == 0 || !matches!(tokens[at - 1].as_str(), "::" | ".");
@@ -171,7 +171,7 @@ pub fn names_crate(tokens: &[String], name: &str) -> bool {
     })
 }
 
-/// Reports whether the tokens `wanted` occur next to each other.
+/// Returns true if the tokens `wanted` occur one directly after the other.
 pub fn contains(tokens: &[String], wanted: &[&str]) -> bool {
     tokens
         .windows(wanted.len())

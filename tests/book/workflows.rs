@@ -25,7 +25,7 @@ pub fn document(text: &str) -> Yaml<'_> {
     document
 }
 
-/// Collects all texts of a document.
+/// Collects all strings in a YAML document.
 fn texts(node: &Yaml<'_>, found: &mut Vec<String>) {
     if let Some(text) = node.as_str() {
         found.push(text.to_owned());
@@ -56,7 +56,7 @@ pub fn fault(line: &str) -> Option<String> {
 pub fn commands_in(workflow: &str) -> Vec<String> {
     let document = document(workflow);
     for action in actions_in(&document) {
-        // The action of this project is given by the path of its clone.
+        // A workflow uses this project's own action by the path of a clone.
         let is_known = ACTIONS.contains(&action.as_str()) || action.starts_with("./");
         assert!(is_known, "{action}");
     }
@@ -74,7 +74,7 @@ pub fn commands_in(workflow: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the values of all `uses` in a document.
+/// Returns the values of all `uses` in a workflow: the actions that it runs.
 fn actions_in(node: &Yaml<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for item in node.as_sequence().into_iter().flatten() {

@@ -37,7 +37,7 @@ fn ordinary() -> Vec<Process> {
         .collect()
 }
 
-/// Creates a store with one real run of `text`, number 1, from which made-up runs copy their other facts.
+/// Creates a store whose run 1 is a real run of `text`. The made-up runs of the tests copy their other facts from it.
 fn machine() -> Machine {
     let machine = Machine::new();
     steady(&machine, &[]).arg("text").run().expect_code(0);
@@ -56,7 +56,7 @@ fn series(times: &[f64]) -> Series {
     }
 }
 
-/// Stores a run with these processes. `edit` changes the facts about the run, and the benchmark's id.
+/// Stores a run with these processes. `edit` can change the facts about the run and the id of its benchmark.
 fn store(
     machine: &Machine,
     processes: &[Process],
@@ -414,7 +414,7 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
         &eight(),
         &["--fail-on", "none"],
     );
-    // The only process may have been disturbed, so it does not represent the run.
+    // Only one process of the reference took any time. It may have been disturbed, so it does not represent the run, and the mean has no change.
     let said = said(&run);
     assert_eq!(said["change_of_mean"]["estimate"], Value::Null, "{run}");
     assert_ne!(said["verdict"], "regressed", "{run}");

@@ -12,7 +12,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// Settings of a dedicated machine: without earlier runs, the assumed drift between runs is 1 % (standard deviation, 4 degrees of freedom).
 const DEDICATED: &str = "[workspace.metadata.perfcheck]\nhost = \"dedicated\"\n";
 
-/// Creates eight benchmarks, four of which become slower by 12 %.
+/// Creates eight benchmarks and measures them once. [`slower`] then measures four of them 12 % slower.
 fn eight(machine: &Machine, tables: &str) -> Crate {
     let ids: Vec<String> = (0..8).map(|i| format!("b{i}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -101,7 +101,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         ]);
 }
 
-/// Measures processes that differ so much that a change shows neither beyond the drift nor beyond their own spread.
+/// Measures a benchmark whose processes differ so much that a change of `floor` is beyond neither the drift between runs nor their own spread.
 fn noisy(machine: &Machine, made: &Crate, floor: f64) -> Finished {
     let clock = format!("a={floor}/{}/{};calm=100/101/100", floor * 1.5, floor * 1.3);
     let run = made.perfcheck(machine, &QUICK).args(JSON).env(CLOCK, clock);
@@ -120,7 +120,8 @@ fn what_looks_slower_and_is_not_decided_is_no_reference_until_it_is_accepted() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a", "calm"], "");
     noisy(&machine, &made, 100.0);
-    // Runs of a shared machine may drift by more than 3 %: 2 % count as noise, and the standard error is at least 3 % x sqrt 2.
+    // The change is 3 %. On a shared machine, 2 % count as noise, and the drift between runs gives a standard error of at least 3 % x sqrt 2. So the
+    // second run does not look slower.
     let little = noisy(&machine, &made, 103.0);
     assert_eq!(verdict(&little, "a"), "inconclusive", "{little}");
     assert_eq!(finish(&little)["look_slower"], 0);

@@ -115,7 +115,8 @@ fn s3_s11_s12_s17_s18_s19_a_pivot_is_of_what_the_filter_of_the_import_left() {
     }
     assert_eq!(fast[7]["is_reference"], true);
     assert_eq!(slow[7]["is_reference"], false);
-    // With the stall, it would be 99 / 121: `slow` is faster than the stall in eleven pairs.
+    // Cliff's delta is 1, because every value of `slow` is above every value of `fast`. With the stall it would be 99 / 121, because `slow` is faster
+    // in eleven pairs.
     near(&slow[7]["number"], 1.0);
     near(&slow[8]["number"], 30.310_892_782_936_982);
     near(&slow[9]["number"], P_OF_FILTERED);
@@ -322,7 +323,7 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
             "{text}"
         );
     }
-    // Another policy also leaves these samples out, and only once.
+    // With another outlier policy, the first sample is left out too, and it is counted only once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");
     let found = about(&shown, "benchmark-statistics", "slow")["statistics"]["of_samples"].clone();
     near(&found["mean_ns"]["estimate"], SLOW);

@@ -9,7 +9,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Variable with scripted times of the control workload, process by process.
+/// The environment variable with made-up times of the control workload for each process.
 const CONTROL: &str = "PERFCHECK_SCRIPTED_CONTROL";
 
 #[test]

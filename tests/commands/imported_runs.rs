@@ -7,7 +7,7 @@ use crate::commands::scripted::{stored, verdicts};
 use crate::commands::serializer_log;
 use crate::support::Machine;
 
-/// Few resamples suffice: ranks decide, and these tests are not about the intervals of summaries.
+/// A few resamples are enough, because verdicts here come from ranks, and no test checks the intervals of summaries.
 const FEW: [&str; 2] = ["--resamples", "1000"];
 
 #[test]
@@ -420,7 +420,7 @@ fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_an
     }
     is_of_processes(&found["mean_ns"], 500.5, "the mean");
     assert_eq!(found["count"]["mean"], 1000.0);
-    // 1e9 divided by the mean of a process.
+    // The upper bound of the rate is one second divided by the smallest mean of a process.
     assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
     let text = stored(&machine, &["show", "--stats"]).run().stdout;
     let line = "p99.9 by process  11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";

@@ -35,8 +35,8 @@ fn statistics(machine: &Machine) -> Value {
     shown.messages("benchmark-statistics").remove(0)
 }
 
-/// Returns the scripted times of all operations of each process of the latest run, ascending: `ns` of the process times 1 to 1.006, sample by sample
-/// in turn. If `tail` is not 0, every 50th operation takes `tail` instead.
+/// Returns the scripted times of all operations of each process of the latest run, in ascending order. `ns` gives the time of a process, which its
+/// samples multiply by 1 to 1.006 in turn. If `tail` is not 0, every 50th operation takes `tail` instead.
 pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Vec<Vec<u64>> {
     let shown = stored(machine, &["show"]).args(JSON).run();
     let message = shown.messages("benchmark-measured").remove(0);
@@ -60,7 +60,7 @@ pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Ve
     processes.enumerate().map(of_process).collect()
 }
 
-/// Returns the percentile by nearest rank.
+/// Returns the percentile by nearest rank, where `quantile` is between 0 and 1.
 fn percentile(ascending: &[u64], quantile: f64) -> u64 {
     ascending[(quantile * ascending.len() as f64).ceil() as usize - 1]
 }
@@ -87,7 +87,7 @@ fn counter(value: u64, exact: u64) -> u64 {
 #[test]
 fn b4_b5_b6_b7_the_histogram_has_the_digits_that_are_asked_for() {
     let machine = Machine::new();
-    // 2^ceil(log2(2 x 10^digits))
+    // With each number of digits, times below `exact` are exact: 2^ceil(log2(2 x 10^digits)).
     for (digits, exact) in [(1, 32), (2, 256), (3, 2_048), (4, 32_768), (5, 262_144)] {
         let words = format!("--warm-up-time 1ms --latency-digits {digits}");
         timing(&machine, &[1_234_567], &words).run().expect_code(0);
@@ -158,7 +158,7 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_processes() {
     assert_eq!(found["resamples"], 10_000);
     assert_eq!(found["ci_degenerate"], false);
     let of_processes = operations(&machine, |at| processes[at] as f64, 0.0);
-    // Each percentile is the lower bound of its counter.
+    // The percentile of a process is the lower bound of the counter that contains it.
     for (at, quantile) in [(0, 0.5), (1, 0.95)] {
         let values: Vec<f64> = (of_processes.iter())
             .map(|times| counter(percentile(times, quantile), 2_048) as f64)
@@ -242,7 +242,7 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     assert!(told.contains("mean 5.001 µs, std dev 2.887 µs"), "{told}");
 }
 
-/// Returns the percentiles that `compare 1 2` reports for the only benchmark; the first is the median.
+/// Returns the percentiles that `compare 1 2` reports for the only benchmark. The first one is the median.
 fn compared_percentiles(machine: &Machine, words: &str) -> Value {
     let compared = stored(machine, &["compare", "1", "2", "--fail-on", "none"])
         .args(words.split_whitespace())

@@ -8,19 +8,20 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Number of damages of each kind, spread over a file.
+/// How many truncations of a file are tried, and how many of its bytes are changed in turn. They are spread over the file.
 const DAMAGES: usize = 250;
 
-/// Bytes with a meaning for readers, which replace other bytes.
+/// Bytes that mean something to a reader of one of the formats. One of them replaces another byte of a file.
 const MEANINGFUL: &[u8] = b"\"\\{}[],:.-+eE019 \n\t\x00\x7f\xff\xc3/#|";
 
-/// A file with one damage.
+/// A damaged copy of a file: a truncated one, or one with a changed byte.
 struct Damage {
     said: String,
     bytes: Vec<u8>,
 }
 
-/// Returns all truncations of a file and one change of each byte, or at most `most` of each, spread over the file.
+/// Returns all truncations of a file, and for each byte a copy in which it is changed. If there are more than `most` of each, `most` of them are
+/// returned.
 fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     let step = bytes.len().div_ceil(most).max(1);
     let places = (0..bytes.len()).filter(move |at| (at + at / step).is_multiple_of(step));
@@ -122,7 +123,7 @@ fn all_damages_are_read_or_refused() {
     damage_trees(usize::MAX);
 }
 
-/// Returns a file with this name.
+/// Returns a file with this name and this content, as a reader gets it.
 fn file(name: &str, bytes: &[u8]) -> InputContent {
     InputContent {
         name: name.to_owned(),

@@ -15,7 +15,7 @@ const ACTION: &str = include_str!("../../action.yml");
 /// Arguments for a short run with a fixed seed.
 const ARGUMENTS: &str = "--offline --seed 7 --rounds 5";
 
-/// A job with this action as its only step that does something.
+/// A job of GitHub that does nothing but run this action.
 struct Job<'m> {
     project: Project<'m>,
     /// Values of expressions: `github.*`, `runner.*`, `inputs.*`, and `steps.*` of the steps that have run.
@@ -24,7 +24,7 @@ struct Job<'m> {
     done: Vec<String>,
 }
 
-/// The result of the last script, and the steps that have run.
+/// What remains when a job has ended: the result of its last script, and the steps that have run.
 struct Ended {
     last: Finished,
     steps: Vec<String>,
@@ -83,7 +83,7 @@ impl<'m> Job<'m> {
         self.project.machine.home().join("runner")
     }
 
-    /// Returns the value of a name. An output that no step has set is empty; all other names must be known.
+    /// Returns the value of a name in an expression, such as `inputs.page`. An output that no step has set is empty. All other names must be known.
     fn value(&self, name: &str) -> String {
         let is_output = name.starts_with("steps.");
         match self.values.get(name) {
@@ -104,7 +104,7 @@ impl<'m> Job<'m> {
         result
     }
 
-    /// Reports whether a condition holds. Conditions are comparisons between names and quoted texts, joined by `&&`.
+    /// Returns true if the condition of a step holds. A condition consists of comparisons between names and quoted texts, joined by `&&`.
     fn holds(&self, condition: &str) -> bool {
         let condition = condition.trim_start_matches("${{").trim_end_matches("}}");
         condition.split("&&").all(|term| {
@@ -122,7 +122,7 @@ impl<'m> Job<'m> {
         })
     }
 
-    /// Runs the steps up to the first one that fails.
+    /// Runs the steps of the action up to the first one that fails.
     fn run(mut self) -> (Self, Ended) {
         let action = document(ACTION);
         let steps = member(&action, "runs").and_then(|runs| member(runs, "steps"));
@@ -174,7 +174,7 @@ impl<'m> Job<'m> {
         None
     }
 
-    /// Runs the script of a step as the runner does, and records the outputs that it sets.
+    /// Runs the script of a step as GitHub's runner does, and records the outputs that it sets.
     fn script(&mut self, step: &Yaml<'_>, id: &str) -> Finished {
         let text = |name: &str| member(step, name).and_then(Yaml::as_str);
         assert_eq!(text("shell"), Some("bash"), "{id}");
@@ -227,8 +227,8 @@ impl<'m> Job<'m> {
         finished
     }
 
-    /// Installs a replacement for GitHub's program that records its calls. `comments` are the existing comments, `ends` is the exit status of calls
-    /// that write.
+    /// Installs a replacement for GitHub's program `gh` that records its calls. `comments` are the existing comments, and `ends` is the exit status
+    /// of calls that write.
     fn with_github(&self, comments: &str, ends: u8) -> &Self {
         let directory = self.project.machine.home().join("programs");
         fs::create_dir(&directory).expect("a directory");
@@ -310,7 +310,7 @@ fn a_comment_that_is_there_is_updated_and_one_that_cannot_be_written_is_a_warnin
     job.set("github.base_ref", "main");
     job.set("inputs.page", "false");
     job.set("inputs.comment", "true");
-    // The directories of a self-hosted runner still exist for the next job.
+    // A self-hosted runner keeps its directories for the next job, so builds need not be saved elsewhere.
     job.set("runner.environment", "self-hosted");
     let comments = r#"[{"id": 1, "user": {"type": "User"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->"}, {"id": 2, "user": {"type": "Bot"}, "body": "another"}]
         [{"id": 3, "user": {"type": "Bot"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->\nold"}]"#;

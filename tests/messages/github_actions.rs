@@ -169,7 +169,7 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
         .env("PERFCHECK_NO_RERUN", "1")
         .env("PERFCHECK_STORE", machine.store());
     let run = crate::support::run(in_terminal).expect_code(0);
-    // Progress may be redrawn between two lines.
+    // Compare line by line, because progress may be redrawn between two lines.
     for line in shown.lines() {
         assert!(run.stdout.contains(line), "{line}: {run}");
     }

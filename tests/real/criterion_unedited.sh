@@ -9,7 +9,8 @@
 # Needs the registry, git and python3.
 set -euo pipefail
 
-# Sorted by the version of Criterion that their authors chose: 0.3 to 0.8, then CodSpeed's package in Criterion's place.
+# The default list of crates. It is sorted by the version of Criterion that the authors chose, from 0.3 to 0.8. At the end are crates with CodSpeed's
+# replacement of Criterion.
 crates=(tinytemplate=1.2.1 typed-arena=2.0.2 sharded-slab=0.1.7 tracing=0.1.44 fixed-hash=0.6.1 anes=0.1.6=parser
     itertools=0.13.0
     thread_local=1.1.9 half=2.7.1 constant_time_eq=0.4.2 k256=0.13.4=ecdsa,sha256,expose-field ed25519-dalek=2.2.0=rand_core
@@ -45,10 +46,10 @@ prepare() {
     git -c user.name=test -c user.email=test@localhost commit --quiet -m "As published"
 }
 
-# locked: the versions of Criterion in the lock file.
+# locked: prints the versions of Criterion in the lock file.
 locked() { sed -nE '/^name = "(codspeed-criterion-compat|criterion)"$/{n;s/version = "(.*)"/\1/p}' Cargo.lock | sort -u | paste -sd ' '; }
 
-# listed: the benchmarks that Criterion lists, one per line: target and title.
+# listed: prints the benchmarks that Criterion lists, one per line: target and title.
 listed() {
     cargo bench --quiet --features "$features" --bench '*' --no-run --message-format json >"$work/built" 2>"$work/err" ||
         { cp "$work/err" "$work/$name.err" && return 1; }
@@ -68,8 +69,8 @@ for line in open(sys.argv[2]):
 PY
 }
 
-# ids [titles]: the benchmarks in the output of the last call of the tool, one per line: target and id, or target and title. Criterion makes a title from
-# an id: it cuts the id after 100 bytes, and appends a number if another benchmark has the same title.
+# ids [titles]: prints the benchmarks in the output of the last call of the tool, one per line: target and id, or target and title. Criterion makes a
+# title from an id: it cuts the id after 100 bytes, and appends a number if another benchmark has the same title.
 ids() {
     python3 -c '
 import json, sys
@@ -89,7 +90,7 @@ for message in map(json.loads, open(sys.argv[1])):
     print(key["target"], name, sep="\t")' "$work/out" "$@"
 }
 
-# perfcheck COMMAND...: one of the tool's commands on the benches.
+# perfcheck COMMAND...: runs a command of the tool on the benches.
 perfcheck() {
     local command=$1
     shift

@@ -1,4 +1,4 @@
-//! Several builds at once, and builds that are killed.
+//! Several builds at the same time in one cache, and builds that are killed.
 
 use perfcheck_build::sides::BuildOrigin;
 use rustix::process::Signal;
@@ -12,7 +12,7 @@ fn another_process() {
     crate::revisions::repository::be_another_process();
 }
 
-/// Processes start their own executable as a reaper. In these tests, that is the test binary, so it must act as one.
+/// Every process starts its own executable as a reaper. In these tests, that is the test executable, so one of its tests must act as a reaper.
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {

@@ -32,7 +32,7 @@ pub fn fresh() -> (TempDir, Store, WorkspaceId) {
     fresh_file()
 }
 
-/// Creates a store in a file, regardless of the variable.
+/// Creates a store in a file, even if `PERFCHECK_TEST_STORE` asks for a server.
 pub fn fresh_file() -> (TempDir, Store, WorkspaceId) {
     let (directory, path) = place();
     let (store, workspace) = open(&path);

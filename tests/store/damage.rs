@@ -90,7 +90,7 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    // Consecutive values are stored as equal differences, a byte sequence that can be found in the file.
+    // These values grow by one each. They are stored as equal differences, a sequence of bytes that can be found in the file.
     let flat = (0..64)
         .map(|step| Sample {
             iterations: 7,

@@ -149,7 +149,7 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     }
 }
 
-/// A real file system that is mounted read-only, with and without a log that a writer has left beside the store.
+/// Measures into a store on a real file system, mounts the file system read-only, and then uses the store. This needs a separate mount namespace.
 #[test]
 fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
     let machine = Machine::new();

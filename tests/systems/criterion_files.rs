@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum relative difference of deterministic values.
+/// How far this tool's value may be from Criterion's if it does not depend on random numbers, relative to that value.
 const EXACT: f64 = 1e-9;
 
 /// Criterion's factor of the MAD: 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2), 1.8e-8 less than this
@@ -35,11 +35,11 @@ pub struct Checked {
     /// Number of deterministic values, and their largest relative difference.
     pub values: usize,
     pub worst: f64,
-    /// Number of compared bounds.
+    /// Number of compared bounds of confidence intervals.
     pub bounds: usize,
     /// Number of outliers of all kinds.
     pub outliers: usize,
-    /// Values that do not agree.
+    /// Descriptions of the values that do not agree with Criterion's.
     pub failures: Vec<String>,
 }
 
@@ -196,7 +196,7 @@ impl Checked {
         }
     }
 
-    /// Compares an interval: the expected share of this tool's resamples must be below each of Criterion's bounds, within the noise of both.
+    /// Compares an interval. Below each of Criterion's bounds must lie the expected share of this tool's resamples, within the noise of both.
     fn interval(
         &mut self,
         name: &str,
@@ -236,7 +236,7 @@ impl Checked {
     }
 }
 
-/// Returns the counts that Criterion printed below the benchmark's name; `None` if it found no outliers.
+/// Returns the counts that Criterion printed below the benchmark's name, or `None` if it found no outliers.
 fn printed_outliers(output: &str, title: &str) -> Option<OutlierCounts> {
     let mut lines = output.lines();
     // The result is on the line of the name, or on the next line if the name is long.

@@ -13,7 +13,7 @@ use crate::support::Machine;
 
 /// Default number of times that `cargo-perfcheck` is killed.
 const KILLS: u32 = 14;
-/// The variable that sets another number.
+/// The environment variable that sets another number of kills.
 const KILLS_VARIABLE: &str = "TEST_KILLS";
 
 /// The moment at which a run is killed: a delay after the start of the run, or after the start of its second process.

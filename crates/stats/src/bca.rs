@@ -15,9 +15,10 @@ use super::sums::sum;
 /// Returns the bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples
 /// (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 ///
-/// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. `None` below two
-/// clusters, or for a level outside 0..1. Also `None` if the statistic or one of its jackknife values is not finite, if more than half of the
-/// resamples have no value, or if the observed value lies below or above all resamples. Constant data give an interval of a single point.
+/// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. Returns `None` if
+/// there are fewer than two clusters, or if `level` is outside 0..1. Also returns `None` if the statistic or one of its jackknife values is not
+/// finite, if more than half of the resamples have no value, or if the observed value lies below or above all resamples. Constant data give an
+/// interval of a single point.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -40,7 +41,7 @@ pub fn bca_interval(
 ///
 /// The bounds are the `Linear` quantiles at `Phi(z0 + (z0 + z) / (1 - a (z0 + z)))`, with z = `Phi^-1((1 -+ level) / 2)`. The bias z0 is `Phi^-1` of
 /// the share of resamples below the observed value, where equal ones count half. The acceleration a is sum d^3 / (6 (sum d^2)^(3/2)), with d = mean -
-/// value of the jackknife. `None` as for [`bca_interval`].
+/// value of the jackknife. Returns `None` in the same cases as [`bca_interval`].
 pub fn bca_bounds(
     mut resamples: Vec<f64>,
     observed: f64,
@@ -64,7 +65,7 @@ pub fn bca_bounds(
     })
 }
 
-/// Returns the acceleration of the interval; 0 if leaving out a cluster changes nothing.
+/// Returns the acceleration of the interval. It is 0 if leaving out a cluster changes nothing.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let squares = squared_deviations(jackknife);
     // The formula needs mean - value, which is the negative deviation.

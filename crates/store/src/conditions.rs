@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
 /// The facts about a benchmark in a run that seldom change between runs. The field names are those of the JSON text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// Version string set by the author; `None` if none is set.
+    /// Version string that the author set. `None` if the author set none.
     pub version: Option<String>,
     pub(super) throughput: Throughput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,7 +173,7 @@ pub(super) fn intern_benchmark(
     )
 }
 
-/// Conditions by row id, each read once.
+/// The conditions that have been read, by row id. Many measurements share the same conditions, which are read only once.
 #[derive(Default)]
 pub(super) struct KnownConditions(HashMap<i64, Arc<Conditions>>);
 
@@ -190,7 +190,7 @@ impl KnownConditions {
         Ok(())
     }
 
-    /// Returns the conditions with this row id.
+    /// Returns the conditions with this row id, and reads them if this has not been done yet.
     pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Arc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {
             return Ok(Arc::clone(conditions));

@@ -20,7 +20,7 @@ use perfcheck_analysis::model::{
     ProcessUsage, RunId, RunPoint, Side, Source, Verdict,
 };
 
-/// Fewest series that one thread decodes: with fewer, distributing the work would take longer than the work.
+/// The smallest number of series that one thread decodes. With fewer, distributing the work would take longer than the work itself.
 const FEWEST_DECODED: usize = 256;
 
 impl Store {
@@ -95,7 +95,7 @@ fn query_sources(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<
     Ok(found.into_iter().collect())
 }
 
-/// Returns the row ids of benchmarks in the workspaces of these runs.
+/// Returns those benchmarks of `keys` that the workspaces of these runs have, with their row ids.
 fn benchmark_ids(
     sql: Sql<'_>,
     runs: &[RunId],
@@ -121,7 +121,7 @@ fn benchmark_ids(
 /// A query for the measurements of runs.
 struct MeasurementQuery<'r> {
     runs: &'r [RunId],
-    /// The benchmarks with their row ids; `None` for all.
+    /// The wanted benchmarks with their row ids. `None` means all benchmarks.
     named: Option<Vec<(i64, BenchmarkKey)>>,
 }
 
@@ -246,7 +246,7 @@ pub(super) fn results_sql(
     format!("SELECT {columns} FROM run_benchmarks rb {tables} WHERE rb.run IN ({runs}){condition}")
 }
 
-/// The facts about a process that its series need.
+/// The facts about a process that become a part of each of its series.
 struct ProcessFacts {
     ordinal: u32,
     attempt: u32,
@@ -372,7 +372,7 @@ fn read_points(
     Ok(())
 }
 
-/// A series as stored.
+/// A row of the table `series`, before its columns are decoded.
 struct SeriesRow {
     benchmark: i64,
     process: i64,

@@ -195,13 +195,13 @@ impl Store {
 
 /// A row of the table `counts`.
 pub(super) struct CountRow<'c> {
-    /// Iterations counted; `None` for time samples.
+    /// Number of iterations in which the instructions were counted. `None` for time samples.
     pub(super) iterations: Option<i64>,
     pub(super) total: i64,
     pub(super) functions: &'c [FunctionCount],
 }
 
-/// Returns the rows of a benchmark, in the order of their positions.
+/// Returns the rows in which the counts of a benchmark are stored, in the order of their positions.
 pub(super) fn count_rows(counts: &BenchmarkCounts) -> impl Iterator<Item = CountRow<'_>> {
     let instructions = counts.instructions.iter().map(|count| CountRow {
         iterations: Some(count.iterations.cast_signed()),
@@ -216,7 +216,7 @@ pub(super) fn count_rows(counts: &BenchmarkCounts) -> impl Iterator<Item = Count
     instructions.chain(time)
 }
 
-/// Inserts counts in the given order.
+/// Inserts the counts of benchmarks in the given order.
 pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmark]) -> Attempt<()> {
     const INSERT: &str =
         "INSERT INTO counts (run_benchmark, position, iterations, total, functions)
@@ -242,7 +242,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
     Ok(())
 }
 
-/// Adds a row to the counts; `first` is the first of its three columns.
+/// Adds the count of a row to `counts`. It is read from three columns, the first of which is `first`.
 pub(super) fn add_count(
     counts: &mut BenchmarkCounts,
     row: &StoredRow<'_>,

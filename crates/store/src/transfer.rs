@@ -24,7 +24,7 @@ pub type RunEndFn = Box<dyn Fn(&[RunId]) -> RunEnd>;
 
 /// A whole run, read from one store to be inserted into another.
 pub struct TransferredRun {
-    /// The run's data from its beginning.
+    /// The facts that were known when the run began.
     pub head: NewRun,
     /// Source of the numbers, if they were imported from another program.
     pub source: Option<Source>,
@@ -59,7 +59,7 @@ pub struct TransferredPair {
     pub side: Side,
     /// Purpose of the measurement.
     pub purpose: Purpose,
-    /// The plan as recorded.
+    /// The plan of the measurement, as it was recorded.
     pub plan: String,
 }
 
@@ -111,7 +111,7 @@ impl Store {
         })
     }
 
-    /// Returns the complete runs of a workspace with this identification.
+    /// Returns the complete runs of a workspace with this identity, which is the same in all stores.
     pub fn find_runs_begun(
         &self,
         workspace: WorkspaceId,
@@ -120,7 +120,7 @@ impl Store {
         self.read(|sql| runs_begun(sql, workspace, run))
     }
 
-    /// Looks up runs by their identification. A team's store is queried once for all of them.
+    /// Looks up runs by the identity that they have in all stores. A team's store is queried once for all of them.
     pub fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -140,7 +140,7 @@ impl Store {
         })
     }
 
-    /// Returns the purpose of a run; `None` if it is a run of a single build and no part of a suite.
+    /// Returns the purpose of a run. Returns `None` for a run of a single build, unless it measured one part of a suite.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
         self.read(|sql| {
             let purpose: Option<WordColumn<Purpose>> = sql.one(

@@ -1,5 +1,5 @@
-//! The command line if the executable is not called by `cargo perfcheck`, compatible with Criterion's. It is read once, with one warning for each
-//! option without effect.
+//! Parses the command line of an executable that `cargo perfcheck` has not started. It is compatible with Criterion's. It is read once, with one
+//! warning for each option without effect.
 //!
 //! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. `cargo
 //! perfcheck` never passes these flags to the executable, so there is no recursion.
@@ -13,16 +13,16 @@ use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 use perfcheck::sequence::{print, print_note};
 
-/// The treatment of each benchmark.
+/// What the executable does with each of its benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VisitMode {
-    /// Measure it and print a row.
+    /// Measure the benchmark and print a row.
     Bench(ResultFormat),
-    /// Run it once.
+    /// Run the benchmark once.
     Test,
-    /// Print its id.
+    /// Print the benchmark's id.
     List(ListingFormat),
-    /// Run it for a time without measuring.
+    /// Run the benchmark for a time without measuring it.
     Profile(Duration),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum ListingFormat {
 pub(crate) enum StoreRequest {
     Save(String),
     Compare(String),
-    /// Compare two stored runs: the second with the first.
+    /// Compare the second of two stored runs with the first.
     Both(String, String),
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
 }
 
 impl CommandLine {
-    /// Parses the arguments after the program's name; `None` is a request for help.
+    /// Parses the arguments after the program's name. `None` means that help is requested.
     pub(crate) fn parse(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Option<Self>, String> {
@@ -321,7 +321,8 @@ fn fraction(name: &str, text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{name} {text}`: a fraction is needed, 0 to 1"))
 }
 
-/// Environment variable for `cargo perfcheck` and its child processes, as a second guard against recursion.
+/// The environment variable that tells `cargo perfcheck` and its child processes that a bench executable has started them. It is a second guard
+/// against recursion.
 const HANDED_OVER: &str = "PERFCHECK_HANDED_OVER";
 
 const EXECUTABLE: &str = if cfg!(windows) {
@@ -378,7 +379,7 @@ fn find_executable() -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// Returns the arguments for `cargo`.
+/// Returns the arguments with which `cargo` runs the command of `cargo perfcheck` that the user needs.
 fn perfcheck_arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
     let mut arguments = vec!["perfcheck".to_owned()];
     let mut push = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));

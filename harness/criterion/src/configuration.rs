@@ -28,7 +28,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Returns these settings, completed by those of `below`.
+    /// Returns these settings, with those that are `None` taken from `below`.
     pub(crate) fn merged_over(&self, below: &Self) -> Self {
         Self {
             sample_size: self.sample_size.or(below.sample_size),
@@ -121,7 +121,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.noise_threshold = Some(threshold))
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--resamples`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--resamples`.
         ///
         /// # Panics
         /// If `n` is zero.
@@ -131,7 +131,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--confidence-level`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--confidence-level`.
         ///
         /// # Panics
         /// If `cl` is not between 0 and 1.
@@ -144,7 +144,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--significance-level`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--significance-level`.
         ///
         /// # Panics
         /// If `sl` is not between 0 and 1.
@@ -197,7 +197,7 @@ impl Throughput {
 
 // The options for plots and files have no effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// Criterion's use of the directory of a baseline.
+/// What Criterion does with the directory of a baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// Compare with the baseline if it contains the benchmark.

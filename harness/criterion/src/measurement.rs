@@ -178,7 +178,7 @@ impl ValueFormatter for Nanoseconds {
     }
 }
 
-/// Returns the largest of the ascending `units` in which `value` is at least 1; if there is none, the smallest.
+/// Returns the largest of the ascending `units` in which `value` is at least 1, or the smallest unit if there is none.
 fn largest_below(value: f64, units: &[(f64, &'static str)]) -> (f64, &'static str) {
     let fitting = units.iter().rev().find(|(size, _)| value >= *size);
     *fitting.unwrap_or(&units[0])
@@ -199,7 +199,7 @@ fn four_digits(value: f64) -> String {
 pub(crate) struct StoredScale {
     /// Number of stored units in a measured unit.
     factor: f64,
-    /// The stored unit; `None` if it is the nanosecond.
+    /// The stored unit. `None` if it is the nanosecond.
     pub(crate) unit: Option<String>,
 }
 

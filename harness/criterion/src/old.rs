@@ -25,13 +25,13 @@ pub trait BenchmarkDefinition<M: Measurement> {
     fn run(self, group_id: &str, c: &mut Criterion<M>);
 }
 
-/// Functions that are declared as benchmarks of one group. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group. [`BenchmarkGroup`](crate::BenchmarkGroup) replaces this type of Criterion 0.3.
 pub struct Benchmark<M: Measurement = WallTime> {
     inner: ParameterizedBenchmark<(), M>,
 }
 
-/// Functions that are declared as benchmarks of one group, each with all parameters. From Criterion 0.3; replaced by
-/// [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group, each with all parameters. [`BenchmarkGroup`](crate::BenchmarkGroup) replaces this type of
+/// Criterion 0.3.
 pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
     functions: Vec<NamedFunction<T, M>>,

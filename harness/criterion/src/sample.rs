@@ -28,7 +28,7 @@ impl BatchSize {
         batches
     }
 
-    /// Returns the number of iterations in each batch of a sample; the last batch may be shorter.
+    /// Returns the number of iterations in each batch of a sample. The last batch may be shorter.
     #[track_caller]
     fn iterations_per_batch(self, iterations: u64) -> u64 {
         let size = match self {

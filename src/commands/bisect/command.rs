@@ -19,20 +19,20 @@ use perfcheck_bench::measure::DiscoveredBenches;
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_host::{GitError, Revision};
 
-/// Directory below the cache with the state of unfinished searches.
+/// The subdirectory of the cache with the files that keep the state of unfinished searches.
 const MEMORIES: &str = "bisect";
 
-/// Reason reported for a commit that the search could not examine.
+/// The reason reported for a commit that the search left unexamined because it had used up its measurements.
 const NO_MEASUREMENT_LEFT: &str = "not measured: too many comparisons were inconclusive";
 
-/// Runs the command.
+/// Carries out `cargo perfcheck bisect`.
 pub fn bisect(
     options: &BisectOptions,
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
-        // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
+        // Ctrl-C may end git or cargo before this process notices it. Report the interruption then, rather than the error of that program.
         let is_interrupted = error.exit_code() == ExitCode::Interrupted;
         if is_interrupted || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
@@ -87,7 +87,7 @@ fn search(
     bisection.run(world)
 }
 
-/// Returns GOOD, and the commits after it up to BAD, oldest first.
+/// Returns the good commit, and the commits after it up to the bad commit, oldest first.
 fn range(
     context: &Context,
     options: &BisectOptions,
@@ -363,7 +363,8 @@ fn half_slowdown(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
-/// Returns a text that contains everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
+/// Returns a text with everything that the outcomes of this search depend on, so that saved outcomes are reused only for the same search. The hash of
+/// the good executable covers the sources and the build.
 fn state_key(workshop: &BisectSession<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;

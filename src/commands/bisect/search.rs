@@ -54,13 +54,13 @@ pub(super) fn most_steps(commits: usize) -> u32 {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SavedState {
     question: String,
-    /// Outcomes by commit.
+    /// The outcome of each examined commit, by the commit's hash.
     outcomes: BTreeMap<String, CommitOutcome>,
-    /// Number of measurements so far.
+    /// The number of measurements so far.
     measured: u32,
 }
 
-/// The state of a search and its file.
+/// The state of a search, and the path of the file that keeps it.
 #[derive(Debug)]
 pub(super) struct SearchState {
     path: PathBuf,

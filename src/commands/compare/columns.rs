@@ -32,12 +32,12 @@ struct ComparedRun {
     measurements: BTreeMap<BenchmarkKey, Measurement>,
     judged: BTreeMap<BenchmarkKey, BenchmarkJudgement>,
     remarks: Vec<RunNote>,
-    /// Context of the run's verdicts; `None` for the reference, and for a run that has nothing to compare.
+    /// How the verdicts of the run were reached. `None` for the reference, and for a run that has nothing to compare.
     verdicts: Option<ComparisonContext>,
 }
 
 impl ComparedRun {
-    /// Creates the reference, which has no verdicts.
+    /// Creates a run without verdicts. The reference has none, and for other runs they are added later.
     fn from_selected(run: SelectedRun) -> Self {
         let measurements = run.measurements.into_iter();
         Self {
@@ -52,14 +52,15 @@ impl ComparedRun {
         }
     }
 
-    /// Returns the context of the run's verdicts; `None` without verdicts, and if the run was measured side by side with the reference.
+    /// Returns how the verdicts of the run were reached if they come from stored numbers alone. Returns `None` if the run has no verdicts or was
+    /// measured side by side with the reference.
     fn stored_context(&self) -> Option<&ComparisonContext> {
         let verdicts = self.verdicts.as_ref();
         verdicts.filter(|verdicts| verdicts.method != Method::Paired)
     }
 }
 
-/// The findings for one benchmark.
+/// What the comparison with the reference found for one benchmark.
 struct BenchmarkJudgement {
     verdict: Option<Verdict>,
     comparison: Option<Comparison>,
@@ -128,7 +129,7 @@ pub(crate) fn compare_columns(
         columns,
         hidden: all - lines.len(),
         lines,
-        // Imported runs may be compared with other settings than those of the command line.
+        // Show the settings that a comparison used. For imported runs, these may differ from the settings of the command line.
         decision: sides
             .iter()
             .find_map(ComparedRun::stored_context)
@@ -325,7 +326,7 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
 #[derive(Default)]
 struct RankTests {
     gate: Option<GateGroup>,
-    /// Comparisons by the index of their run.
+    /// The comparison of each run with the reference, by the index of the run.
     comparisons: BTreeMap<usize, Comparison>,
 }
 

@@ -22,7 +22,7 @@ use perfcheck_analysis::findings::{Findings, Method, Row};
 use perfcheck_analysis::model::{Measurement, Thresholds, Verdict};
 use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck compare`.
 pub fn compare(
     options: &CompareOptions,
     common: &CommonOptions,

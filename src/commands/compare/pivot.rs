@@ -123,7 +123,7 @@ pub(crate) fn show_pivot(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the index of the value to sort rows by, largest first; `None` to sort by labels.
+/// Returns the index of the value by which rows are sorted, with the largest value first. `None` means that rows are sorted by their labels.
 fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
     let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
         Order::Name => return Ok(None),
@@ -282,30 +282,30 @@ fn lay_out<'a>(
     }
 }
 
-/// A benchmark of a run.
+/// The measurement of a benchmark in one run. `run` is the position of the run on the command line.
 struct PivotEntry<'a> {
     run: usize,
     measurement: &'a Measurement,
     readings: Readings<'a>,
 }
 
-/// The rules for filling cells.
+/// The rules by which the cells of a pivot are filled.
 struct CellRules<'a> {
-    /// Facts that may differ between runs.
+    /// Facts that may differ between two runs without making them incomparable.
     allowed: &'a [Fact],
-    /// Limits for the labels of effect sizes.
+    /// The limits that decide which label an effect size gets.
     thresholds: &'a Thresholds,
     /// Samples that p-values use: all, or only those that the filter keeps. Other values always use only the latter.
     observations: Observations,
-    /// Method for p-values.
+    /// The method that computes the p-values of the Mann-Whitney test.
     rank_p: MannWhitneyMethod,
     /// Correction of p-values for the number of cells.
     correction: Correction,
-    /// Seed of randomized statistics.
+    /// Seed of statistics that draw random numbers.
     seed: u64,
 }
 
-/// The place of a cell in the table.
+/// The position of a cell in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CellPlace {
     row: usize,
@@ -316,11 +316,11 @@ struct CellPlace {
 struct Layout<'a> {
     rows: Vec<Vec<String>>,
     columns: Vec<Vec<String>>,
-    /// Benchmarks by row and column.
+    /// The benchmarks of each cell.
     places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
 }
 
-/// The values of a layout, with notes and warnings.
+/// The values of all cells of a pivot, with notes and warnings for the user.
 struct PivotValues {
     /// The cells of each row, column by column.
     cells: Vec<Vec<PivotCell>>,
@@ -509,7 +509,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Returns the mean of a cell, transformed so that less is better; `None` without benchmarks or with mixed metrics.
+/// Returns the mean of a cell, transformed so that less is better. Returns `None` if the cell has no benchmarks or their metrics differ.
 fn mean_cost(entries: &[PivotEntry<'_>], seed: u64) -> Option<f64> {
     let metric = common_metric(entries)?;
     let mean = geometric(
@@ -529,7 +529,7 @@ fn common_metric<'a>(entries: &[PivotEntry<'a>]) -> Option<&'a Metric> {
     same.then_some(first)
 }
 
-/// Returns the value of a single benchmark, or the geometric mean of several; `None` if any value is missing.
+/// Returns the value of a single benchmark, or the geometric mean of several. Returns `None` if any value is missing.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     if let [only] = values[..] {

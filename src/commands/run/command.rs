@@ -38,7 +38,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck run`.
 pub fn run(
     options: &RunOptions,
     common: &CommonOptions,
@@ -100,16 +100,16 @@ fn measure(
     command.conclude(measured, world)
 }
 
-/// A call of the command.
+/// A call of `cargo perfcheck run`, with the reference that the user named.
 struct RunCommand<'a> {
     options: &'a RunOptions,
     baseline: Option<NamedRun>,
     request: Request<'a>,
 }
 
-/// The built candidate.
+/// The built work tree.
 enum BuiltCandidate {
-    /// The candidate, built together with the reference of `--against`.
+    /// The work tree was built together with the reference of `--against`.
     WithReference(Box<ReferenceBuild>),
     Alone(Box<WorkTree>),
 }
@@ -437,7 +437,7 @@ impl RunCommand<'_> {
         publication.publish(&mut store, workspace, run.id(), concluded, world)
     }
 
-    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate` is the new run, if it is stored already.
+    /// Selects the stored runs with which the benchmarks in `subjects` are compared. `candidate` is the new run, if it is stored already.
     fn read_references(
         &self,
         store: &Store,
@@ -525,7 +525,8 @@ fn has_been_found(filter: &Filter, context: &Context) -> bool {
     known.iter().any(|one| filter.matches(&one.key))
 }
 
-/// Before anything is built, finds the reference run that the user named. The name may not exist yet if this run is to get it.
+/// Before anything is built, finds the reference run that the user named. It is no error if no run has this name yet and the new run is to be saved
+/// under it.
 fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<NamedRun>, AppError> {
     let Some(name) = &options.baseline else {
         return Ok(None);
@@ -565,7 +566,7 @@ fn declined_key(spent: &BenchmarkCost) -> Option<&BenchmarkKey> {
     spent.skipped.as_ref().map(|_| &spent.key)
 }
 
-/// Describes the benchmarks of a target for reference selection.
+/// Returns what the selection of references needs to know about each benchmark of a target.
 fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = ReferenceQuery> {
     found.benchmarks.iter().map(|benchmark| ReferenceQuery {
         key: benchmark.key.clone(),

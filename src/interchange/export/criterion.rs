@@ -82,13 +82,13 @@ pub fn file_name(part: &str) -> String {
         name = name.trim_end().to_lowercase();
     }
     if name.chars().all(|c| c == '.') {
-        // An empty name, `.` and `..` are not usable.
+        // `.` and `..` would lead out of the directory, and an empty name is invalid.
         name = "_".repeat(name.len().max(1));
     }
     name
 }
 
-/// Returns `name`, with `_2` or `_3` appended if it is taken. The comparison ignores case, as some file systems do.
+/// Returns a name that is not in `taken`: `name`, or `name` with `_2`, `_3` and so on appended. The comparison ignores case, as some file systems do.
 fn unused_name(name: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = name.to_owned();
     while taken.contains_key(&free.to_lowercase()) {
@@ -173,7 +173,8 @@ fn throughput(throughput: Throughput) -> Value {
     }
 }
 
-/// Returns the estimates. The slope uses all samples, the other estimates only the samples that describe the run.
+/// Returns the content of `estimates.json`. The slope is computed from all samples, and the other estimates from the samples that the run's filter
+/// keeps.
 fn estimates(
     run: &ExportedRun,
     id: &str,

@@ -182,7 +182,7 @@ pub fn write_bmf(
     writeln!(writer, "{}", sanitize::json(&text))
 }
 
-/// Returns the name of a measure: lowercase letters, digits and dashes.
+/// Returns the name of the Bencher measure for a unit. Such names have only lowercase letters, digits and dashes.
 fn slug(unit: &str) -> String {
     let lower = unit.to_lowercase();
     let letters = lower.chars();

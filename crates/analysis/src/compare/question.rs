@@ -25,7 +25,7 @@ impl HostClass {
         }
     }
 
-    /// Returns the assumed (prior) standard deviation between the values of runs, a fraction.
+    /// Returns the standard deviation between runs of identical code, as a fraction, that is assumed before any runs have been measured (the prior).
     pub fn prior_sd(self) -> f64 {
         match self {
             Self::Dedicated => 0.01,
@@ -37,11 +37,11 @@ impl HostClass {
 /// The stored runs that a measurement is compared with.
 #[derive(Debug, Clone)]
 pub struct Reference<'a> {
-    /// The runs whose mean is the reference value, at least one; for a named baseline, its one run.
+    /// The runs whose mean is the reference value. There is at least one. For a named baseline, it is the run that the name stands for.
     pub averaged: Vec<&'a Measurement>,
-    /// The runs from which the drift between runs is estimated, including those averaged.
+    /// The runs from which the drift between runs is estimated. They include the runs in `averaged`.
     pub spread: Vec<&'a Measurement>,
-    /// Runs of earlier levels, grouped by level, which also contribute to the estimate of the drift.
+    /// Runs from before the level last changed, grouped by level. They also contribute to the estimate of the drift.
     pub earlier: Vec<Vec<&'a Measurement>>,
 }
 
@@ -52,13 +52,13 @@ pub struct Question<'a> {
     pub candidate: &'a Measurement,
     /// The runs that it is compared with.
     pub reference: &'a Reference<'a>,
-    /// Relative change that counts as noise, a fraction.
+    /// The largest relative change that still counts as noise, as a fraction.
     pub noise_threshold: f64,
 }
 
 impl Question<'_> {
-    /// Returns `Failed` if the candidate has too few processes with samples to be tested; otherwise `None`. `good` is the number of these processes.
-    /// Adds notes about what is missing.
+    /// Returns `Failed` if the candidate has too few processes with samples to be tested, and `None` otherwise. `good` is the number of the
+    /// candidate's processes that have samples. Adds notes about processes that failed and about missing samples.
     pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {
@@ -77,14 +77,15 @@ impl Question<'_> {
     }
 }
 
-/// The rules that decide all questions of a family.
+/// The rules by which all questions of a family are decided.
 #[derive(Debug, Clone, Copy)]
 pub struct TestPolicy {
-    /// The test, its levels and the number of resamples. Each question has its own noise threshold.
+    /// The test, its significance and confidence levels, and the number of resamples. The noise threshold is not here because each question has its
+    /// own.
     pub decision: DecisionSettings,
-    /// Class of the host that measured the runs.
+    /// The class of the host on which the runs were measured.
     pub host: HostClass,
-    /// Base seed of all random numbers.
+    /// The seed from which all random numbers are derived.
     pub seed: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Settings of sampling and of decisions, with the project's defaults, and choices between the statistics of published systems and the project's own.
 //!
-//! Choices are plain enums, each value with the word that people write; `--method` selects the conventions of a published system with one word.
-//! `compare::alternative` implements the choices; nothing here computes.
+//! Choices are plain enums, in which each value has the word that people write. `--method` selects the conventions of a published system with one
+//! word. This module computes nothing: `compare::alternative` implements the choices.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub enum WarmUpGoal {
     Iterations(u32),
 }
 
-/// The settings that a bench author made in code; `None` if not set.
+/// The settings that a bench author made in code. A setting that the author left out is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AuthorSettings {
     /// Processes per run.
@@ -53,7 +53,7 @@ pub struct AuthorSettings {
     /// Distribution of iterations over samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampling_mode: Option<SamplingMode>,
-    /// Relative change that counts as noise, as a fraction.
+    /// Largest relative change that counts as noise, as a fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_threshold: Option<f64>,
 }
@@ -108,7 +108,7 @@ impl Interleaving {
 pub struct SamplingSettings {
     /// Processes per run.
     pub processes: u32,
-    /// Samples per process in the flat (or only) phase; `None` means as many as fit.
+    /// Samples per process in the flat phase, or in the only phase if there is no ramp. `None` means as many as fit into the measurement time.
     pub samples: Option<u32>,
     /// Warm-up time per process.
     pub warm_up: Nanos,
@@ -141,15 +141,15 @@ impl Default for SamplingSettings {
 /// The settings that decide a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionSettings {
-    /// Relative change that counts as noise, as a fraction.
+    /// Largest relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
     /// One-sided, family-wise significance level of a run. It applies separately to regressions and to improvements.
     pub significance_level: f64,
     /// Confidence level of the bootstrap intervals that describe times.
     pub confidence_level: f64,
-    /// Bootstrap resamples.
+    /// Number of resamples that a bootstrap draws.
     pub resamples: u32,
-    /// The statistics that decide, if they are not those of the project's own procedure.
+    /// The test and the statistics that decide about stored runs, if they differ from the project's own procedure.
     #[serde(default, skip_serializing_if = "Analysis::is_default")]
     pub analysis: Analysis,
     /// Bounds that are conventions (of `--test`, outliers, effect sizes) and not properties of a test. A workspace may set them.
@@ -213,7 +213,7 @@ words! {
     }
 }
 
-/// The analysis of stored runs. A field that is `None` has the default of the test.
+/// The analysis of stored runs. If a field is `None`, the default of the test applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Analysis {
@@ -227,13 +227,13 @@ pub struct Analysis {
     pub drop_first: bool,
     /// How the standard error of a mean is computed after outliers were removed.
     pub trimmed_error: TrimmedError,
-    /// The value that represents a process, and a side in the summary.
+    /// The statistic that stands for a process in the test, and for a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center: Option<Statistic>,
     /// The definition of quantiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Quantile>,
-    /// The correction for many benchmarks.
+    /// How p-values are corrected if a run has many benchmarks.
     pub correction: Correction,
     /// The method for the p-value of rank tests.
     pub p: MannWhitneyMethod,

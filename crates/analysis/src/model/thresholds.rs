@@ -1,16 +1,16 @@
 //! Every bound that is a convention rather than a property of a test, with its name, its default and its source.
 //!
-//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run stores the thresholds that its verdicts used. The constants with
-//! which the project's own procedure was calibrated are not thresholds; docs/internals/src/statistics/ describes them.
+//! A workspace may set thresholds (`[workspace.metadata.perfcheck.thresholds]`), and a run stores those that its verdicts used. The constants with
+//! which the project's own procedure was calibrated are not thresholds. docs/internals/src/statistics/ describes them.
 
 use serde::{Deserialize, Serialize};
 
 /// The description of one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdKind {
-    /// Its key in Cargo.toml.
+    /// The key of the threshold in Cargo.toml.
     pub name: &'static str,
-    /// The default.
+    /// The value if the workspace sets none.
     pub default: f64,
     /// The smallest value allowed.
     pub least: f64,
@@ -77,7 +77,7 @@ thresholds! {
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
     /// Cliff's delta below this is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
-    /// Cliff's delta below this is medium; from this value on, it is large.
+    /// Cliff's delta below this is medium. From this value on, it is large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
     /// A rank test reports no change if Cliff's delta is below this (from `NBenchmark`).
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
@@ -106,7 +106,7 @@ thresholds! {
     halves_level "halves-level" = 0.001 in 0.0 to 1.0;
     /// The samples drift if the means of their halves differ by more than this fraction (from `NBenchmark`).
     drift_change "drift-change" = 0.1 in 0.0 to 1e6;
-    /// For a drift, the means must also differ by this many standard errors (from `NBenchmark`).
+    /// The samples drift only if the means of their halves also differ by this many standard errors (from `NBenchmark`).
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
     /// A modal value at or above this means several modes (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;

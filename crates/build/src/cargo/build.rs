@@ -37,7 +37,7 @@ pub struct BuildOrder<'a> {
     pub toolchain: &'a Toolchain,
     /// The user's flags for cargo, target selection included.
     pub options: &'a CargoOptions,
-    /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
+    /// The variables to set for cargo in addition to the inherited ones. A variable without a value is removed.
     pub variables: &'a BTreeMap<String, Option<OsString>>,
     /// When to print the compiler's messages.
     pub diagnostics: DiagnosticTiming,
@@ -48,9 +48,10 @@ pub struct BuildOrder<'a> {
 /// When to print the compiler's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagnosticTiming {
-    /// Cargo prints them as they arrive.
+    /// Cargo prints the compiler's messages as they arrive.
     Immediate,
-    /// After the build, by the caller. A successful build returns all messages; the error of a failed build has only the first error.
+    /// The caller prints the compiler's messages after the build. A successful build returns all of them, but the error of a failed build has only
+    /// the first error.
     Later,
 }
 
@@ -234,7 +235,7 @@ impl BuildOrder<'_> {
     }
 }
 
-/// Returns the first error: its code, if it has one, and its text.
+/// Returns the text of the first error among the compiler's messages, preceded by its error code if it has one.
 fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
     let is_error = |one: &&Diagnostic| one.level == DiagnosticLevel::Error;
     let error = diagnostics.iter().find(is_error)?;

@@ -241,7 +241,7 @@ impl Workspace {
             .collect()
     }
 
-    /// Lists all targets of all packages of the workspace, bench targets first: package, name, main source file.
+    /// Lists all targets of the workspace, bench targets first. Each has the name of its package, its own name and its main source file.
     pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
         let members = self.metadata.workspace_packages().into_iter();
         let mut found: Vec<_> = members
@@ -263,7 +263,7 @@ impl Workspace {
         [target].into_iter().chain(build).collect()
     }
 
-    /// Returns the directories of its packages.
+    /// Returns the directories of the workspace's packages.
     pub fn package_directories(&self) -> Vec<&Path> {
         let packages = self.metadata.workspace_packages().into_iter();
         let manifests = packages.map(|package| package.manifest_path.as_std_path());

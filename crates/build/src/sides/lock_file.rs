@@ -15,11 +15,11 @@ use super::request::{SidesError, file_error};
 pub(super) struct LockedPackage {
     pub(super) name: String,
     pub(super) version: String,
-    /// Registry or repository; `None` for a directory.
+    /// The registry or repository that the package comes from. `None` for a package in a local directory.
     pub(super) source: Option<String>,
 }
 
-/// Returns the packages of a lock file, each with its dependencies as written there; none if the file cannot be read.
+/// Returns the packages of a lock file, each with its dependencies as they are written there. The result is empty if the file cannot be parsed.
 pub(super) fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
     let document: DocumentMut = lock_file.parse().unwrap_or_default();
     let packages = document
@@ -106,7 +106,7 @@ impl LockFileBackup {
             text => text.map_err(file_error("cannot read", note))?,
         };
         if path.is_file() {
-            // It may be read-only.
+            // The lock file may be read-only, so it is removed instead of overwritten.
             fs::remove_file(path).map_err(file_error("cannot remove", path))?;
             fs::write(path, text).map_err(file_error("cannot write", path))?;
         }

@@ -11,7 +11,7 @@ fn resampling(resamples: usize) -> Resampling<'static> {
     Resampling { resamples, stream }
 }
 
-/// Returns the bootstrap interval of the mean of process values.
+/// Returns the bootstrap interval of the mean of values of which each stands for one process.
 fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
     let clusters: Vec<&[f64]> = values.chunks(1).collect();
     percentile_interval_with(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))

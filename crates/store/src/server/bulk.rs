@@ -88,7 +88,7 @@ impl TransferRows {
     }
 }
 
-/// The row ids that the server assigned, one list for each kind of row, in the order of the methods below.
+/// The row ids that the server assigned. There is one list for each kind of row, in the order of the methods below.
 struct AssignedIds([Vec<i64>; 6]);
 
 impl AssignedIds {
@@ -177,7 +177,7 @@ impl TeamSession {
         Ok(ids.into_iter().zip(finished).collect())
     }
 
-    /// Looks up runs by their identification.
+    /// Looks up runs by the identity that they have in all stores.
     pub(crate) fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -516,7 +516,7 @@ impl TeamSession {
     }
 }
 
-/// The verdicts of the runs, by index of the run and index of the benchmark.
+/// The verdicts of the runs. Each is identified by the index of its run and the index of its benchmark.
 struct VerdictRows(Vec<((usize, usize), RunVerdict)>);
 
 impl VerdictRows {

@@ -21,7 +21,7 @@ use crate::model::{
 };
 use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
-/// A question with the result of its test, before the family is decided.
+/// A question with the result of its test, before the p-values of the family are adjusted.
 pub(super) struct TestedBenchmark {
     /// The result of the test, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
@@ -32,7 +32,7 @@ pub(super) struct TestedBenchmark {
 
 /// Decides all `questions` as one family, with the test that `rules` selects. The answers are in the order of the questions.
 ///
-/// A question that cannot be tested stays in the family, with p = 1.
+/// A question that cannot be tested stays in the family, with a p-value of 1.
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -55,7 +55,7 @@ pub(in crate::compare) fn compare(
         .collect()
 }
 
-/// Returns the p-value of each question, adjusted for the family. A question without a p-value counts with p = 1.
+/// Returns the p-value of each question, adjusted for the family. A question that has no p-value counts with 1.
 pub(super) fn adjust_p_values(family: &[TestedBenchmark], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
@@ -97,7 +97,7 @@ pub(super) fn test_question(
     }
 }
 
-/// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
+/// Checks whether a question can be tested. If it cannot, returns its verdict and adds notes about what is missing.
 fn find_refusal(
     question: &Question<'_>,
     base: &SideSamples,
@@ -114,7 +114,7 @@ fn find_refusal(
     None
 }
 
-/// Returns the answer to `question`. `adjusted` is its p, adjusted for the family.
+/// Builds the answer to `question` from the result of its test. `adjusted` is the p-value of the test, adjusted for the family.
 pub(super) fn build_comparison(
     evidence: TestedBenchmark,
     question: &Question<'_>,
@@ -152,8 +152,8 @@ pub(super) fn build_comparison(
     ));
     comparison.p_value = adjusted;
     comparison.set_change(found.centre, found.change);
-    // The smallest callable change follows from the width of the interval. It is left out if the interval lies beyond the threshold: then the change
-    // was called, or something other than the width prevented that.
+    // The smallest slowdown that would have been reported follows from the width of the interval. It is left out if the interval lies beyond the
+    // threshold: then the change was reported, or something other than the width prevented that.
     comparison.smallest_callable = found
         .change
         .filter(|change| !is_beyond(change, threshold))
@@ -175,8 +175,8 @@ pub(super) fn build_comparison(
     comparison
 }
 
-/// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold. A
-/// benchmark is unchanged if the whole interval lies within the threshold. There are two exceptions: a rank test with a threshold of 0 needs no
+/// Decides from the significance and the interval. The verdict is a change if the test is significant and the whole interval lies strictly beyond the
+/// threshold. It is `unchanged` if the whole interval lies within the threshold. There are two exceptions: a rank test with a threshold of 0 needs no
 /// interval, and the ratio test is judged only by its own bounds.
 fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
@@ -208,13 +208,13 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
     }
 }
 
-/// Reports whether the whole interval lies beyond the noise threshold.
+/// Returns true if the whole interval lies beyond the noise threshold.
 fn is_beyond(change: &Estimate, threshold: f64) -> bool {
     let verdict = ChangeBounds::from(change).judge(threshold);
     matches!(verdict, Verdict::Regressed | Verdict::Improved)
 }
 
-/// Returns a note on why a difference that looks significant or large is not called a change.
+/// Returns a note that says why the verdict is no change although the difference looks significant or large.
 fn explain_no_change(
     found: &TestFinding,
     significance: Significance,
@@ -250,15 +250,15 @@ fn explain_no_change(
     }
 }
 
-/// A test of all runs together, before each is compared with the reference.
+/// The test that compares several runs of a benchmark and their reference all together, before each run is compared with the reference alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateGroup {
-    /// The H statistic of the Kruskal-Wallis test of all runs together.
+    /// The H statistic of the Kruskal-Wallis test of all runs and the reference.
     pub h: f64,
-    /// The p-value of H.
+    /// The p-value of the Kruskal-Wallis test.
     pub p_value: f64,
-    /// Whether the p-value is below the level. Only then do the comparisons of the single runs count.
+    /// Whether the p-value is below the significance level. Only then do the comparisons of the single runs count. Otherwise their p-values are 1.
     pub open: bool,
 }
 
@@ -267,12 +267,13 @@ pub struct GateGroup {
 pub struct AcrossRuns {
     /// The test of all runs together.
     pub gate: GateGroup,
-    /// The Mann-Whitney comparison of each candidate, in order. p is adjusted for the number of candidates; it is 1 if the gate is closed.
+    /// The Mann-Whitney comparison of each candidate with the reference, in the order of the candidates. The p-values are adjusted for the number of
+    /// candidates. They are 1 if the test of all runs together is not significant.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Compares the candidates of `questions`, which all have the same benchmark and the same reference. `None` unless the reference and at least two
-/// candidates have as many observations as a rank test needs.
+/// Compares several runs of a benchmark with one reference: the candidates of `questions`, which must all have the same benchmark and the same
+/// reference. Returns `None` unless the reference and at least two candidates have as many observations as a rank test needs.
 pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
@@ -303,7 +304,7 @@ pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Op
     })
 }
 
-/// Tests all runs that have enough observations; `None` if the reference has too few, or fewer than two candidates are left.
+/// Tests all runs together that have enough observations. Returns `None` if the reference has too few, or if fewer than two candidates are left.
 fn test_gate(
     questions: &[Question<'_>],
     rules: &TestPolicy,

@@ -22,7 +22,8 @@ use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Correction, Side, Verdict};
 
-/// Reports whether `series` can stop after its rounds. At an interim look, it can if the look settles it; at the last look, it always can.
+/// Returns whether the benchmark of `series` can stop after the rounds that it has. Before the last planned look, it can if the look at these rounds
+/// settles it. At the last look, it always can.
 pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
@@ -40,14 +41,14 @@ pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     look.map_or(LookStatus::Open, |look| look.status(plan))
 }
 
-/// Decides `all_series` as one family; the answers come in the same order. The looks are replayed from the data.
+/// Decides `all_series` as one family. The answers are in the order of the series. The looks are repeated from the data.
 ///
-/// Pure and seeded: the same input gives the same bytes for any number of threads.
+/// All random numbers come from the seed in `plan`, so the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
     judge_with_method(all_series, plan, &PairedMethod::default())
 }
 
-/// Like [`judge`], but with a method that simulations choose.
+/// Like [`judge`], but with a chosen method. Simulations use it to try other methods.
 pub fn judge_with_method(
     all_series: &[PairedSeries<'_>],
     plan: &Plan,
@@ -88,8 +89,8 @@ pub fn judge_with_method(
         .collect()
 }
 
-/// Tests all benchmarks as one family. `p` returns the p of "slower" and of "faster", before they are divided by the share of the look. Benchmarks
-/// that were planned but not judged, or that cannot be tested, stay in the family with p = 1.
+/// Tests all benchmarks as one family. `p` returns the p-values of a look for both directions, before they are divided by the share of the look.
+/// Benchmarks that were planned but not judged, or that cannot be tested, stay in the family with p-values of 1.
 fn test_family(
     looks: &[Look],
     plan: &Plan,
@@ -178,7 +179,7 @@ impl BenchmarkJudge<'_> {
         layouts.len()
     }
 
-    /// Tests at the levels that the family leaves to this benchmark, and completes the comparison.
+    /// Completes the comparison of a benchmark that could be tested, at the levels that the correction for the family leaves to it.
     fn decide(&self, speed: &SpeedTest, floors: FloorEstimate, comparison: &mut Comparison) {
         let look = self.look;
         let levels = ByDirection {
@@ -292,8 +293,8 @@ impl BenchmarkJudge<'_> {
         Verdict::Unchanged
     }
 
-    /// Returns the side that takes a slow path. `None` if a plain change of speed explains the finding: it also makes samples slower than their
-    /// neighbors.
+    /// Returns the side on which some samples take a slow path. Returns `None` if a plain change of speed explains the finding, because it also makes
+    /// samples slower than their neighbors.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()
