@@ -469,7 +469,7 @@ mod tests {
             conduct: Some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(1),
-                asked: Nanos(1),
+                working_time: Nanos(1),
                 involuntary_switches: 0,
                 stolen,
                 processor: None,

@@ -208,6 +208,43 @@ fn an_error_in_the_benches_themselves_is_told_once() {
 }
 
 #[test]
+fn an_error_in_the_library_ends_the_build_before_criterion_itself_is_built() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    project.write("src/lib.rs", "pub fn broken() { no_such_function(); }");
+    let failed = project.measure(&["--against", "HEAD"]).run().expect_code(3);
+    let count = |text: &str| failed.stderr.matches(text).count();
+    assert_eq!(count("error[E0425]"), 1, "{}", failed.stderr);
+    assert_eq!(
+        count("Compiling criterion v0.5.1 ("),
+        1,
+        "{}",
+        failed.stderr
+    );
+    assert_eq!(
+        count("Compiling criterion v0.5.1\n"),
+        0,
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn a_library_that_needs_criterion_itself_is_built_with_it() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let manifest = manifest.replace("[dev-dependencies]", "[dependencies]");
+    project.write("Cargo.toml", &manifest);
+    let library = fs::read_to_string(project.root().join("src/lib.rs")).expect("there");
+    let calling = "pub fn call() { criterion::only_in_criterion(); }";
+    project.write("src/lib.rs", &format!("{library}\n{calling}\n"));
+    project.commit();
+    let finished = project.measure(&["--against", "HEAD"]).run();
+    finished.expect_stderr(&["Criterion runs as it is", "only_in_criterion"]);
+}
+
+#[test]
 fn two_versions_of_criterion_are_replaced_each_by_its_own() {
     let machine = Machine::new();
     let project = project(

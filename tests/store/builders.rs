@@ -170,7 +170,7 @@ pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
             conduct: ordinal.is_multiple_of(2).then_some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(u64::MAX - 1),
-                asked: Nanos(3),
+                working_time: Nanos(3),
                 involuntary_switches: 4,
                 stolen: (ordinal == 0).then_some(Nanos(5)),
                 processor: (ordinal == 2).then_some(6),

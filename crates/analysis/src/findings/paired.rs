@@ -205,7 +205,10 @@ fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
         conducts.partition(|conduct| conduct.processor.is_some());
-    let working_time: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
+    let working_time: f64 = free
+        .iter()
+        .map(|conduct| conduct.working_time.as_f64())
+        .sum();
     let cpu: f64 = free.iter().map(|conduct| conduct.cpu.as_f64()).sum();
     let processors = cpu / working_time;
     (free.len() > bound.len() && working_time > 0.0 && processors >= SEVERAL_PROCESSORS)
@@ -446,7 +449,7 @@ mod tests {
                 process.conduct = Some(ProcessUsage {
                     threads: 1,
                     cpu: Nanos(*cpu),
-                    asked: Nanos(10),
+                    working_time: Nanos(10),
                     involuntary_switches: 0,
                     stolen: None,
                     processor: is_bound.then_some(0),
@@ -476,7 +479,7 @@ mod tests {
         process.conduct = Some(ProcessUsage {
             threads: 1,
             cpu: Nanos(20),
-            asked: Nanos(0),
+            working_time: Nanos(0),
             involuntary_switches: 0,
             stolen: None,
             processor: None,
@@ -494,7 +497,7 @@ mod tests {
                 process.conduct = Some(ProcessUsage {
                     threads: 2,
                     cpu: Nanos(20),
-                    asked: Nanos(10),
+                    working_time: Nanos(10),
                     involuntary_switches: 0,
                     stolen: None,
                     processor: None,

@@ -232,7 +232,7 @@ pub struct ProcessUsage {
     /// ms.
     pub cpu: Nanos,
     /// Time that the process spent on requests, in nanoseconds.
-    pub asked: Nanos,
+    pub working_time: Nanos,
     /// Number of involuntary context switches of its threads.
     pub involuntary_switches: u64,
     /// Time that the hypervisor gave to other machines during the process, in nanoseconds, summed over all processors.

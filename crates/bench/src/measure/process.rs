@@ -151,7 +151,7 @@ impl ProcessObserver {
         ProcessUsage {
             threads: usage.threads,
             cpu: usage.cpu.into(),
-            asked: working_time.into(),
+            working_time: working_time.into(),
             involuntary_switches: if self.is_scripted {
                 0
             } else {

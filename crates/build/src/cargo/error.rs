@@ -5,6 +5,16 @@ use std::path::{Path, PathBuf};
 
 use perfcheck_host::process::RunError;
 
+/// An error of the compiler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    /// The error code, if there is one, and the message.
+    pub text: String,
+    /// The member of the workspace whose library or binary has the error. `None` if the error is in a bench, which also sees the development
+    /// dependencies, or in a package from elsewhere.
+    pub library_of: Option<String>,
+}
+
 /// The reason why nothing can be built.
 #[derive(Debug, thiserror::Error)]
 pub enum CargoError {
@@ -55,7 +65,7 @@ pub enum CargoError {
         /// The targets with `#[bench]` functions, if the compiler is a stable one.
         unstable: Vec<String>,
         /// The compiler's first error, if it was not printed.
-        first_error: Option<String>,
+        first_error: Option<Box<CompileError>>,
     },
     /// A program answered in an unexpected format.
     #[error("unexpected answer from `{program}`: {what}")]

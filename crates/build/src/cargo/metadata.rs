@@ -1,6 +1,8 @@
 //! The workspace as described by `cargo metadata`, and the facts about benchmarks that cargo does not report, read from manifests and sources.
 
-use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
+use cargo_metadata::{
+    CargoOpt, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,6 +87,16 @@ impl Workspace {
         let members = self.members().into_iter();
         let mut dependencies = members.flat_map(|one| &one.dependencies);
         dependencies.any(|dependency| dependency.name == package)
+    }
+
+    /// Returns the packages that the library and the binaries of a member depend on. Returns `None` if the workspace has no such member.
+    pub fn library_dependencies(&self, member: &str) -> Option<Vec<&str>> {
+        let mut members = self.members().into_iter();
+        let dependencies = &members.find(|one| *one.name == member)?.dependencies;
+        let used = dependencies
+            .iter()
+            .filter(|dependency| dependency.kind != DependencyKind::Development);
+        Some(used.map(|dependency| dependency.name.as_str()).collect())
     }
 
     fn command(cargo: &Path, options: &CargoOptions) -> MetadataCommand {

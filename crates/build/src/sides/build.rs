@@ -15,7 +15,7 @@ use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::criterion::{
     CarriedSources, CriterionBuild, NotReplaced, ReplaceableCriterion, check_lock_change,
-    find_replaceable, may_use_criterion,
+    find_replaceable, library_may_use_criterion, may_use_criterion,
 };
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
 use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
@@ -729,17 +729,33 @@ fn build_patched(
     backup.keep_time()?;
     let (before, after) = backup.versions()?;
     check_lock_change(before, &after, replaced)?;
-    order.run_cargo().map_err(|error| match error {
+    match order.run_cargo() {
         // Any other failure, such as a full disk, has nothing to do with the harness.
-        CargoError::Build {
-            first_error: Some(text),
+        Err(CargoError::Build {
+            first_error: Some(error),
             ..
-        } => NotReplaced::impossible(format!(
-            "the benches do not compile with this harness: {text}"
-        )),
-        CargoError::Selection(message) => NotReplaced::impossible(first_error_line(&message)),
-        other => other.into(),
-    })
+        }) => {
+            let may_be_ours = error
+                .library_of
+                .is_none_or(|package| library_may_use_criterion(&package, order.workspace, before));
+            if !may_be_ours {
+                // Without the replacement the build would fail, too. This build prints the errors and fails early.
+                let order = BuildOrder {
+                    diagnostics: DiagnosticTiming::Immediate,
+                    ..*order
+                };
+                return Ok(order.run_cargo()?);
+            }
+            Err(NotReplaced::impossible(format!(
+                "the benches do not compile with this harness: {}",
+                error.text
+            )))
+        }
+        Err(CargoError::Selection(message)) => {
+            Err(NotReplaced::impossible(first_error_line(&message)))
+        }
+        outcome => Ok(outcome?),
+    }
 }
 
 /// Lets cargo write the lock file. If cargo cannot, the error asks the caller to build without the replacement. That build fails for the same reason,

@@ -5,6 +5,7 @@
 //! after the build.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -98,6 +99,31 @@ pub(super) fn may_use_criterion(lock_file: Option<&str>, workspace: &Workspace) 
     KNOWN.iter().any(|(name, _)| {
         lock_file.contains(&format!("name = \"{name}\"")) || workspace.depends_on(name)
     })
+}
+
+/// Reports whether the library of the workspace's member `package` may use Criterion. Its development dependencies do not count.
+pub(super) fn library_may_use_criterion(
+    package: &str,
+    workspace: &Workspace,
+    lock_file: &str,
+) -> bool {
+    let packages = parse_packages(lock_file);
+    let mut reached = BTreeSet::new();
+    let mut unvisited = vec![package];
+    while let Some(name) = unvisited.pop() {
+        if !reached.insert(name) {
+            continue;
+        }
+        // The lock file does not tell which dependencies of a member are for development.
+        if let Some(dependencies) = workspace.library_dependencies(name) {
+            unvisited.extend(dependencies);
+        } else {
+            let versions = packages.iter().filter(|(one, _)| one.name == name);
+            let dependencies = versions.flat_map(|(_, dependencies)| dependencies);
+            unvisited.extend(dependencies.filter_map(|one| one.split(' ').next()));
+        }
+    }
+    KNOWN.iter().any(|(name, _)| reached.contains(name))
 }
 
 /// Finds the Criterion versions in a lock file that can be replaced. `rustc` is the first line of `rustc -vV`.

@@ -9,7 +9,7 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
     ProcessUsage {
         threads: 1,
         cpu: Nanos(1_000_000_000),
-        asked: Nanos(1_000_000_000),
+        working_time: Nanos(1_000_000_000),
         involuntary_switches: 0,
         stolen: None,
         processor: None,
