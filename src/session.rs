@@ -14,6 +14,7 @@ use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Environment, Run, RunId, Shard};
 use perfcheck_build::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
+use perfcheck_host::os::canonicalize;
 use perfcheck_host::process::{Interrupt, Supervisor};
 use perfcheck_host::{Checkout, EnvironmentVariables, GitError};
 use perfcheck_store::{Store, StoreError, WorkspaceId, default_path, is_address, public_location};
@@ -281,7 +282,7 @@ impl Context {
             };
         }
         let root = self.workspace.root();
-        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let root = canonicalize(root).unwrap_or_else(|_| root.to_owned());
         format!("path:{}", root.display())
     }
 

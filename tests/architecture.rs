@@ -27,6 +27,8 @@ mod scanner;
 mod shape;
 #[path = "architecture/sources.rs"]
 mod sources;
+#[path = "architecture/systems.rs"]
+mod systems;
 
 use circles::{circles, described};
 use forgotten::forgotten;
@@ -40,6 +42,7 @@ use scanner::names_crate;
 use shape::{LONG_FILES, direct_output, misshapen};
 use sources::{all_sources, crates, folders, repository, rust_files, sources};
 use std::fs;
+use systems::{ASKERS, system_dependencies};
 
 /// Fails with all complaints, one per line, if there are any.
 fn none_of(complaints: &[String]) {
@@ -102,6 +105,18 @@ fn programs_are_started_by_the_launcher_alone() {
         assert!(
             all.iter().any(|source| source.path == path),
             "{path} is gone: remove it from STARTERS"
+        );
+    }
+}
+
+#[test]
+fn operating_systems_are_known_to_one_folder() {
+    let all = all_sources();
+    none_of(&all.iter().flat_map(system_dependencies).collect::<Vec<_>>());
+    for (path, _) in ASKERS {
+        assert!(
+            all.iter().any(|source| source.path == path),
+            "{path} is gone: remove it from ASKERS"
         );
     }
 }

@@ -9,6 +9,7 @@ use crate::output::{
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
+use perfcheck_host::os::canonicalize;
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
 /// Runs `store runs`.
@@ -86,7 +87,7 @@ pub fn adopt(
         write_workspaces(world.stdout, &lines, common.output.format, columns)?;
         return Ok(ExitCode::Clean);
     };
-    let path = std::path::Path::new(from).canonicalize().ok();
+    let path = canonicalize(from).ok();
     let is_meant = |key: &str, label: &str| {
         key == from
             || label == from

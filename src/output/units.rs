@@ -1,5 +1,7 @@
 //! Names and numbers formatted for people. Machine-readable output uses the exact numbers instead.
 
+use std::io::stdout;
+
 use crate::output::charset::Charset;
 use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
@@ -91,7 +93,8 @@ pub fn terminal_width() -> usize {
 
 /// Returns the numbers of columns and of lines of the terminal on stdout. Both are `usize::MAX` if stdout is a file or a pipe.
 pub(super) fn terminal_size() -> (usize, usize) {
-    match terminal_size::terminal_size_of(rustix::stdio::stdout()) {
+    // The terminal is only asked; nothing is written.
+    match terminal_size::terminal_size_of(stdout()) {
         Some((columns, lines)) if usize::from(columns.0) >= NARROWEST => {
             (columns.0.into(), lines.0.into())
         }

@@ -117,7 +117,7 @@ impl BuildPair {
             },
             code_equality: alike,
             environment: Environment {
-                host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
+                host: perfcheck_host::read_host_facts(world.variables.ci),
                 build: built.facts.clone(),
             },
             kept_names: BySide {
@@ -195,7 +195,7 @@ pub(crate) fn pair_with_executable(
         code_equality: alike,
         targets,
         environment: Environment {
-            host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
+            host: perfcheck_host::read_host_facts(world.variables.ci),
             build: toolchain,
         },
         kept_names: BySide::default(),
@@ -251,7 +251,7 @@ pub(crate) fn pair_with_revision(
 
 /// Returns the canonical path of an executable. Called before the builds, so that a wrong path is reported at once.
 fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
-    let found = path.canonicalize().map_err(|error| error.to_string());
+    let found = perfcheck_host::os::canonicalize(path).map_err(|error| error.to_string());
     let found = found.and_then(|found| {
         if found.is_file() {
             Ok(found)

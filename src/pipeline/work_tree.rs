@@ -70,7 +70,7 @@ impl WorkTree {
         Ok(Self {
             build,
             environment: Environment {
-                host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
+                host: perfcheck_host::read_host_facts(world.variables.ci),
                 build: facts,
             },
             found: find_benchmarks(filter, timeout, targets, None, world)?,

@@ -1,4 +1,4 @@
-//! Reads the wall clock, and detects whether the machine was suspended.
+//! Reads the wall clock, and converts times for people.
 
 #![expect(
     clippy::disallowed_methods,
@@ -6,7 +6,6 @@
 )]
 
 use jiff::Timestamp as Instant;
-use std::time::Duration;
 
 use perfcheck_analysis::model::Timestamp;
 
@@ -74,21 +73,6 @@ fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
             "`{text}` is neither a date such as `2026-01-31` nor an age such as `90d` (units: h, d, w, y)"
         )
     })
-}
-
-/// Returns how long the machine has been suspended since it was started; zero if the system does not report it.
-///
-/// An increase between two calls means that the machine slept in between.
-pub fn suspended_time() -> Duration {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::time::{ClockId, clock_gettime};
-        let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
-        let monotonic = read(ClockId::Monotonic);
-        read(ClockId::Boottime).saturating_sub(monotonic)
-    }
-    #[cfg(not(target_os = "linux"))]
-    Duration::ZERO
 }
 
 #[cfg(test)]

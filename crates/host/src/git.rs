@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::os;
 use crate::process::{RunError, Supervisor};
 use perfcheck_analysis::model::{Commit, GitState};
 
@@ -54,7 +54,7 @@ impl Checkout {
         };
         // The answer is relative to `directory`: absolute paths need git 2.31 or later.
         let common_directory = directory.join(common_directory);
-        let canonical = common_directory.canonicalize();
+        let canonical = os::canonicalize(&common_directory);
         Ok(Self {
             directory: directory.to_owned(),
             supervisor: supervisor.clone(),
@@ -244,7 +244,7 @@ pub(super) fn trim_line_feed(answer: &[u8]) -> &[u8] {
 /// Converts a name from git, which is bytes, to a path. Removes the slash at the end of a directory's name.
 pub(super) fn path_from_git(name: &[u8]) -> PathBuf {
     let name = name.strip_suffix(b"/").unwrap_or(name);
-    PathBuf::from(OsStr::from_bytes(name))
+    os::path_from_bytes(name)
 }
 
 /// The oldest supported version of git.

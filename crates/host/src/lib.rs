@@ -1,4 +1,4 @@
-//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys.
+//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys. `os` is the only place that knows operating systems apart.
 //!
 //! Other crates read these only where an `expect(clippy::disallowed_methods)` gives the reason. This crate must not interpret the values beyond
 //! converting them to the types of the model. Invariant: a fact that cannot be determined is absent, not an error. An error is returned only if a
@@ -11,16 +11,18 @@ mod control;
 mod examine;
 mod git;
 mod machine;
+pub mod os;
 pub mod process;
 mod revisions;
 mod variables;
 mod viewer;
 
-pub use clock::{format_ago, now, parse_moment, suspended_time, to_rfc3339};
+pub use clock::{format_ago, now, parse_moment, to_rfc3339};
 pub use control::ControlProbe;
 pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state};
 pub use git::{Checkout, GitError, HOOK_VARIABLES};
-pub use machine::{load_average, read_host_facts};
+pub use machine::read_host_facts;
+pub use os::{load_average, suspended_time};
 pub use revisions::{PresentFiles, Revision};
 pub use variables::{EnvironmentVariables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

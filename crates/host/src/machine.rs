@@ -2,36 +2,30 @@
 
 use std::{fs, thread};
 
-use crate::process::Supervisor;
+use crate::os;
 use perfcheck_analysis::model::HostFacts;
 
 /// Reads the facts about this machine. `ci` means that it is a CI runner, which shares its machine with others.
-pub fn read_host_facts(ci: bool, supervisor: &Supervisor) -> HostFacts {
+pub fn read_host_facts(ci: bool) -> HostFacts {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let uname = rustix::system::uname();
     let flags = field(&cpu_info, "flags").unwrap_or_default();
     let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
     HostFacts {
-        cpu: cpu_model(&cpu_info, supervisor),
+        cpu: cpu_model(&cpu_info),
         architecture: std::env::consts::ARCH.to_owned(),
         os: std::env::consts::OS.to_owned(),
         cores: thread::available_parallelism()
             .ok()
             .and_then(|cores| u32::try_from(cores.get()).ok())
             .unwrap_or(1),
-        kernel: uname.release().to_string_lossy().into_owned(),
+        kernel: os::kernel_release(),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         microcode: field(&cpu_info, "microcode"),
         shared: Some(ci || virtual_machine),
     }
 }
 
-/// Returns the load average of the last minute, if the system reports it.
-pub fn load_average() -> Option<f64> {
-    line("/proc/loadavg")?.split(' ').next()?.parse().ok()
-}
-
-fn cpu_model(cpu_info: &str, supervisor: &Supervisor) -> String {
+fn cpu_model(cpu_info: &str) -> String {
     // Arm has no model name; implementer and part identify the processor.
     field(cpu_info, "model name")
         .or_else(|| {
@@ -39,22 +33,8 @@ fn cpu_model(cpu_info: &str, supervisor: &Supervisor) -> String {
             let part = field(cpu_info, "CPU part")?;
             Some(format!("implementer {implementer} part {part}"))
         })
-        .or_else(|| sysctl_cpu_model(supervisor))
+        .or_else(os::processor_name)
         .unwrap_or_else(|| "unknown".to_owned())
-}
-
-#[cfg(target_os = "macos")]
-fn sysctl_cpu_model(supervisor: &Supervisor) -> Option<String> {
-    let mut command = std::process::Command::new("/usr/sbin/sysctl");
-    command.args(["-n", "machdep.cpu.brand_string"]);
-    let output = supervisor.output(&mut command).ok()?;
-    let model = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-    (!model.is_empty()).then_some(model)
-}
-
-#[cfg(not(target_os = "macos"))]
-fn sysctl_cpu_model(_: &Supervisor) -> Option<String> {
-    None
 }
 
 /// Returns the first value for `name` in lines of the form `name : value`.
@@ -78,9 +58,8 @@ mod tests {
     #[test]
     fn the_cpu_is_named_by_its_model_or_by_implementer_and_part() {
         let x86 = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t\t: fpu hypervisor\n";
-        let supervisor = Supervisor::default();
-        assert_eq!(cpu_model(x86, &supervisor), "Some CPU @ 3 GHz");
+        assert_eq!(cpu_model(x86), "Some CPU @ 3 GHz");
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
-        assert_eq!(cpu_model(arm, &supervisor), "implementer 0x41 part 0xd0c");
+        assert_eq!(cpu_model(arm), "implementer 0x41 part 0xd0c");
     }
 }

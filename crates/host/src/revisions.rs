@@ -5,10 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::git::{Checkout, GitError, path_from_git, run, trim_line_feed};
+use crate::os;
 use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
 
@@ -454,23 +454,23 @@ fn list_files(
 /// Returns the option that excludes a directory from listing and search.
 fn exclude_option(directory: &Path) -> OsString {
     let mut flag = b"--exclude=/".to_vec();
-    for byte in directory.as_os_str().as_bytes() {
-        if b"*?[]\\!# ".contains(byte) {
+    for byte in os::path_to_bytes(directory) {
+        if b"*?[]\\!# ".contains(&byte) {
             flag.push(b'\\');
         }
-        flag.push(*byte);
+        flag.push(byte);
     }
     flag.push(b'/');
-    OsString::from_vec(flag)
+    os::text_from_bytes(flag)
 }
 
 /// Returns a line of `objects/info/alternates`. Paths with a line feed or a leading quote are quoted as in C.
 fn alternates_line(objects: &Path) -> Vec<u8> {
-    let name = objects.as_os_str().as_bytes();
+    let name = os::path_to_bytes(objects);
     let mut line = Vec::new();
     if name.starts_with(b"\"") || name.contains(&b'\n') {
         line.push(b'"');
-        for byte in name {
+        for byte in &name {
             match byte {
                 b'\n' => line.extend(b"\\n"),
                 b'"' | b'\\' => line.extend([b'\\', *byte]),

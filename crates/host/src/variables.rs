@@ -10,6 +10,8 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
+use crate::os;
+
 /// The values of environment variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
@@ -103,7 +105,7 @@ fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
     let knows_little = matches!(terminal, Some("dumb" | "linux"));
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     let is_utf_8 = locale.contains("utf-8") || locale.contains("utf8");
-    (is_utf_8 || cfg!(windows)) && !knows_little
+    (is_utf_8 || os::TERMINAL_IGNORES_LOCALE) && !knows_little
 }
 
 /// Prefixes of the variables that affect compilers, linkers and common build scripts.

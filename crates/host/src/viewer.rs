@@ -9,19 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program that opens a file as the desktop does, and the arguments before the file.
-const VIEWER: (&str, &[&str]) = if cfg!(target_os = "macos") {
-    ("open", &[])
-} else if cfg!(windows) {
-    // `start` treats the first quoted word as a title.
-    ("cmd", &["/C", "start", ""])
-} else {
-    ("xdg-open", &[])
-};
+use crate::os;
 
 /// Opens `file` without waiting for the viewer to end.
 pub fn open_in_viewer(file: &Path) -> io::Result<()> {
-    let (program, arguments) = VIEWER;
+    let (program, arguments) = os::VIEWER;
     Command::new(program)
         .args(arguments)
         .arg(file)
@@ -37,10 +29,7 @@ pub fn open_in_viewer(file: &Path) -> io::Result<()> {
 pub fn temporary_page() -> io::Result<PathBuf> {
     let name = format!("cargo-perfcheck-{}", std::process::id());
     let directory = std::env::temp_dir().join(name);
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     // Fails if the directory exists, because it may belong to another user.
-    builder.create(&directory)?;
+    os::create_private_dir(&directory)?;
     Ok(directory.join("index.html"))
 }

@@ -10,7 +10,7 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,7 @@ use tracing::{Level, debug, enabled};
 use super::error::{Attempt, Fault};
 use super::schema::{APPLICATION_ID, VERSION};
 use super::{StoreError, schema};
+use perfcheck_host::os;
 
 /// An open store with one connection. Threads do not share it: each opens the store for itself.
 #[derive(Debug)]
@@ -323,7 +324,13 @@ fn apply_settings(connection: &Connection, options: OpenOptions) -> Attempt<()> 
 /// Selects the write-ahead log if possible. A network file system has no shared memory for it, and another open
 /// connection may prevent the change for now.
 fn choose_journal(connection: &Connection, path: &Path) -> Attempt<Journal> {
-    let wanted = if is_on_network(path) { "delete" } else { "wal" };
+    // Processes on two machines share no memory, and a write-ahead log that both use would corrupt the database
+    // (<https://www.sqlite.org/wal.html>).
+    let wanted = if os::is_on_network(path) {
+        "delete"
+    } else {
+        "wal"
+    };
     let mut mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != wanted
         && let Ok(changed) =
@@ -342,29 +349,6 @@ fn parse_journal(mode: &str) -> Journal {
     } else {
         Journal::Rollback
     }
-}
-
-/// Reports whether the file is on a network file system. Processes on two machines share no memory, and a write-ahead
-/// log that both use would corrupt the database (<https://www.sqlite.org/wal.html>).
-#[cfg(target_os = "linux")]
-fn is_on_network(path: &Path) -> bool {
-    // Magic numbers of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph.
-    const NETWORK: [u32; 8] = [
-        0x6969,
-        0x517B,
-        0xFF53_4D42,
-        0xFE53_4D42,
-        0x0102_1997,
-        0x5346_414F,
-        0x7375_7245,
-        0x00C3_6400,
-    ];
-    rustix::fs::statfs(path).is_ok_and(|stat| NETWORK.contains(&(stat.f_type as u32)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_on_network(_: &Path) -> bool {
-    false
 }
 
 fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
@@ -439,16 +423,6 @@ fn immutable_uri(path: &Path) -> String {
 /// Creates directories (0700) and an empty file (0600) if they do not exist. SQLite creates its additional files with
 /// the same permissions as the file.
 pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
-    let mut directory = DirBuilder::new();
-    let mut file = std::fs::OpenOptions::new();
-    directory.recursive(true);
-    file.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        directory.mode(0o700);
-        file.mode(0o600);
-    }
     if path.try_exists().unwrap_or(false) {
         return Ok(());
     }
@@ -461,14 +435,13 @@ pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
     {
-        directory
-            .create(parent)
+        os::create_private_dirs(parent)
             .map_err(|source| failed(parent, "create the directory", source))?;
     }
     // Take the lock, because closing the new file must not coincide with a connection of this process, see
     // `OpenFile`.
     let _lock = open_files();
-    match file.open(path) {
+    match os::create_private_file(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(path, "create", error)),
@@ -520,7 +493,7 @@ impl OpenFile {
         if !metadata.is_file() {
             return Err(StoreError::NotAFile(path.to_owned()));
         }
-        let canonical = path.canonicalize().map_err(failed)?;
+        let canonical = os::canonicalize(path).map_err(failed)?;
         let found = if files.contains_key(&canonical) {
             // The file was inspected when it was first opened; SQLite reads the version again in any case.
             FileState::Store(schema::VERSION)

@@ -65,7 +65,7 @@ fn search(
         common,
         cargo: common.cargo.clone(),
         environment: Environment {
-            host: perfcheck_host::read_host_facts(world.variables.ci, world.supervisor),
+            host: perfcheck_host::read_host_facts(world.variables.ci),
             build: context
                 .toolchain(&common.cargo, world.supervisor)?
                 .facts

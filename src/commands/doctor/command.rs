@@ -28,7 +28,7 @@ pub fn doctor(
     output: &OutputOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let host = perfcheck_host::read_host_facts(world.variables.ci, world.supervisor);
+    let host = perfcheck_host::read_host_facts(world.variables.ci);
     let state = machine_state(&RealFiles, world.variables.ci);
     let seed = options.seed.unwrap_or_else(perfcheck_host::fresh_seed);
     let own_id = std::process::id();

@@ -13,6 +13,7 @@ use crate::sanitize;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_build::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
+use perfcheck_host::os::canonicalize;
 
 /// Stands for the location of the harness in printed commands, until the user sets the location.
 const SOMEWHERE: &str = "<your clone>/harness";
@@ -330,7 +331,7 @@ fn first_bench<'a>(
 
 /// Returns the top of the repository and the path of the workspace below it.
 fn locate_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
-    let root = context.workspace.root().canonicalize()?;
+    let root = canonicalize(context.workspace.root())?;
     let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(
             "`--ci` needs a git repository, but `{}` is not in one; nothing was written\n  help: use `git init` to create one",

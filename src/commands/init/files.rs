@@ -11,6 +11,7 @@ use super::manifest::{HARNESS, Manifest};
 use super::options::{CiSystem, CrateOrigin, is_plain, relative_path, resolve_package_directory};
 use crate::delivery::files::write_whole;
 use crate::error::AppError;
+use perfcheck_host::os::canonicalize;
 
 /// The files that `init` will write.
 #[derive(Debug, Default)]
@@ -320,7 +321,7 @@ pub(super) fn relative_to_manifest(
     if path.is_absolute() {
         return Ok(CrateOrigin::Path(harness));
     }
-    let directory = directory.canonicalize()?;
+    let directory = canonicalize(directory)?;
     Ok(CrateOrigin::Path(relative_path(&directory, &harness)))
 }
 

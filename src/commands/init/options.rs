@@ -7,6 +7,7 @@ use std::str::FromStr;
 use toml_edit::DocumentMut;
 
 use crate::error::AppError;
+use perfcheck_host::os::canonicalize;
 
 const AFTER_INIT: &str = "\
 Inspects the bench targets of the selected packages and says which harness each of them uses, whether it works unmodified, and what to run next. Criterion, \
@@ -97,7 +98,7 @@ pub(super) fn resolve_package_directory(
             path.display()
         ))
     };
-    let directory = fs::canonicalize(path).map_err(|error| refused(error.to_string()))?;
+    let directory = canonicalize(path).map_err(|error| refused(error.to_string()))?;
     match package_name(&directory.join("Cargo.toml")) {
         Some(found) if found == name => Ok(directory),
         Some(found) => Err(refused(format!(

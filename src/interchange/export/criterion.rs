@@ -78,7 +78,7 @@ pub fn file_name(part: &str) -> String {
         .rev()
         .find(|at| name.is_char_boundary(*at));
     name.truncate(cut.unwrap_or(0));
-    if cfg!(windows) {
+    if std::env::consts::FAMILY == "windows" {
         name = name.trim_end().to_lowercase();
     }
     if name.chars().all(|c| c == '.') {

@@ -227,16 +227,17 @@ fn describe_condition(
             "The whole interval {} is between {low} and {high}, and neither side seems to have slow samples.",
             units::change_interval(lower, upper)
         ),
-        _ if let Some(withheld) = describe_withheld_change(comparison, lower, upper) => withheld,
-        _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
-            "The whole interval {} is between {low} and {high}, but some samples may be slower.",
-            units::change_interval(lower, upper)
-        ),
-        _ if lower >= improvement_threshold(threshold) && upper <= threshold => format!(
-            "The whole interval {} is between {low} and {high}, but timings of identical code differ too much on this host to call anything unchanged.",
-            units::change_interval(lower, upper)
-        ),
-        _ => describe_open_interval(lower, upper, threshold),
+        _ => describe_withheld_change(comparison, lower, upper).unwrap_or_else(|| {
+            let doubt = if comparison.notes.contains(&Note::SlowPathSuspected) {
+                "some samples may be slower"
+            } else if lower >= improvement_threshold(threshold) && upper <= threshold {
+                "timings of identical code differ too much on this host to call anything unchanged"
+            } else {
+                return describe_open_interval(lower, upper, threshold);
+            };
+            let interval = units::change_interval(lower, upper);
+            format!("The whole interval {interval} is between {low} and {high}, but {doubt}.")
+        }),
     }
 }
 

@@ -432,12 +432,13 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         Verdict::Incomparable => explain_incomparable(explanation, &named, &mut statements),
         Verdict::Failed => explain_failed(explanation, &mut statements),
-        Verdict::Unchanged if let Some(same) = same => {
-            (
+        Verdict::Unchanged => match same {
+            Some(same) => (
                 format!("{}, so the benchmark was not measured against {named}.", describe_sameness(same)),
                 "Use `--measure-identical` to measure it anyway.".to_owned(),
-            )
-        }
+            ),
+            None => return statements,
+        },
         _ => return statements,
     };
     statements.push(Statement::new(

@@ -199,9 +199,10 @@ fn describe_state(line: &RunLine, columns: usize) -> String {
     let base = line.run.pair.filter(|pair| pair.side == Side::Base);
     let own = match (base, line.run.status) {
         (Some(_), RunStatus::Complete) => "base".to_owned(),
-        (None, RunStatus::Complete) if let Some(found) = &line.run.begun.partition => {
-            format!("part {}", found.part)
-        }
+        (None, RunStatus::Complete) => match &line.run.begun.partition {
+            Some(found) => format!("part {}", found.part),
+            None => own.to_owned(),
+        },
         _ => own.to_owned(),
     };
     let levels = line.accepted_benchmarks.len();

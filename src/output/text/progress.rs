@@ -453,7 +453,7 @@ mod tests {
         let planned = |plan| Event::Planned {
             benchmarks: 2,
             visits: 4,
-            expected: Duration::from_mins(2),
+            expected: Duration::from_secs(120),
             bound: match plan {
                 VisitPlan::Processes(_) => EstimateKind::AtLeast,
                 VisitPlan::Rounds(_) => EstimateKind::UsuallyAtMost,

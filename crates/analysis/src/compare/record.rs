@@ -46,7 +46,7 @@ pub struct BenchmarkRecord {
     /// The smallest probability, whatever the distribution, that the bounds of `median_of_processes_ns` contain the true median, as a fraction. Null
     /// if `median_of_processes_ns` is null.
     pub median_coverage: Option<f64>,
-    /// The mean of the samples, with its interval by the bias-corrected and accelerated bootstrap (BCa) over processes. Null for fewer than 50
+    /// The mean of the samples, with its interval by the bias-corrected and accelerated bootstrap (`BCa`) over processes. Null for fewer than 50
     /// processes, because the interval would contain the true mean too rarely.
     #[serde(rename = "mean_bca_ns")]
     pub mean_bca: Option<Estimate>,

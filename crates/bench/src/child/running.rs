@@ -7,7 +7,6 @@
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
 use std::convert::Infallible;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use super::error::ChildError;
 use super::spawn::ProcessContext;
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
 use perfcheck_analysis::model::{Event, Observer};
+use perfcheck_host::os::describe_death;
 use perfcheck_host::process::{Interrupt, ProcessGroup, start_thread};
 
 /// How long a child may take to end after it was told to end or has closed its pipe.
@@ -267,12 +267,10 @@ pub(super) fn quote(bytes: &[u8]) -> String {
 }
 
 fn describe_status(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit status {code}"),
-        // The standard library knows the names of signals: "signal: 6 (SIGABRT)".
-        (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
-        (None, None) => "unknown status".to_owned(),
-    }
+    describe_death(status).unwrap_or_else(|| match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => "unknown status".to_owned(),
+    })
 }
 
 /// How many pieces of output are buffered before the child has to wait.

@@ -554,7 +554,7 @@ mod tests {
     fn a_costly_benchmark_has_its_fewest_rounds_and_none_that_would_end_beyond_the_limit() {
         let limit = |fewest_rounds| {
             Some(TimeLimit {
-                time: Duration::from_mins(1),
+                time: Duration::from_secs(60),
                 fewest_rounds,
             })
         };

@@ -166,8 +166,9 @@ impl<'a> Campaign<'a> {
         });
         let mut target = Target::new(executables, benchmarks.collect());
         target.has_longer_rounds = driver.lengthens_rounds();
-        let driven = self.targets.push_mut(DrivenTarget { target, driver });
-        &mut driven.target
+        let at = self.targets.len();
+        self.targets.push(DrivenTarget { target, driver });
+        &mut self.targets[at].target
     }
 
     /// Creates the driver of a target. Only executables with the same driver are paired, so the candidate's harness decides.
@@ -536,7 +537,7 @@ mod tests {
         }
         let all = choose(&mut campaign, 1);
         assert_eq!(all.len(), 3, "there is no budget");
-        let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
+        let mut campaign = campaign.with_time_budget(Some(Duration::from_secs(60)));
         let mut first = choose(&mut campaign, 0);
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2], "everybody has one round");
@@ -573,7 +574,7 @@ mod tests {
             Some(standing_of(place))
         });
         assert_eq!(chosen(&mut campaign, 1), [0, 1], "there is time for both");
-        let mut campaign = campaign.with_time_budget(Some(Duration::from_mins(1)));
+        let mut campaign = campaign.with_time_budget(Some(Duration::from_secs(60)));
         assert_eq!(chosen(&mut campaign, 1), [1]);
         // A round that is not evaluated does not end the waiting.
         let _ = evaluate(&mut campaign, 1, &[1], &mut |_, _, _| None);

@@ -375,7 +375,10 @@ impl CriterionDriver {
                 }
             }
             let is_solitary = pinning.release(&mut children);
-            for (index, sides) in waiting.extract_if(.., |_, sides| sides.len() == children.len()) {
+            let (complete, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                (waiting.into_iter()).partition(|(_, sides)| sides.len() == children.len());
+            waiting = rest;
+            for (index, sides) in complete {
                 chosen.retain(|chosen| *chosen != index);
                 let benchmark = round.benchmark_mut(index);
                 benchmark.note_processor_use(&[is_solitary]);

@@ -8,7 +8,9 @@ use super::sides::{CampaignSides, SideChild};
 use crate::child::{CriterionSession, ProcessSpec, Session};
 use perfcheck_analysis::model::{Control, ProcessHead, ProcessRecord, ProcessUsage, Side};
 use perfcheck_build::cargo::BenchTarget;
-use perfcheck_host::process::{ThreadPinning, UsageSnapshot, private_memory, stolen_time};
+use perfcheck_host::process::{
+    ThreadPinning, UsageSnapshot, private_memory, read_usage, stolen_time,
+};
 
 /// The current process of each side.
 pub(super) struct ActiveProcesses {
@@ -175,7 +177,7 @@ pub(super) trait PinnableChild {
     fn id(&mut self) -> u32;
     /// Returns its usage so far, if the system reports it.
     fn usage(&mut self) -> Option<UsageSnapshot> {
-        UsageSnapshot::read(self.id())
+        read_usage(self.id())
     }
 }
 

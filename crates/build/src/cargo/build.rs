@@ -134,7 +134,7 @@ impl BuildOrder<'_> {
                 }
             }
         }
-        let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
+        let status = group.end(Duration::from_secs(3600)).map_err(start_error)?;
         if self.supervisor.interrupt().is_requested() {
             return Err(CargoError::Interrupted);
         }

@@ -23,6 +23,7 @@ use super::options::is_library;
 use super::selection::SkippedTarget;
 use super::toolchain::Toolchain;
 use perfcheck_analysis::model::{SkipSupport, TargetFacts};
+use perfcheck_host::os::{LIBRARY_PATH, fallback_library_directories};
 
 /// The parts of cargo's messages that are needed to start bench executables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -315,13 +316,6 @@ impl BenchTarget {
     }
 }
 
-/// The variable with the dynamic linker's additional search path.
-const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
-    "DYLD_FALLBACK_LIBRARY_PATH"
-} else {
-    "LD_LIBRARY_PATH"
-};
-
 /// The results of a build that determine which environment variables cargo sets for an executable.
 pub(super) struct BenchEnvironment<'a> {
     pub(super) cargo: &'a Path,
@@ -458,10 +452,8 @@ fn prepend_paths(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
     if before.starts_with(&ours) {
         return before;
     }
-    // The dynamic linker of macOS falls back to these directories if the variable is not set.
-    if cfg!(target_os = "macos") && before.is_empty() {
-        ours.extend(env::home_dir().map(|home| home.join("lib")));
-        ours.extend(["/usr/local/lib", "/usr/lib"].map(PathBuf::from));
+    if before.is_empty() {
+        ours.extend(fallback_library_directories());
     }
     ours.extend(before);
     ours

@@ -184,7 +184,7 @@ fn find_libraries(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
     if !compiler.is_absolute() {
         return None;
     }
-    let program = compiler.canonicalize().ok()?;
+    let program = perfcheck_host::os::canonicalize(compiler).ok()?;
     let directory = program.parent()?;
     let sysroot = directory.parent()?;
     let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
@@ -363,7 +363,7 @@ mod tests {
         std::fs::create_dir(place("bin")).expect("a directory");
         let rustc = place("bin/rustc");
         std::fs::write(&rustc, "").expect("a file");
-        let libraries = libraries.canonicalize().expect("there");
+        let libraries = perfcheck_host::os::canonicalize(libraries).expect("there");
         assert_eq!(beside(rustc.clone(), &[]), Some(libraries.clone()));
         // A wrapper gets the compiler's path as an argument.
         let argument = rustc.display().to_string();
@@ -379,7 +379,7 @@ mod tests {
         std::fs::remove_dir(place("lib64/rustlib")).expect("removed");
         // Rustup's proxy, in a directory that also has the libraries of another compiler.
         std::fs::rename(&rustc, place("bin/rustup")).expect("renamed");
-        std::os::unix::fs::symlink("rustup", &rustc).expect("a link");
+        perfcheck_host::os::create_link(Path::new("rustup"), &rustc).expect("a link");
         assert_eq!(beside(rustc, &[]), None);
     }
 

@@ -306,7 +306,7 @@ impl LinkRecorder {
         let stand_in = stand_ins.join(name);
         if std::fs::read_link(&stand_in).ok().as_deref() != Some(program) {
             let _ = std::fs::remove_file(&stand_in);
-            std::os::unix::fs::symlink(program, &stand_in)
+            perfcheck_host::os::create_link(program, &stand_in)
                 .map_err(file_error("cannot make", &stand_in))?;
         }
         Ok(Self {

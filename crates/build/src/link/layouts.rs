@@ -150,8 +150,12 @@ impl LinkedSide {
             path: self.executable.clone(),
             why,
         })?;
-        let fillers = self.executable.with_added_extension("fillers.o");
-        let ordering = self.executable.with_added_extension("order");
+        let beside = |extension: &str| {
+            let mut name = self.executable.clone().into_os_string();
+            name.push(extension);
+            PathBuf::from(name)
+        };
+        let (fillers, ordering) = (beside(".fillers.o"), beside(".order"));
         fs::write(&fillers, object).map_err(file_error("cannot write", &fillers))?;
         fs::write(&ordering, order).map_err(file_error("cannot write", &ordering))?;
         let further = [
@@ -392,8 +396,11 @@ mod tests {
         // Record the arguments that the stand-in sees.
         let script = "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec cc \"$@\"\n";
         fs::write(&linker, script).expect("written");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&linker, mode).expect("set");
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(&linker, mode).expect("set");
+        }
         let mut rustc = Command::new("rustc");
         rustc
             .args(["-O", "--edition=2024", "-C"])

@@ -5,9 +5,8 @@
 //! have the same length.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -16,8 +15,8 @@ use std::time::{Duration, SystemTime};
 use super::kept::files_below;
 use super::key::Key;
 use super::request::{SidesError, file_error};
-use perfcheck_host::Checkout;
 use perfcheck_host::process::Interrupt;
+use perfcheck_host::{Checkout, os};
 
 /// The name of the directory with the sources of the side that is built. It has the same length as `trees/KEY`.
 const SOURCES: &str = "sources-of-either-state-in-use";
@@ -72,9 +71,7 @@ impl WorkspaceFolder {
         let root = cache.join(folder_name(place, prefix));
         create_private_dir(&root)?;
         // Cargo and git run in other directories, where a relative path would have another meaning.
-        let root = root
-            .canonicalize()
-            .map_err(file_error("cannot find", &root))?;
+        let root = os::canonicalize(&root).map_err(file_error("cannot find", &root))?;
         let lock = lock_file(&root.join("lock"), interrupt, &mut || waiting(&root))?;
         Ok(Self { root, _lock: lock })
     }
@@ -154,11 +151,7 @@ pub(super) fn lock_file(
 
 /// Creates a directory that only the user can read, because it holds copies of the user's files.
 pub(super) fn create_private_dir(directory: &Path) -> Result<(), SidesError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .map_err(file_error("cannot make", directory))
+    os::create_private_dirs(directory).map_err(file_error("cannot make", directory))
 }
 
 /// Returns the name of a folder: a part that people recognize, and a hash that distinguishes workspaces of the same name.
@@ -347,9 +340,9 @@ fn is_in_use(directory: &Path) -> bool {
 fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
     let files = files_below(directory);
     let sizes = files.iter().filter_map(|path| {
-        let metadata = fs::symlink_metadata(path).ok()?;
-        let is_first = counted.insert((metadata.dev(), metadata.ino()));
-        is_first.then(|| metadata.blocks() * 512)
+        let facts = os::read_file_facts(path).ok()?;
+        let is_first = counted.insert((facts.device, facts.number));
+        is_first.then_some(facts.disk_bytes)
     });
     sizes.sum()
 }
@@ -357,11 +350,12 @@ fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
 fn open_for_use(directory: PathBuf) -> Result<CachedFolder, SidesError> {
     let path = directory.join(IN_USE);
     // Creating the file sets its time.
-    let file = File::create(&path).map_err(file_error("cannot write", &path))?;
+    let create = || File::create(&path).map_err(file_error("cannot write", &path));
+    let file = create()?;
     let alone = file.try_lock().is_ok();
-    if alone {
-        file.unlock().map_err(file_error("cannot unlock", &path))?;
-    }
+    // Opening it again releases the lock on all systems, unlocking does not.
+    drop(file);
+    let file = create()?;
     file.lock_shared()
         .map_err(file_error("cannot lock", &path))?;
     Ok(CachedFolder {

@@ -4,13 +4,13 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
+use perfcheck_host::os::path_from_bytes;
 
 /// The version of the recipe. It must be incremented whenever builds are made or kept in another way.
 pub(super) const VERSION: u32 = 6;
@@ -111,7 +111,7 @@ pub(super) fn to_text(path: &Path) -> String {
         return text.to_owned();
     }
     let mut text = IN_DIGITS.to_string();
-    for byte in path.as_os_str().as_bytes() {
+    for byte in path.as_os_str().as_encoded_bytes() {
         let _ = write!(text, "{byte:02x}");
     }
     text
@@ -126,7 +126,7 @@ fn from_text(text: &str) -> PathBuf {
         .chunks(2)
         .filter_map(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok())
         .collect();
-    PathBuf::from(OsStr::from_bytes(&bytes))
+    path_from_bytes(&bytes)
 }
 
 /// Serializes a path as text, for `#[serde(with)]`.
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn every_path_survives_as_text() {
         for name in [&b"src/a b.rs"[..], b"caf\xe9", b"\xff/\xc3\xa9", b""] {
-            let path = Path::new(OsStr::from_bytes(name));
-            assert_eq!(from_text(&to_text(path)), path);
+            let path = path_from_bytes(name);
+            assert_eq!(from_text(&to_text(&path)), path);
         }
     }
 }

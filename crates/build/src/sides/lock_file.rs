@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use toml_edit::{DocumentMut, Item};
 
 use super::request::{SidesError, file_error};
+use perfcheck_host::os::make_writable;
 
 /// A package as a lock file describes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ impl LockFileBackup {
         fs::rename(&unfinished, &note).map_err(file_error("cannot write", &note))?;
         let permissions = metadata.permissions();
         let mut writable = permissions.clone();
-        writable.set_mode(permissions.mode() | 0o200);
+        make_writable(&mut writable);
         fs::set_permissions(path, writable).map_err(file_error("cannot change", path))?;
         Ok(Self {
             path: path.to_owned(),
@@ -132,7 +132,9 @@ mod tests {
         fs::write(&path, "before").expect("written");
         let _killed = LockFileBackup::save(&path, note.clone()).expect("saved");
         fs::write(&path, "after").expect("written");
-        fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("changed");
+        let mut permissions = fs::metadata(&path).expect("there").permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).expect("changed");
         LockFileBackup::restore_abandoned(&path, &note).expect("restored");
         assert_eq!(fs::read_to_string(&path).expect("there"), "before");
         assert!(!note.exists());

@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::key::{map, single};
 use super::request::{SidesError, file_error};
+use perfcheck_host::os;
 
 /// The files that a directory is to hold: the path in the directory, and the path of the original.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
@@ -78,7 +78,7 @@ impl MirroredFiles {
     /// Reports whether all originals are unchanged since they were copied, as far as the file system knows.
     pub(super) fn is_up_to_date(&self) -> bool {
         let is_same = |(origin, state): &(PathBuf, CopyState)| {
-            fs::symlink_metadata(origin).is_ok_and(|now| state_of(&now) == *state)
+            read_state(origin).is_ok_and(|now| now == *state)
         };
         self.gone.is_empty() && self.origins.iter().all(is_same)
     }
@@ -133,18 +133,16 @@ impl Mirror {
         let mut held = MirroredFiles::default();
         for (path, origin) in wanted {
             let copy = self.root.join(path);
-            let Ok(metadata) = fs::symlink_metadata(origin) else {
+            let Ok(state) = read_state(origin) else {
                 self.remove_copy(path, &mut changes)?;
                 held.gone.push(origin.clone());
                 continue;
             };
-            let state = state_of(&metadata);
             let unchanged = known.get(path).is_some_and(|stamp| {
                 stamp.origin == *origin
                     && stamp.origin_state == state
                     && (state.changed_seconds, state.changed_nanoseconds) < settled
-                    && fs::symlink_metadata(&copy)
-                        .is_ok_and(|now| state_of(&now) == stamp.copy_state)
+                    && read_state(&copy).is_ok_and(|now| now == stamp.copy_state)
             });
             if !unchanged {
                 create_parents(&self.root, path).map_err(file_error("cannot write", &copy))?;
@@ -165,11 +163,10 @@ impl Mirror {
         let mut stamps = BTreeMap::new();
         for (path, (origin, origin_state)) in notes {
             let copy = self.root.join(&path);
-            let copied = fs::symlink_metadata(&copy).map_err(file_error("cannot read", &copy))?;
             let stamp = Stamp {
                 origin: origin.clone(),
                 origin_state,
-                copy_state: state_of(&copied),
+                copy_state: read_state(&copy).map_err(file_error("cannot read", &copy))?,
             };
             stamps.insert(path, stamp);
         }
@@ -216,8 +213,7 @@ impl Mirror {
                 changes.everything || (package.is_some() && packages.contains(&package));
             let copy = self.root.join(path);
             if is_rust && is_concerned && !copy.is_symlink() {
-                File::open(&copy)
-                    .and_then(|file| file.set_modified(now.max(not_before + STEP)))
+                os::set_modified(&copy, now.max(not_before + STEP))
                     .map_err(file_error("cannot write", &copy))?;
             }
         }
@@ -233,8 +229,9 @@ impl Mirror {
     /// Returns the time before which a file must have changed last for its stamp to be valid. A file that changed shortly before the notes were
     /// written may have changed again without a new time.
     fn trusted_before(&self) -> (i64, i64) {
-        fs::metadata(&self.notes).map_or((i64::MIN, 0), |notes| {
-            (notes.mtime() - SETTLING_SECONDS, notes.mtime_nsec())
+        os::read_file_facts(&self.notes).map_or((i64::MIN, 0), |notes| {
+            let (seconds, nanoseconds) = notes.written;
+            (seconds - SETTLING_SECONDS, nanoseconds)
         })
     }
 
@@ -337,7 +334,7 @@ fn remove_unwanted(
             (false, _) => {
                 changes.everything |= here.is_symlink();
                 changes.unseen.push(path);
-                fs::remove_file(&here)
+                os::remove_file_or_link(&here)
             }
         };
         outcome.map_err(file_error("cannot remove", &here))?;
@@ -355,15 +352,15 @@ fn update_copy(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result
             if fs::read_link(copy).is_ok_and(|old| old == leads_to) {
                 return Ok(CopiedEntry::Nothing);
             }
-            fs::remove_file(copy)?;
+            os::remove_file_or_link(copy)?;
         }
-        symlink(leads_to, copy)?;
+        os::create_link(&leads_to, copy)?;
         return Ok(CopiedEntry::Link);
     }
     let mut brought = CopiedEntry::File;
     if let Some(to) = to {
         if to.is_file() && to.len() == from.len() && same_content(origin, copy)? {
-            if to.permissions().mode() != from.permissions().mode() {
+            if to.permissions() != from.permissions() {
                 fs::set_permissions(copy, from.permissions())?;
             }
             return Ok(CopiedEntry::Nothing);
@@ -372,12 +369,12 @@ fn update_copy(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result
             brought = CopiedEntry::Link;
         }
         // The old entry is removed instead of overwritten: it may be read-only, or a link.
-        fs::remove_file(copy)?;
+        os::remove_file_or_link(copy)?;
     }
     fs::copy(origin, copy)?;
     let written = fs::metadata(copy)?.modified()?;
     if written <= not_before {
-        File::open(copy)?.set_modified(not_before + STEP)?;
+        os::set_modified(copy, not_before + STEP)?;
     }
     Ok(brought)
 }
@@ -399,13 +396,15 @@ fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-fn state_of(metadata: &Metadata) -> CopyState {
-    CopyState {
-        inode: metadata.ino(),
-        bytes: metadata.size(),
-        changed_seconds: metadata.ctime(),
-        changed_nanoseconds: metadata.ctime_nsec(),
-    }
+fn read_state(path: &Path) -> io::Result<CopyState> {
+    let facts = os::read_file_facts(path)?;
+    let (changed_seconds, changed_nanoseconds) = facts.changed;
+    Ok(CopyState {
+        inode: facts.number,
+        bytes: facts.bytes,
+        changed_seconds,
+        changed_nanoseconds,
+    })
 }
 
 /// Creates the parent directories of `path` below `root` and returns the full path. Fails if one of them is a link or a file.
@@ -446,7 +445,7 @@ pub(super) fn copy_file(root: &Path, path: &Path, origin: &Path) -> io::Result<(
     let place = create_parents(root, path)?;
     remove_entry(&place)?;
     if origin.is_symlink() && !origin.is_file() {
-        return symlink(fs::read_link(origin)?, &place);
+        return os::create_link(&fs::read_link(origin)?, &place);
     }
     fs::copy(origin, &place).map(|_| ())
 }
@@ -461,7 +460,7 @@ pub(super) fn create_link_if_free(root: &Path, path: &Path, leads_to: &Path) -> 
         return Ok(());
     }
     let place = create_parents(root, path)?;
-    match symlink(leads_to, place) {
+    match os::create_link(leads_to, &place) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
@@ -469,7 +468,7 @@ pub(super) fn create_link_if_free(root: &Path, path: &Path, leads_to: &Path) -> 
 
 /// Removes a file or a link, if it exists.
 pub(super) fn remove_entry(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+    match os::remove_file_or_link(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -521,7 +520,7 @@ mod tests {
             ("root/file", outside.join("data")),
         ];
         for (link, leads_to) in links {
-            symlink(leads_to, home.path().join(link)).expect("linked");
+            os::create_link(&leads_to, &home.path().join(link)).expect("linked");
         }
         home
     }

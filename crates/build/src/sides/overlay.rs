@@ -211,7 +211,7 @@ impl Overlay<'_> {
     }
 
     fn relative_to_top(&self, path: &Path) -> Option<PathBuf> {
-        let path = path.canonicalize().ok()?;
+        let path = perfcheck_host::os::canonicalize(path).ok()?;
         path.strip_prefix(self.top).ok().map(Path::to_owned)
     }
 }

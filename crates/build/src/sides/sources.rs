@@ -14,6 +14,7 @@ use super::mirror::WantedFiles;
 use super::request::{SidesError, SidesRequest, UncopiedFile, UncopiedReason, file_error};
 use crate::cargo::BenchExecutable;
 use perfcheck_host::Checkout;
+use perfcheck_host::os::canonicalize;
 use perfcheck_host::process::Supervisor;
 
 /// Maximum size of an ignored file or directory that is copied, in bytes.
@@ -50,7 +51,7 @@ impl Caches {
     pub(super) fn new<'a>(known: impl IntoIterator<Item = &'a Path>) -> Self {
         let known = known.into_iter();
         let spelled =
-            known.flat_map(|path| [path.to_owned()].into_iter().chain(path.canonicalize()));
+            known.flat_map(|path| [path.to_owned()].into_iter().chain(canonicalize(path)));
         Self {
             known: spelled.collect(),
             looked_at: RefCell::default(),
@@ -109,7 +110,7 @@ pub(super) fn list_sources(
 ) -> Result<PresentSources, SidesError> {
     let packages = packages
         .iter()
-        .filter_map(|directory| directory.canonicalize().ok());
+        .filter_map(|directory| canonicalize(directory).ok());
     let packages = packages.filter_map(|path| Some(path.strip_prefix(top).ok()?.to_owned()));
     let mut listing = SourceListing {
         top,

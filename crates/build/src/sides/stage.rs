@@ -3,12 +3,12 @@
 //! The directory is removed when the run ends. The next run removes what a killed run has left.
 
 use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::cache::create_private_dir;
 use super::request::{SidesError, file_error};
 use perfcheck_analysis::model::BySide;
+use perfcheck_host::os;
 
 /// Directory in the cache that holds a directory for each current run.
 const STAGES: &str = "running";
@@ -20,7 +20,7 @@ const LOCK: &str = "lock";
 pub struct StagedExecutables {
     root: PathBuf,
     /// Closing the file releases the lock, even if the process is killed.
-    _lock: File,
+    lock: Option<File>,
 }
 
 impl StagedExecutables {
@@ -28,9 +28,7 @@ impl StagedExecutables {
     pub fn open(cache: &Path) -> Result<Self, SidesError> {
         let stages = cache.join(STAGES);
         create_private_dir(&stages)?;
-        let stages = stages
-            .canonicalize()
-            .map_err(file_error("cannot find", &stages))?;
+        let stages = os::canonicalize(&stages).map_err(file_error("cannot find", &stages))?;
         require_private(&stages)?;
         remove_abandoned(&stages);
         let mut ordinal = 0_u32;
@@ -47,7 +45,8 @@ impl StagedExecutables {
                     }
                     create_private_dir(&root.join("base"))?;
                     create_private_dir(&root.join("cand"))?;
-                    return Ok(Self { root, _lock: lock });
+                    let lock = Some(lock);
+                    return Ok(Self { root, lock });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => ordinal += 1,
                 Err(error) => return Err(file_error("cannot make", &root)(error)),
@@ -101,16 +100,19 @@ impl StagedExecutables {
 
 impl Drop for StagedExecutables {
     fn drop(&mut self) {
-        // The next run removes anything that cannot be removed now.
         let _ = fs::remove_dir_all(&self.root);
+        // Some systems keep a file as long as it is open.
+        if self.root.exists() {
+            self.lock = None;
+            // The next run removes anything that cannot be removed now.
+            let _ = fs::remove_dir_all(&self.root);
+        }
     }
 }
 
 /// Fails if others can write to the directory: they could exchange an executable after it was checked.
 fn require_private(directory: &Path) -> Result<(), SidesError> {
-    let metadata = fs::metadata(directory).map_err(file_error("cannot inspect", directory))?;
-    let own = metadata.uid() == rustix::process::geteuid().as_raw();
-    if own && metadata.mode() & 0o022 == 0 {
+    if os::is_safe_from_others(directory).map_err(file_error("cannot inspect", directory))? {
         return Ok(());
     }
     let error = std::io::Error::new(
@@ -143,6 +145,12 @@ fn remove_abandoned(stages: &Path) {
         // The lock is held until the directory is gone, so that a process waiting for it notices the removal.
         if lock.try_lock().is_ok() {
             let _ = fs::remove_dir_all(entry.path());
+            // Some systems keep a file as long as it is open. Otherwise a new directory may already have this name.
+            let is_left = entry.path().exists();
+            drop(lock);
+            if is_left {
+                let _ = fs::remove_dir_all(entry.path());
+            }
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -25,6 +24,7 @@ use super::request::{SidesError, file_error, source_error};
 use super::sources::{PresentSources, is_tagged_as_cache, normalize_lexically};
 use crate::cargo::BenchPackage;
 use perfcheck_analysis::model::{BenchesFrom, GitState};
+use perfcheck_host::os::{create_link, remove_file_or_link};
 use perfcheck_host::{Checkout, Revision};
 
 /// A state of the repository that can be built.
@@ -471,13 +471,13 @@ pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> 
         return Ok(());
     }
     if link.is_symlink() || link.is_file() {
-        fs::remove_file(link).map_err(file_error("cannot remove", link))?;
+        remove_file_or_link(link).map_err(file_error("cannot remove", link))?;
     } else {
         remove_directory(link)?;
     }
     let parent = link.parent().unwrap_or(link);
     fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
-    symlink(leads_to, link).map_err(file_error("cannot make", link))
+    create_link(leads_to, link).map_err(file_error("cannot make", link))
 }
 
 fn shared_components(one: &Path, other: &Path) -> usize {

@@ -19,6 +19,7 @@ use super::sources::{Caches, PresentSources, list_sources};
 use super::state::{CurrentCheckout, DirectoryLayout, OutsidePaths, State};
 use crate::link::LinkRecorder;
 use perfcheck_analysis::model::CriterionHarness;
+use perfcheck_host::os::canonicalize;
 use perfcheck_host::{Revision, build_environment};
 
 /// The maximum number of revisions that stay checked out. Revisions that are in use may exceed it.
@@ -87,11 +88,10 @@ impl<'a> BuildCache<'a> {
         let mut caches = workspace.target_directories();
         caches.push(self.folder.root());
         // A cache that contains the sources must not hide them.
-        caches.extend(Some(self.request.cache).filter(|cache| {
-            cache
-                .canonicalize()
-                .is_ok_and(|cache| !top.starts_with(cache))
-        }));
+        caches.extend(
+            Some(self.request.cache)
+                .filter(|cache| canonicalize(cache).is_ok_and(|cache| !top.starts_with(cache))),
+        );
         // Cargo's metadata does not reflect `--target-dir`.
         let flag = self.request.options.target_dir.as_deref();
         let flag = flag.map(std::path::absolute).transpose();
@@ -113,8 +113,7 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
         let manifest = selected_manifest(request, &here);
         // Only the directory is resolved: if the manifest is a link, cargo uses the path of the link.
         let directory = manifest.parent().unwrap_or(Path::new("."));
-        let manifest = directory
-            .canonicalize()
+        let manifest = canonicalize(directory)
             .map_err(file_error("cannot find", &manifest))?
             .join("Cargo.toml");
         let Ok(relative) = manifest.strip_prefix(&top) else {
@@ -190,11 +189,10 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
         // Use the path of the work tree as the user spells it, if the path of the workspace's root shows the spelling.
         let root = self.request.workspace.root();
         let levels = self.request.prefix().components().count();
-        let spelled = root.ancestors().nth(levels).filter(|spelled| {
-            spelled
-                .canonicalize()
-                .is_ok_and(|real| real == self.present.top)
-        });
+        let spelled = root
+            .ancestors()
+            .nth(levels)
+            .filter(|spelled| canonicalize(spelled).is_ok_and(|real| real == self.present.top));
         let directory = spelled.unwrap_or(&self.present.top).to_owned();
         self.present
             .prepare_work_tree(directory, &self.shelves.trees, &self.layout)
@@ -274,7 +272,7 @@ fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
         return Ok(checkout.top.clone());
     }
     let root = request.workspace.root();
-    root.canonicalize().map_err(file_error("cannot find", root))
+    canonicalize(root).map_err(file_error("cannot find", root))
 }
 
 /// Installs the stand-in for the linker, which keeps the link inputs of a build. Returns `None` without a stand-in, for a target other than Linux, or

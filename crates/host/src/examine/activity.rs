@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::files::SystemFiles;
 use super::limits::quota_waits;
 use super::processors::online;
+use crate::os;
 use perfcheck_analysis::model::{BusyProgram, HostActivity};
 
 /// Largest number of programs in the list.
@@ -92,7 +93,7 @@ impl ActivitySnapshot {
 
     /// Returns the busiest programs. Processes of the same name are added up, because a build has many of them.
     fn busiest(&self, later: &Self, seconds: f64) -> Vec<BusyProgram> {
-        let per_second = rustix::param::clock_ticks_per_second().max(1) as f64;
+        let per_second = os::clock_ticks_per_second() as f64;
         let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
         for (process, (name, ticks)) in &later.processes {
             let before = self.processes.get(process);
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(found.slowed_by_heat, None);
         let names: Vec<&str> = found.busiest.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["rustc"], "our own process is no other program");
-        let per_second = rustix::param::clock_ticks_per_second() as f64;
+        let per_second = os::clock_ticks_per_second() as f64;
         assert_eq!(found.busiest[0].processors, 250.0 / per_second / 5.0);
     }
 
@@ -245,7 +246,7 @@ mod tests {
         let named = |later: &'static str| look(worker).difference_to(&look(later), 10.0).busiest;
         assert_eq!(named(renamed), []);
         assert_eq!(named(busier)[0].name, "kworker");
-        let per_second = rustix::param::clock_ticks_per_second() as f64;
+        let per_second = os::clock_ticks_per_second() as f64;
         assert_eq!(named(busier)[0].processors, 9000.0 / per_second / 10.0);
         assert_eq!(
             named(another)[0].processors,

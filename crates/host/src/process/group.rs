@@ -7,22 +7,17 @@
 )]
 
 use crossbeam_channel::{Receiver, bounded, never};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::io;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tracing::debug;
 
 use super::interrupt::Interrupt;
-use super::reaper;
 use super::reaper::{Mark, Reaper};
-use super::resources::start_thread;
+use super::threads::start_thread;
+use crate::os::{self, GroupHandle, OutputPipes};
 
 /// Interval for checking whether a process has ended. Nothing is measured at that time.
 const POLL: Duration = Duration::from_millis(1);
@@ -91,8 +86,8 @@ impl Supervisor {
         let mut known = lock_known();
         // Delay signals: if one ended this process before the reaper knows the group, the group would be left behind.
         let _no_end = self.interrupt.block();
-        if shared.reaper.is_none() {
-            reaper::become_subreaper();
+        if shared.reaper.is_none() && !os::GROUPS_END_WITH_US {
+            os::adopt_orphans();
             // Without a reaper, groups still end when their `ProcessGroup` is dropped.
             shared.reaper = Reaper::start(&shared.mark).ok();
             let reaper = shared.reaper.as_ref().map(Reaper::pid);
@@ -101,7 +96,7 @@ impl Supervisor {
         if leftovers == LeftoverPolicy::Kill {
             shared.mark.add_to(command);
             // Existing orphans do not belong to this group.
-            for pid in reaper::children() {
+            for pid in os::list_children() {
                 if !known.contains(&pid) {
                     known.push(pid);
                 }
@@ -112,7 +107,8 @@ impl Supervisor {
             mark.add_to(command);
             reaper.announce(&mark);
         }
-        let child = command.process_group(0).spawn()?;
+        let mut child = os::lead_new_group(command).spawn()?;
+        let group = os::take_group(&mut child)?;
         debug!(
             pid = child.id(),
             program = ?command.get_program(),
@@ -120,16 +116,15 @@ impl Supervisor {
             directory = ?command.get_current_dir(),
             "program started"
         );
-        let id = Pid::from_child(&child);
         known.push(child.id());
         drop(known);
         if let Some(reaper) = &mut shared.reaper {
-            reaper.watch(id);
+            reaper.watch(group.id());
         }
         drop(shared);
         Ok(ProcessGroup {
             child,
-            id,
+            group,
             leftovers,
             status: None,
             supervisor: self.clone(),
@@ -145,7 +140,7 @@ impl Supervisor {
 #[derive(Debug)]
 pub struct ProcessGroup {
     child: Child,
-    id: Pid,
+    group: GroupHandle,
     leftovers: LeftoverPolicy,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
@@ -160,9 +155,9 @@ impl ProcessGroup {
     /// Returns a channel that is disconnected once the leader has ended.
     pub fn end_channel(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(0);
-        let leader = self.id;
+        let group = self.group.clone();
         let started = start_thread(move || {
-            wait_without_reaping(leader);
+            group.wait_for_leader();
             drop::<crossbeam_channel::Sender<()>>(sender);
         });
         // Without the thread, the end of the pipes still shows the end of the leader.
@@ -174,9 +169,9 @@ impl ProcessGroup {
         if self.status.is_some() {
             return;
         }
-        let _ = kill_process_group(self.id, Signal::INT);
+        self.group.interrupt();
         self.await_leader(INTERRUPT_GRACE);
-        let _ = kill_process_group(self.id, Signal::KILL);
+        self.group.kill();
         let _ = self.end(Duration::ZERO);
     }
 
@@ -189,16 +184,18 @@ impl ProcessGroup {
         self.await_leader(grace);
         if self.leftovers == LeftoverPolicy::Kill || !self.leader_has_ended() {
             // The leader has not been reaped, so the group's id cannot have been reused.
-            let _ = kill_process_group(self.id, Signal::KILL);
+            self.group.kill();
+        } else {
+            self.group.spare_rest();
         }
-        wait_without_reaping(self.id);
+        self.group.wait_for_leader();
         let mut shared = self.supervisor.lock();
         if self.leftovers == LeftoverPolicy::Kill {
-            reaper::kill_all_but(&lock_known());
+            os::kill_children_except(&lock_known());
         }
         // Tell the reaper only now: if this process dies earlier, the reaper must kill the rest.
         if let Some(reaper) = &mut shared.reaper {
-            reaper.forget(self.id);
+            reaper.forget(self.group.id());
         }
         // Hold the lock until the id is removed from the list, because it can be reused as soon as the leader is
         // reaped.
@@ -224,14 +221,8 @@ impl ProcessGroup {
     }
 
     pub(super) fn leader_has_ended(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::Pid(self.id), options), Ok(None))
+        self.group.leader_has_ended()
     }
-}
-
-fn wait_without_reaping(leader: Pid) {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(leader), options) {}
 }
 
 impl Default for Supervisor {
@@ -249,8 +240,6 @@ impl Drop for ProcessGroup {
 
 /// Interval for checking for a request to stop while the program writes nothing.
 const LOOK: Duration = Duration::from_millis(20);
-/// Size of a read in bytes.
-const PIECE: usize = 16 << 10;
 
 /// The reason why a program did not run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -277,7 +266,7 @@ impl Supervisor {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut group = self.spawn(command, LeftoverPolicy::Leave)?;
-        let mut written = LeaderOutput::from_group(&mut group);
+        let mut written = OutputPipes::from_child(group.leader());
         while written.is_open() {
             if self.interrupt().is_requested() {
                 group.stop();
@@ -286,7 +275,7 @@ impl Supervisor {
             // Check for the end before reading. If the program has ended, the pipes then contain everything that it wrote.
             let has_ended = group.leader_has_ended();
             // A server that the program left behind may hold the pipes open.
-            if !written.read()? && has_ended {
+            if !written.read(LOOK)? && has_ended {
                 break;
             }
         }
@@ -296,90 +285,17 @@ impl Supervisor {
                 return Err(RunError::Interrupted);
             }
         }
+        let status = group.end(Duration::ZERO)?;
+        let (stdout, stderr) = written.into_bytes();
         Ok(Output {
-            status: group.end(Duration::ZERO)?,
-            stdout: written.stdout.bytes,
-            stderr: written.stderr.bytes,
+            status,
+            stdout,
+            stderr,
         })
     }
 }
 
-/// A pipe (`None` once it has ended), and the bytes read from it.
-struct DrainedPipe<R> {
-    pipe: Option<R>,
-    bytes: Vec<u8>,
-}
-
-/// The output of a group's leader so far.
-struct LeaderOutput {
-    stdout: DrainedPipe<ChildStdout>,
-    stderr: DrainedPipe<ChildStderr>,
-}
-
-impl LeaderOutput {
-    fn from_group(group: &mut ProcessGroup) -> Self {
-        let leader = group.leader();
-        Self {
-            stdout: DrainedPipe {
-                pipe: leader.stdout.take(),
-                bytes: Vec::new(),
-            },
-            stderr: DrainedPipe {
-                pipe: leader.stderr.take(),
-                bytes: Vec::new(),
-            },
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
-    }
-
-    /// Waits up to `LOOK` for output, reads from both pipes, and reports whether there was any output.
-    fn read(&mut self) -> io::Result<bool> {
-        let limit = Timespec::try_from(LOOK).map_err(io::Error::other)?;
-        let waited = [self.stdout.poll_fd(), self.stderr.poll_fd()];
-        let mut waited: Vec<PollFd<'_>> = waited.into_iter().flatten().collect();
-        match poll(&mut waited, Some(&limit)) {
-            Ok(_) => {}
-            Err(Errno::INTR) => return Ok(true),
-            Err(error) => return Err(error.into()),
-        }
-        let mut is_ready = waited.iter().map(|fd| !fd.revents().is_empty());
-        let stdout = self.stdout.pipe.is_some() && is_ready.next().unwrap_or(false);
-        let stderr = self.stderr.pipe.is_some() && is_ready.next().unwrap_or(false);
-        if stdout {
-            self.stdout.take_piece()?;
-        }
-        if stderr {
-            self.stderr.take_piece()?;
-        }
-        Ok(stdout || stderr)
-    }
-}
-
-impl<R: Read + AsFd> DrainedPipe<R> {
-    fn poll_fd(&self) -> Option<PollFd<'_>> {
-        let pipe = self.pipe.as_ref()?;
-        Some(PollFd::new(pipe, PollFlags::IN))
-    }
-
-    fn take_piece(&mut self) -> io::Result<()> {
-        let Some(pipe) = &mut self.pipe else {
-            return Ok(());
-        };
-        let mut piece = [0; PIECE];
-        match pipe.read(&mut piece) {
-            Ok(0) => self.pipe = None,
-            Ok(length) => self.bytes.extend_from_slice(&piece[..length]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::thread;
 

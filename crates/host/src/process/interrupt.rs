@@ -7,10 +7,11 @@
 )]
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use nix::sys::signal::{SigSet, Signal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, process};
+
+use crate::os;
 
 /// Exit code after the user asked to stop.
 pub const INTERRUPTED: i32 = 130;
@@ -41,11 +42,7 @@ impl Interrupt {
     /// The first signal is a request that the work notices at its next wait; the second one ends the process. During a computation, the first signal
     /// also ends the process, after `tell` has reported the unfinished work to the user.
     pub fn install(tell: impl Fn(&str) + Send + 'static) -> Result<Self, ctrlc::Error> {
-        // With SIGXFSZ blocked, a write beyond the file size limit (`ulimit -f`) returns an error instead of killing the
-        // process silently. Children do not inherit the mask, because the standard library resets it.
-        let mut of_file_size = SigSet::empty();
-        of_file_size.add(Signal::SIGXFSZ);
-        let _ = of_file_size.thread_block();
+        os::survive_file_size_limit();
         let (sender, closed_when_asked) = bounded(0);
         let state = Arc::new(Mutex::new(SignalState {
             not_asked: Some(sender),

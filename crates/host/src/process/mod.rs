@@ -8,13 +8,14 @@
 mod group;
 mod interrupt;
 mod reaper;
-mod resources;
-mod time_samples;
-mod usage;
+mod threads;
 
 pub use group::{LeftoverPolicy, ProcessGroup, RunError, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use resources::{ThreadPinning, start_scoped_work, start_thread, without_core_dumps};
-pub use time_samples::{TimeSample, TimeSampler, TimeSamplingError, try_time_samples};
-pub use usage::{UsageSnapshot, private_memory, stolen_time};
+pub use threads::{start_scoped_work, start_thread};
+
+pub use crate::os::{
+    ThreadPinning, TimeSample, TimeSampler, TimeSamplingError, UsageSnapshot, private_memory,
+    read_usage, stolen_time, try_time_samples, without_core_dumps,
+};

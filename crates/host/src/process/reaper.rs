@@ -6,13 +6,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::os;
 
 /// The argument that starts the executable as a reaper.
 pub const REAPER_ARGUMENT: &str = "__reap";
@@ -31,13 +31,12 @@ impl Reaper {
     pub(super) fn start(mark: &Mark) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         Mark::remove_from(&mut command);
-        let mut process = command
+        command
             .arg(REAPER_ARGUMENT)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
+            .stderr(Stdio::null());
+        let mut process = os::lead_new_group(&mut command).spawn()?;
         let mut list = process.stdin.take();
         if let Some(list) = &mut list {
             let _ = writeln!(list, "={}", mark.word());
@@ -54,12 +53,12 @@ impl Reaper {
         self.send_line('?', mark.word());
     }
 
-    pub(super) fn watch(&mut self, group: Pid) {
-        self.send_line('+', group.as_raw_nonzero());
+    pub(super) fn watch(&mut self, group: i32) {
+        self.send_line('+', group);
     }
 
-    pub(super) fn forget(&mut self, group: Pid) {
-        self.send_line('-', group.as_raw_nonzero());
+    pub(super) fn forget(&mut self, group: i32) {
+        self.send_line('-', group);
     }
 
     /// Sends a line. Errors are ignored: without a reaper the measurement can still go on.
@@ -104,38 +103,11 @@ pub fn reap(list: impl BufRead) {
             _ => {}
         }
     }
-    for group in groups.into_iter().filter_map(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
+    for group in groups {
+        os::kill_group(group);
     }
     for mark in [mark, announced].into_iter().flatten() {
-        kill_marked(&mark);
-    }
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_that_was_announced_ends_though_its_number_was_never_told() {
-        let start = |mark: &Mark| {
-            let mut command = Command::new("sleep");
-            mark.add_to(&mut command);
-            command.arg("900").spawn().expect("starts")
-        };
-        let (announced, watched) = (Mark::new_random(), Mark::new_random());
-        let (mut lost, mut known) = (start(&announced), start(&watched));
-        let list = format!(
-            "=none\n?{}\n+2147483647\n?{}\n",
-            watched.word(),
-            announced.word()
-        );
-        reap(list.as_bytes());
-        assert!(!lost.wait().expect("waited for").success());
-        // The announcement ended when its group was watched.
-        assert_eq!(known.try_wait().expect("asked"), None);
-        known.kill().expect("killed");
-        known.wait().expect("waited for");
+        os::kill_marked(&format!("{VARIABLE}={}", mark.word()));
     }
 }
 
@@ -172,104 +144,29 @@ impl Mark {
     }
 }
 
-#[cfg(target_os = "linux")]
-mod imp {
-    use rustix::process::{
-        Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
-    };
-    use std::fs;
-    use std::thread;
-    use std::time::Duration;
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
 
-    use super::{Mark, VARIABLE};
-
-    /// Time until the next search. While a process replaces its program (`exec`), it shows no environment for a moment.
-    const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
-
-    pub(in super::super) fn become_subreaper() {
-        let _ = set_child_subreaper(Some(getpid()));
-    }
-
-    pub(in super::super) fn kill_all_but(known: &[u32]) {
-        // The children of a killed orphan become ours, so repeat until there are none, but not forever.
-        for _ in 0..64 {
-            let orphans: Vec<Pid> = children()
-                .into_iter()
-                .filter(|pid| !known.contains(pid))
-                .filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw))
-                .collect();
-            if orphans.is_empty() {
-                return;
-            }
-            for orphan in orphans {
-                let _ = kill_process(orphan, Signal::KILL);
-                let _ = waitpid(Some(orphan), WaitOptions::empty());
-            }
-        }
-    }
-
-    pub(in super::super) fn children() -> Vec<u32> {
-        let Ok(threads) = fs::read_dir("/proc/self/task") else {
-            return Vec::new();
+    #[test]
+    fn a_group_that_was_announced_ends_though_its_number_was_never_told() {
+        let start = |mark: &Mark| {
+            let mut command = Command::new("sleep");
+            mark.add_to(&mut command);
+            command.arg("900").spawn().expect("starts")
         };
-        threads
-            .filter_map(Result::ok)
-            .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
-            .flat_map(|list| {
-                list.split_whitespace()
-                    .filter_map(|pid| pid.parse().ok())
-                    .collect::<Vec<u32>>()
-            })
-            .collect()
-    }
-
-    /// Kills marked processes until two searches in a row find none, with a limit on the number of searches.
-    pub(in super::super) fn kill_marked(mark: &Mark) {
-        let mut clear_looks = 0;
-        for _ in 0..64 {
-            let marked = find_marked(mark);
-            clear_looks = if marked.is_empty() {
-                clear_looks + 1
-            } else {
-                0
-            };
-            if clear_looks == 2 {
-                return;
-            }
-            for process in marked {
-                let _ = kill_process(process, Signal::KILL);
-            }
-            thread::sleep(LOOK_AGAIN_AFTER);
-        }
-    }
-
-    fn find_marked(mark: &Mark) -> Vec<Pid> {
-        let wanted = format!("{VARIABLE}={}", mark.word());
-        let Ok(processes) = fs::read_dir("/proc") else {
-            return Vec::new();
-        };
-        processes
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                let number: i32 = entry.file_name().to_str()?.parse().ok()?;
-                let environment = fs::read(entry.path().join("environ")).ok()?;
-                environment
-                    .split(|byte| *byte == 0)
-                    .any(|variable| variable == wanted.as_bytes())
-                    .then(|| Pid::from_raw(number))?
-            })
-            .collect()
+        let (announced, watched) = (Mark::new_random(), Mark::new_random());
+        let (mut lost, mut known) = (start(&announced), start(&watched));
+        let list = format!(
+            "=none\n?{}\n+2147483647\n?{}\n",
+            watched.word(),
+            announced.word()
+        );
+        reap(list.as_bytes());
+        assert!(!lost.wait().expect("waited for").success());
+        // The announcement ended when its group was watched.
+        assert_eq!(known.try_wait().expect("asked"), None);
+        known.kill().expect("killed");
+        known.wait().expect("waited for");
     }
 }
-
-#[cfg(not(target_os = "linux"))]
-mod imp {
-    pub(in super::super) fn become_subreaper() {}
-    pub(in super::super) fn kill_all_but(_known: &[u32]) {}
-    pub(in super::super) fn kill_marked(_mark: &super::Mark) {}
-    pub(in super::super) fn children() -> Vec<u32> {
-        Vec::new()
-    }
-}
-
-pub(super) use imp::{become_subreaper, children, kill_all_but, kill_marked};

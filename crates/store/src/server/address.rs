@@ -113,13 +113,19 @@ fn split_encryption_parameters(text: &str) -> (String, EncryptionParameters) {
     )
 }
 
+/// Returns the name of the machine, or else the directory of a socket of the file system. `tokio-postgres` has such sockets only on Unix.
+pub(super) fn machine_or_socket(host: &Host) -> Result<&str, &Path> {
+    match host {
+        Host::Tcp(name) => Ok(name),
+        #[cfg(unix)]
+        Host::Unix(path) => Err(path),
+    }
+}
+
 /// Reports whether all hosts are sockets of the file system.
 fn is_socket(config: &Config) -> bool {
-    config.get_hosts().iter().all(|host| match host {
-        Host::Tcp(_) => false,
-        #[cfg(unix)]
-        Host::Unix(_) => true,
-    })
+    let mut hosts = config.get_hosts().iter();
+    hosts.all(|host| machine_or_socket(host).is_err())
 }
 
 /// Reports whether all hosts are on this machine.
@@ -130,11 +136,8 @@ fn is_local(config: &Config) -> bool {
                 .parse::<IpAddr>()
                 .is_ok_and(|address| address.is_loopback())
     };
-    config.get_hosts().iter().all(|host| match host {
-        Host::Tcp(name) => is_here(name),
-        #[cfg(unix)]
-        Host::Unix(_) => true,
-    })
+    let mut hosts = config.get_hosts().iter();
+    hosts.all(|host| machine_or_socket(host).map_or(true, is_here))
 }
 
 /// Creates the encryption. The server's certificate must be signed by a certificate in `roots`, or by an authority that this system trusts.
@@ -259,15 +262,11 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
 
 /// Returns the fields that a line of the password file must match: host, port, database, user.
 fn password_file_fields(config: &Config, variables: &ServerVariables) -> [String; 4] {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(path)) if USUAL_SOCKETS.iter().any(|usual| path == Path::new(usual)) => {
-            "localhost".to_owned()
-        }
-        #[cfg(unix)]
-        Some(Host::Unix(path)) => path.display().to_string(),
-        None => "localhost".to_owned(),
+    let is_usual = |path: &Path| USUAL_SOCKETS.iter().any(|usual| path == Path::new(usual));
+    let host = match config.get_hosts().first().map(machine_or_socket) {
+        Some(Ok(name)) => name.to_owned(),
+        Some(Err(path)) if !is_usual(path) => path.display().to_string(),
+        Some(Err(_)) | None => "localhost".to_owned(),
     };
     let port = config.get_ports().first().copied().unwrap_or(USUAL_PORT);
     let user = config.get_user().or(variables.login.as_deref());
@@ -278,13 +277,8 @@ fn password_file_fields(config: &Config, variables: &ServerVariables) -> [String
 
 /// Reads a file if only its owner can access it.
 fn private_text(path: &Path) -> Option<String> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let permissions = std::fs::metadata(path).ok()?.permissions();
-        if permissions.mode() & 0o077 != 0 {
-            return None;
-        }
+    if perfcheck_host::os::is_open_to_others(path).ok()? {
+        return None;
     }
     std::fs::read_to_string(path).ok()
 }
@@ -339,7 +333,6 @@ fn unescape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
     use std::str::FromStr;
 
     use super::*;
@@ -486,8 +479,11 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_first_line_of_the_password_file_that_fits_counts_if_nobody_else_can_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("pgpass");
         let text =

@@ -14,14 +14,13 @@ use rusqlite::types::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
 use tokio::time::timeout;
-use tokio_postgres::config::Host;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql as ServerToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 use tracing::debug_span;
 
-use super::address::TeamAddress;
+use super::address::{TeamAddress, machine_or_socket};
 use super::values::SqlValue;
 use crate::StoreError;
 use crate::error::{Attempt, Fault, message_with_causes};
@@ -44,7 +43,7 @@ const SETTINGS_OF_READERS: &str = "SET search_path TO perfcheck; SET lock_timeou
 /// The longest time that a statement waits for locks. It equals `lock_timeout` in the settings.
 const LOCKED_FOR: Duration = Duration::from_secs(10);
 /// The longest time that a session waits for an answer of the server.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest time that connecting to the server may take.
 const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -400,10 +399,9 @@ fn with_types(held: &[SqlValue]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
 
 /// Returns the address to show in messages and logs: user, first host, port and database, without the password and the parameters.
 fn public_name(config: &Config) -> String {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(path)) => path.display().to_string().replace('/', "%2F"),
+    let host = match config.get_hosts().first().map(machine_or_socket) {
+        Some(Ok(name)) => name.to_owned(),
+        Some(Err(path)) => path.display().to_string().replace('/', "%2F"),
         None => String::new(),
     };
     let port = match config.get_ports() {

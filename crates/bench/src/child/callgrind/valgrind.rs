@@ -5,7 +5,6 @@ use crate::child::callgrind::profile::ProfilePart;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -190,7 +189,8 @@ impl Recording {
     /// Returns the first line of valgrind's log that reports a problem, if there is one.
     pub fn first_log_line(&self) -> Option<String> {
         let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
-        let mut logs = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"log."));
+        let mut logs =
+            entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"log."));
         logs.find_map(|log| {
             let text = fs::read_to_string(log.path()).ok()?;
             let behind_number = |line: &str| {

@@ -6,7 +6,6 @@
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use std::fs;
 use std::io::{self, BufReader, Read};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
@@ -17,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use crate::child::error::ChildError;
 use crate::child::running::RunningBench;
+use perfcheck_host::os::{NO_DIRECTORY, acknowledge_at_once, owns_connection};
 use perfcheck_host::process::start_thread;
 
 /// The environment variables in which Criterion looks for a runner and for its output directory.
@@ -24,7 +24,7 @@ const PORT: &str = "CARGO_CRITERION_PORT";
 pub(super) const HOME: &str = "CRITERION_HOME";
 /// The output directory that benches get. It cannot be created, so a bench that is not connected to a runner leaves no files behind. Criterion writes
 /// none while it is connected.
-pub(super) const NOWHERE: &str = "/dev/null/criterion";
+pub(super) const NOWHERE: &str = NO_DIRECTORY;
 
 /// What an error message calls the request if the bench is only asked for its version.
 const GREET: &str = "report its version";
@@ -185,9 +185,8 @@ struct QuickAckStream(TcpStream);
 impl Read for QuickAckStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.0.read(buffer)?;
-        // The option is reset by each send, so it is set again for each read. A failure costs only time.
-        #[cfg(target_os = "linux")]
-        let _ = std::os::linux::net::TcpStreamExt::set_quickack(&self.0, true);
+        // Each send resets the option, so set it again for each read.
+        acknowledge_at_once(&self.0);
         Ok(length)
     }
 }
@@ -229,73 +228,5 @@ pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
     if !peer.ip().is_loopback() {
         return false;
     }
-    let Ok(table) = fs::read_to_string("/proc/net/tcp") else {
-        return true;
-    };
-    let Some(inode) = find_inode(&table, peer.port(), port) else {
-        return false;
-    };
-    let name = format!("socket:[{inode}]");
-    // The owner is nearly always the group's leader, and searching all processes takes milliseconds.
-    has_open_socket(group, &name)
-        || processes_in_group(group).any(|process| has_open_socket(process, &name))
-}
-
-/// Returns the inode of the socket that has these local and remote ports. `table` has the format of `/proc/net/tcp`, which proc(5) describes.
-fn find_inode(table: &str, local: u16, remote: u16) -> Option<&str> {
-    let port = |address: &str| u16::from_str_radix(address.split(':').nth(1)?, 16).ok();
-    table.lines().skip(1).find_map(|line| {
-        let mut words = line.split_ascii_whitespace().skip(1);
-        let found = (port(words.next()?)?, port(words.next()?)?);
-        let inode = words.nth(6)?;
-        // A socket that no process holds any more has the inode 0.
-        (found == (local, remote) && inode != "0").then_some(inode)
-    })
-}
-
-fn processes_in_group(group: u32) -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(move |process| process_group(*process) == Some(group))
-}
-
-/// Returns the process group of a process. In the file `stat`, it is the third word after the name, which may contain any character.
-fn process_group(process: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(2)?.parse().ok()
-}
-
-fn has_open_socket(process: u32, name: &str) -> bool {
-    let entries = fs::read_dir(format!("/proc/{process}/fd"));
-    let mut entries = entries.into_iter().flatten().flatten();
-    entries.any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_inode_is_found_by_both_ports() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
-             0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 111 1\n   \
-             1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 222 1\n";
-        assert_eq!(find_inode(table, 0xC001, 0x1F90), Some("222"));
-        assert_eq!(find_inode(table, 0xC002, 0x1F90), None);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_connection_of_our_own_is_ours_and_not_another_groups() {
-        use std::net::{TcpListener, TcpStream};
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let address = listener.local_addr().expect("bound");
-        let stream = TcpStream::connect(address).expect("it listens");
-        let peer = stream.local_addr().expect("connected");
-        let ours = process_group(std::process::id()).expect("proc is there");
-        assert!(belongs_to(peer, address.port(), ours));
-        assert!(!belongs_to(peer, address.port(), 1));
-    }
+    owns_connection(group, peer, port).unwrap_or(true)
 }

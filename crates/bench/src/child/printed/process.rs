@@ -14,7 +14,7 @@ use crate::child::error::ChildError;
 use crate::child::running::{IncomingLine, RunningBench, WaitOutcome, read_lines, read_pieces};
 use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{Event, Observer};
-use perfcheck_host::process::UsageSnapshot;
+use perfcheck_host::process::{UsageSnapshot, read_usage};
 
 /// Largest accepted standard output, in bytes. Lists and tables are shorter.
 const MOST_TEXT: usize = 16 << 20;
@@ -113,7 +113,7 @@ pub(super) fn run_until(
         let until = tick.into_iter().chain(deadline).min();
         match running.wait(&lines, until) {
             WaitOutcome::Came(IncomingLine::Line(line)) => {
-                usage = UsageSnapshot::read(running.id()).or(usage);
+                usage = read_usage(running.id()).or(usage);
                 text.push_str(&String::from_utf8_lossy(&line));
                 text.push('\n');
             }

@@ -1,0 +1,65 @@
+//! What the functions of all systems return.
+
+use std::time::Duration;
+
+/// Facts by which a file is recognized. They change whenever the file does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileFacts {
+    /// The file system that contains the file.
+    pub device: u64,
+    /// Number of the file in its file system. Two names with the same number and device are one file.
+    pub number: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// Space that it takes on the disk, in bytes.
+    pub disk_bytes: u64,
+    /// Time of the last change of content or attributes: seconds since 1970, and nanoseconds.
+    pub changed: (i64, i64),
+    /// Time of the last change of content, likewise.
+    pub written: (i64, i64),
+}
+
+/// The resource usage of a process so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageSnapshot {
+    /// Number of living threads.
+    pub threads: u32,
+    /// CPU time of all its threads, including ended ones, and of the processes that it has waited for (the latter in
+    /// clock ticks of 10 ms).
+    pub cpu: Duration,
+    /// CPU time of its main thread.
+    pub main_thread: Duration,
+    /// Whether it has living child processes.
+    pub has_children: bool,
+    /// Number of involuntary context switches of its living threads.
+    pub involuntary_switches: u64,
+}
+
+/// The reason why sampling is not possible.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimeSamplingError {
+    /// The system is not Linux.
+    #[error("profiling by time is supported only on Linux")]
+    System,
+    /// The kernel was built without `perf_event_open`.
+    #[error("this kernel has no `perf_event_open`")]
+    Missing,
+    /// The setting `kernel.perf_event_paranoid` forbids sampling; the field is its value.
+    #[error("`kernel.perf_event_paranoid` is {0}, so only root may use `perf_event_open`")]
+    Paranoid(i64),
+    /// Sampling is forbidden in another way, for example by a container.
+    #[error("`perf_event_open` is not permitted (many containers block it)")]
+    Refused,
+    /// Another error.
+    #[error("`perf_event_open` failed: {0}")]
+    Failed(String),
+}
+
+/// A sampled address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSample {
+    /// Process id.
+    pub process: u32,
+    /// Address in user space.
+    pub address: u64,
+}
