@@ -39,8 +39,8 @@ pub struct World<'a> {
     pub progress: ProgressMode,
 }
 
-/// The warning if git fails, printed before the reason that git gives. Runs stored meanwhile belong to a different workspace than the runs stored
-/// with git.
+/// The warning that is printed if git fails, followed by the reason that git gives. Without git, the workspace usually has another key in the store,
+/// so that runs stored now are separate from those stored with git.
 const WITHOUT_GIT: &str =
     "git does not work, so runs are stored without a commit, separately from runs with a commit";
 
@@ -125,7 +125,7 @@ impl Context {
         })
     }
 
-    /// Makes the first access open the store for writing, even if that access only reads, because the command writes to the store later.
+    /// Makes the first access to the store open it for writing, even if that access only reads. For commands that will write to the store later.
     pub(super) fn for_writing(self) -> Self {
         self.access.set(StoreAccess::Write);
         self
@@ -211,7 +211,8 @@ impl Context {
         Ok(self.open_store()?)
     }
 
-    /// Returns the class of the host that a run was measured on: as the workspace configures it, else as detected for the run.
+    /// Returns whether the host on which a run was measured is shared with others, as a class of hosts. The configuration of the workspace takes
+    /// precedence over what was detected for the run.
     pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
         HostClass::from_shared(self.is_shared(environment))
     }
@@ -345,7 +346,7 @@ impl NamedRun {
         }
     }
 
-    /// Resolves a word to a run as [`resolve_run`] does, and keeps the word.
+    /// Finds the run that a word names, as [`resolve_run`] does. The result also has the word.
     pub(super) fn resolve(
         store: &Store,
         workspace: WorkspaceId,
@@ -354,7 +355,7 @@ impl NamedRun {
         Ok(Self::new(resolve_run(store, workspace, word)?, word))
     }
 
-    /// Resolves a word to a reference as [`resolve_reference`] does, and keeps the word.
+    /// Finds the reference that a word names, as [`resolve_reference`] does. The result also has the word.
     pub(super) fn resolve_reference(
         store: &Store,
         workspace: WorkspaceId,

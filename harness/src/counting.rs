@@ -263,8 +263,8 @@ fn close_window(opened_on: ThreadId) {
     sum.other_bytes += counts.other_bytes;
 }
 
-/// Makes the counts consistent. The window may open or close while another thread is in the middle of recording, but the parent refuses bytes
-/// without an allocation, and a peak above the bytes.
+/// Makes the counts consistent. The window may open or close while another thread records an allocation, so counts may contradict each other. The
+/// parent would refuse bytes without an allocation, or a peak above the bytes.
 fn make_consistent(counts: Counts) -> Counts {
     let of_some = |allocations: u64, bytes: u64| if allocations > 0 { bytes } else { 0 };
     let bytes = of_some(counts.allocations, counts.bytes);

@@ -301,8 +301,8 @@ impl TimeCounts {
         (self.touched.start, &self.counters[self.touched.clone()])
     }
 
-    /// Returns the quantile q, given in thousandths: the lower bound of the counter that holds the value of rank `ceil(q n)`, but at least of rank 1.
-    /// `None` if the histogram is empty.
+    /// Returns the quantile q of the times, where q is given in thousandths. The result is the lower bound of the counter that holds the value of
+    /// rank `ceil(q n)`, or of rank 1 if that is 0. Returns `None` if the histogram is empty.
     pub(crate) fn percentile(&self, thousandths: u64) -> Option<u64> {
         // Integer arithmetic is exact: 0.07 of 100 values are 7, but 0.07 * 100 is more than 7 in floating point.
         let rank = (self.total * thousandths).div_ceil(1000).max(1);

@@ -48,7 +48,7 @@ impl BenchFunction {
 /// The payload of a panic.
 pub(crate) type PanicPayload = Box<dyn Any + Send>;
 
-/// Walks one function. Returns the payload of a panic outside the benchmarks' closures, or of one that `visitor` did not catch.
+/// Walks one function. Fails with the payload of a panic that happened outside the benchmarks' closures, or that `visitor` did not catch.
 pub(crate) fn walk_function(
     function: BenchFunction,
     visitor: &mut dyn Visitor,
@@ -58,7 +58,7 @@ pub(crate) fn walk_function(
     }))
 }
 
-/// A benchmark, with the place of its declaration.
+/// A benchmark, and where it is declared.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredBenchmark {
     /// The id and the settings. This id is unique in the executable
@@ -306,7 +306,7 @@ pub(crate) fn message_outside_benchmarks() -> Option<String> {
     OUTSIDE.lock().ok().and_then(|outside| outside.clone())
 }
 
-/// Returns the message of a caught panic, with its place if the hook has recorded it.
+/// Returns the message of a caught panic. If the hook has recorded the panic, the message says where in the source it happened.
 pub(crate) fn take_message(payload: &(dyn Any + Send)) -> String {
     LAST.take()
         .unwrap_or_else(|| format!("panicked: {}", payload_text(payload)))

@@ -33,7 +33,7 @@ pub enum Command {
     List(ListOptions),
     /// List the newest runs, at most this many
     Runs(usize),
-    /// Take over the runs of the workspace with this key or path; without one, list the workspaces
+    /// Take over the runs of the workspace that has this key or path. `None` lists the workspaces
     Adopt(Option<String>),
     /// Show a run
     Show(ShowOptions),

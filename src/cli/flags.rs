@@ -304,7 +304,7 @@ pub(super) struct RowFlags {
 }
 
 impl RowFlags {
-    /// Returns the verdicts to show; `None` shows all rows.
+    /// Returns the verdicts that a row must have to be shown. `None` means that all rows are shown.
     pub(super) fn verdicts(self) -> Option<Vec<Verdict>> {
         Some(self.verdict).filter(|only| !only.is_empty())
     }

@@ -72,8 +72,8 @@ pub fn history(
     Ok(ExitCode::Clean)
 }
 
-/// Sorts histories by name, by the change to their present level, by the value of that level, or worst first (by how far the newest run is above its
-/// level).
+/// Sorts histories in the order that the user chose: by name, by the last change of level, by the value of the present level, or worst first. Worst
+/// first begins with the benchmarks whose newest runs are above the expected range.
 fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
     let step = |history: &BenchmarkHistory| {
         let step = history.present().and_then(|level| level.step);

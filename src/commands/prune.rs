@@ -1,8 +1,8 @@
 //! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 //!
-//! Pruning keeps the runs that future runs on existing branches are compared with: for each benchmark the runs at its present level, as many as a
-//! reference uses. A single run would suffice for the compared value. But only many runs allow an estimate of the drift between runs, without which a
-//! comparison of stored runs stays `inconclusive`.
+//! Pruning keeps the runs with which future runs on existing branches will be compared. For each benchmark, these are the newest runs at its present
+//! level, as many as a comparison uses. A single run would be enough to know the level. But how much runs drift can only be estimated from many runs,
+//! and without this estimate, a comparison of stored runs stays `inconclusive`.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -307,8 +307,8 @@ impl PrunePolicy<'_> {
         fates
     }
 
-    /// Decides whether a single run is kept, without regard to other runs that depend on it. `place` newer runs are stored, and `before` of these are
-    /// on its branch.
+    /// Decides whether a single run is kept, without regard to other runs that depend on it. `place` is the number of newer runs, and `before` is the
+    /// number of newer runs on the same branch.
     fn fate(&self, run: &StoredRun, place: usize, before: usize) -> PruneDecision {
         let options = self.options;
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)

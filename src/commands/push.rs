@@ -243,7 +243,7 @@ impl<'s> Transfer<'s> {
                 groups.extend(is_waiting(run).then(|| vec![run.id]));
                 continue;
             };
-            // A pair is sent where its newer side is in the order. One side alone is never sent.
+            // A pair is sent when the loop reaches its newer run. One side of a pair is never sent alone.
             let partner = whole.get(&pair.partner).filter(|other| other.id < run.id);
             if partner.is_some_and(|partner| is_waiting(partner) && is_waiting(run)) {
                 groups.push(vec![pair.partner, run.id]);

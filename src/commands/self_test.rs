@@ -144,7 +144,7 @@ pub fn self_test(
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = run_trial(&run, kind, pairs, &mut rows, world)?;
-            // Discard the load average: from now on, the tool itself loads the machine.
+            // Forget the load average, which was read before the first trial. In later trials, the tool itself causes most of the load.
             request.load = None;
             if ended == CampaignEnd::Interrupted {
                 break 'trials;

@@ -82,7 +82,7 @@ pub struct Tables {
     pub workspace: WorkspaceSettings,
     /// All other settings, in layers that override each other. The layer of the command line is still empty.
     pub layers: Layers,
-    /// Limits for benchmarks; a benchmark must keep all that apply to it.
+    /// Limits on the results of benchmarks. If several limits apply to a benchmark, it must keep all of them.
     pub limits: Vec<Limit>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_file(path, bytes).map_err(named)
 }
 
-/// Like [`write_whole`], but leaves naming the file in errors to the caller.
+/// Like [`write_whole`], but its errors do not name the file, so that the caller can do so in its own words.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Write through symbolic links, to the file the user means. Devices and pipes cannot be replaced, so write to them directly.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

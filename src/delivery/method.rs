@@ -1,4 +1,4 @@
-//! `--method SYSTEM --explain`: lists the settings that follow from a system's conventions in this workspace.
+//! `--method SYSTEM --explain`: lists the settings of comparisons in this workspace if they follow the conventions of another published system.
 
 use crate::error::AppError;
 use crate::options::{CommonOptions, ComparisonOptions};

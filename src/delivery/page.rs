@@ -1,6 +1,6 @@
 //! The content of a page: verdicts of a run or of two compared runs, with the measurements of both sides and the evidence.
 //!
-//! Statistics equal those of `show --stats` of the same run, with its confidence levels and its seed.
+//! The page has the same statistics as `show --stats` prints for the run. They use the confidence levels and the seed of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,8 @@ pub(crate) struct PageFindings {
     head: Run,
     rows: Vec<Row<'static>>,
     reference: Option<String>,
-    /// The change of each benchmark that the store has beside the verdict, for rows that have no details themselves.
+    /// The changes that the store has beside the verdicts, for a run whose conclusion is not stored. Rows without details of a comparison show these
+    /// changes.
     changes: BTreeMap<BenchmarkKey, f64>,
     plan: Option<Plan>,
     method: Option<Method>,
@@ -97,7 +98,7 @@ impl PageFindings {
         Ok(subject)
     }
 
-    /// Reads the measurements of all sides.
+    /// Reads the measurements that the page shows or mentions, and the histories of the benchmarks.
     pub(crate) fn gather(
         self,
         store: &Store,

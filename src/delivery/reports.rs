@@ -404,7 +404,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
 }
 
-/// Returns the number of the line that names the benchmark `id`, for annotations; 1 if no line does.
+/// Returns the number of the source line that names the benchmark `id`, to which an annotation can then point. Returns 1 if no line names it.
 ///
 /// Searches the parts of the id in order, each from the line of the previous part on: a name may occur in several groups. Skips parts that are not in
 /// the source, such as inputs.

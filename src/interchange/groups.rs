@@ -1,7 +1,7 @@
 //! Groups the rows of an import by benchmark and process, and summarizes each benchmark by its mean with a bootstrap interval.
 //!
-//! A summary leaves out warm-up and outliers. The stored samples include them: the filter is stored with the run, and later descriptions of the run
-//! apply it again. Invariant: no verdict depends on the interval.
+//! A summary leaves out warm-up and outliers, but the stored samples include them. The filter that leaves them out is stored with the run, and
+//! commands that summarize the run later apply it again. Invariant: no verdict depends on the interval of a summary.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -31,10 +31,10 @@ const MOST_SHOWN: usize = 20;
 /// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Unit of the values for which neither their column nor their row has one. `None` if the user gave no such unit.
+    /// The unit that the user gave for values whose column and row have no unit of their own. `None` if the user gave none.
     pub unit: Option<ValueUnit>,
-    /// Whether to guess the unit of values that have none. The guess is nanoseconds or ticks of 100 ns, by the language of the group or by the size
-    /// of its median.
+    /// Whether to guess the unit of values that have none. The guess is ticks of 100 ns or nanoseconds. It depends on the language of the measured
+    /// program if the table states it, and otherwise on the median of the values.
     pub guess_units: bool,
     /// Whether to skip and count rows that cannot be read. Otherwise they are an error.
     pub lenient: bool,

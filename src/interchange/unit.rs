@@ -9,8 +9,8 @@ use perfcheck_stats::quotient;
 /// Median above which `--guess-units` assumes ticks of 100 ns instead of nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// If a value would need a denominator that exceeds 128 bits, its digits are rounded off as long as they form a number of at least this size. A
-/// 64-bit float does not distinguish that many digits.
+/// A value whose denominator would exceed 128 bits is rounded to fewer and fewer digits until the denominator fits. This is done only as long as its
+/// digits form a number of at least this size: a 64-bit float does not distinguish that many digits, so nothing is lost.
 const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
 /// The longest tick that a unit such as `ticks:100ns` may have, in nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
@@ -66,7 +66,8 @@ impl ValueUnit {
         sample_from_fraction(amount, of)
     }
 
-    /// Returns `value` as a fraction: whole units of the metric over `count`, both scaled by a power of ten.
+    /// Returns `value` as a fraction. The numerator is the value in whole units of the metric and the denominator is `count`, both multiplied by the
+    /// same power of ten if the value has decimals.
     fn to_fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
         let mut digits = value
             .digits
@@ -96,7 +97,7 @@ impl ValueUnit {
     }
 }
 
-/// Converts a fraction to a sample. If a part exceeds 64 bits, a simpler fraction with the same 64-bit float value replaces it.
+/// Converts a fraction to a sample. If its numerator or denominator exceeds 64 bits, a simpler fraction that is equal as a 64-bit float replaces it.
 fn sample_from_fraction(elapsed: u128, iterations: u128) -> Result<Sample, String> {
     let parts = |elapsed: u128, iterations: u128| {
         Some((
@@ -114,8 +115,8 @@ fn sample_from_fraction(elapsed: u128, iterations: u128) -> Result<Sample, Strin
     })
 }
 
-/// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float.
-/// Returns `None` if its parts exceed 64 bits.
+/// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float. Returns `None` if the numerator
+/// or the denominator of this convergent exceeds 64 bits.
 fn simplify_fraction(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
     let wanted = quotient(elapsed, iterations);
     let (mut above, mut below) = (elapsed, iterations);

@@ -34,8 +34,7 @@ pub enum Against {
 /// The builds of both sides, with what is known about how their code differs.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// For each target, how much of its code is known to be the same on both sides. A target without an entry has no code that is known to be the
-    /// same.
+    /// For each bench target, how much of its code is known to be the same on both sides. A target has no entry if nothing is known to be the same.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
     /// Names under which the builds are kept in the cache. `None` for a build that is not kept.
@@ -58,8 +57,8 @@ pub(crate) enum ExecutablesGuard {
 }
 
 impl BuildPair {
-    /// Combines two builds from the cache. `current_does_not_build` means that the base has its own benchmarks, because the current ones do not
-    /// compile with it.
+    /// Combines two builds from the cache. `current_does_not_build` means that the benchmarks of the work tree do not compile with the code of the
+    /// base, so the base has its own benchmarks.
     pub(crate) fn from_sides(
         built: PreparedSides,
         words: String,
@@ -79,7 +78,7 @@ impl BuildPair {
             let code = world
                 .interrupt
                 .while_computing("", || compare_sides(base, candidate));
-            // Equal code runs the same only if accompanying programs and data files are equal, too.
+            // Two executables with equal code behave the same only if the programs and data files that they use are equal, too.
             if base.has_same_companions(candidate) && base.differing_data(candidate).is_empty() {
                 alike.extend(
                     code.same

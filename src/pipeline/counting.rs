@@ -1,7 +1,8 @@
-//! Counts instructions after a measurement: of every benchmark if the user, a verdict or a limit needs them, else of benchmarks whose time changed.
-//! If the instructions of a changed benchmark cannot be counted, its time is sampled by function.
+//! Counts instructions after a measurement. All benchmarks are counted if the user asked for it, or if a verdict or limit needs the counts. Otherwise
+//! only benchmarks whose time changed are counted. If the instructions of such a benchmark cannot be counted, the time that it spends in each
+//! function is sampled instead.
 //!
-//! A note gives the reason if a requested count is missing.
+//! If counts were requested but are missing, a note says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ use perfcheck_build::sides::StagedExecutables;
 use perfcheck_host::process::{start_scoped_work, try_time_samples};
 use perfcheck_store::Store;
 
-/// Maximum number of changed benchmarks to count, because each takes seconds. Those with the largest changes come first.
+/// If only changed benchmarks are counted, at most this many are, because each of them takes seconds. Those with the largest changes are chosen.
 const MOST_CHANGED: usize = 10;
 
 /// Maximum time that a process may spend on counting a benchmark, if the user did not ask for counts and time can be sampled instead.
@@ -53,8 +54,8 @@ impl Request<'_> {
     }
 }
 
-/// Counts instructions on both sides of a side-by-side measurement and stores the counts. `apart` has benchmarks that cannot run on both sides at
-/// once. `left` is the end of the message if the user interrupts the command.
+/// Counts instructions on both sides of a side-by-side measurement and stores the counts. The two sides of a benchmark are counted at the same time,
+/// except for the benchmarks in `apart`, which cannot run twice at once. If the user interrupts the command, the error message ends with `left`.
 pub(super) fn count_paired(
     measured: &mut PairedMeasured,
     pairs: &[PairedTarget],
@@ -139,7 +140,8 @@ struct CountedPairs<'p> {
 }
 
 impl CountedPairs<'_> {
-    /// Counts instructions, on both sides at once except for benchmarks in `apart`. Returns notes on uncounted benchmarks.
+    /// Counts the instructions of the wanted benchmarks, on both sides at once except for those in `apart`. Returns notes on benchmarks that could
+    /// not be counted.
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
@@ -292,8 +294,8 @@ fn add_counts(
 /// The counts of the benchmarks on one side, or the reason why none can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
-/// Returns the benchmarks that failed on the side at index `place`, but may succeed while the other side does not run. If both sides failed in the
-/// same way, a benchmark is left out.
+/// Returns the benchmarks that could not be counted on the side at index `place`, but perhaps can be while the other side does not run. A benchmark
+/// that failed in the same way on both sides is not returned, because it would fail again.
 fn failed_concurrently(
     counted: &[CountedSide],
     place: usize,
@@ -398,7 +400,7 @@ impl<'c> InstructionCounter<'c> {
             .collect())
     }
 
-    /// Counts again the benchmarks that `failed` on one side, while the other side does not run.
+    /// Counts the benchmarks in `failed` again, on the side where they failed, while the other side does not run.
     fn count_again(
         &mut self,
         side: CountedTarget<'_>,
@@ -409,14 +411,14 @@ impl<'c> InstructionCounter<'c> {
         let Ok(counted) = counted else {
             return Ok(());
         };
-        // If all benchmarks fail again for a common reason, keep their individual reasons, which are more informative.
+        // If the second attempt fails as a whole, each benchmark keeps the reason why its first attempt failed, which is more informative.
         let again = self.count(&[side], failed, world)?;
         counted.extend(again.into_iter().flatten().flatten());
         Ok(())
     }
 
-    /// Counts these benchmarks on all `sides` at the same time, since concurrent load does not affect counts. Shows progress and output of the last
-    /// side; the output of the others follows.
+    /// Counts these benchmarks on all `sides` at the same time, because other load on the machine does not affect counts. While this runs, only the
+    /// progress and the output of the last side are shown. The output of the other sides follows at the end.
     fn count(
         &mut self,
         sides: &[CountedTarget<'_>],

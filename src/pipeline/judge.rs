@@ -41,7 +41,7 @@ pub(crate) struct PairedMeasured {
     pub(crate) measured: BySide<Vec<Measurement>>,
     pub(crate) plan: Plan,
     pub(crate) decision: DecisionSettings,
-    /// For each benchmark that has one, the earlier run whose build is the base.
+    /// For each benchmark whose base is the build of an earlier run, that run.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
     pub(crate) cost: BTreeMap<BenchmarkKey, RoundsCost>,
     /// The rows of benchmarks whose verdict needed no measurement.
@@ -61,8 +61,8 @@ impl Measured {
         }
     }
 
-    /// Judges all benchmarks as one family, which shares the significance level. On an interrupt, the process ends with a message that names the
-    /// incomplete run.
+    /// Judges all benchmarks together, because they share the significance level. If the user interrupts this, the process ends with a message that
+    /// names the incomplete run.
     pub(crate) fn judge(&self, gate: GatePolicy<'_>, interrupt: &Interrupt) -> Conclusion<'_> {
         let _stage = info_span!("judge").entered();
         let left = self.run().left_incomplete();

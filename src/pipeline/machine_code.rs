@@ -1,4 +1,5 @@
-//! Compares the machine code of two builds before measuring. Finds benchmarks that cannot differ, and functions that do.
+//! Compares the machine code of two builds before they are measured. This shows which benchmarks cannot differ and need not be measured, and which
+//! functions have changed.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +100,7 @@ pub(crate) fn compare_code(base: &BenchTarget, candidate: &BenchTarget) -> Execu
     }
 }
 
-/// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
+/// Compares the code of two built sides. Each side contains paths of the directory in which it was built. These do not count as a difference.
 pub(crate) fn compare_sides(base: &SideTarget, candidate: &SideTarget) -> ExecutableComparison {
     if base.is_identical_to(candidate) {
         return ExecutableComparison::IDENTICAL;

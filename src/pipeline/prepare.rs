@@ -36,7 +36,7 @@ pub(crate) fn build(
     Ok((facts, built.targets))
 }
 
-/// Returns the order to build the selected bench targets in the user's own target directory.
+/// Returns the settings for a build of the selected bench targets in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
     common: &'a CommonOptions,

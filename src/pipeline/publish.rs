@@ -1,4 +1,4 @@
-//! Gives a concluded run its name, adds advice, and writes the result and its reports.
+//! Saves a run under the name that the user gave, adds advice on what to do next, and writes the result and its reports.
 
 use crate::delivery::reports::{ReportOptions, ReportWriter};
 use crate::error::AppError;

@@ -1,5 +1,5 @@
-//! Relinks both builds so that functions have the same addresses on both sides. Otherwise different addresses could make the same code faster or
-//! slower.
+//! Relinks both builds so that their functions have the same addresses. Without this, the same code could be faster on one side only because it lies
+//! elsewhere in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

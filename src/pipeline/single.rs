@@ -22,7 +22,7 @@ use perfcheck_store::{Store, StoreError, WorkspaceId};
 pub(crate) struct SingleMeasurement<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) environment: &'a Environment,
-    /// Reference runs, whose sampling the measurement follows.
+    /// The reference runs. The new run takes its samples in the same way as these, so that both are comparable.
     pub(crate) references: &'a References,
     /// Name under which the build is kept in the cache; `None` if it is not kept.
     pub(crate) build: Option<&'a str>,

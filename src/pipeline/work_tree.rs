@@ -82,7 +82,8 @@ impl WorkTree {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// Pairs this build with the build of an earlier run: the kept build, else a new build of that run's commit. `words` describes the earlier run.
+    /// Pairs this build with the build of an earlier run. If that build is no longer kept, the commit of the run is built again. `words` describes
+    /// the earlier run.
     pub(crate) fn pair_with_earlier(
         &self,
         earlier: &Run,
@@ -153,7 +154,7 @@ impl WorkTree {
         }
     }
 
-    /// Reports whether the machines and builds of both sides can be compared at all.
+    /// Reports whether the run can be compared at all with an earlier run, given the machines and the builds of both.
     fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
         let target = TargetFacts::default();
         let circumstances = |environment| Comparability {
@@ -202,8 +203,8 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     })
 }
 
-/// Reports whether the user's flags select a target of an earlier build. They do so if they select the target in the work tree, or if they select all
-/// benches of its package, including removed ones.
+/// Reports whether the user's flags select a target of an earlier build. They do if they select the target of the same name in the work tree. They
+/// also do if they select all benches of its package, even if the target does not exist in the work tree anymore.
 fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();

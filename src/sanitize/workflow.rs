@@ -1,9 +1,10 @@
 //! Text for the log of a GitHub Actions job, which also carries commands to the runner.
 //!
-//! The runner obeys `::name` at the beginning of a line, after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r` (actions/runner,
-//! `ActionCommand.cs`). Azure Pipelines obeys `##vso[` and `TeamCity` obeys `##teamcity[`, anywhere in a line. [`CommandGuard`] breaks all of them,
-//! except the commands that [`LogCommands`] lets through. Both streams are guarded byte by byte rather than by `::stop-commands::`: the runner reads
-//! the two streams independently, so the end of a stop on one might come after a command on the other.
+//! The runner obeys `::name` at the beginning of a line, even after blanks, and `##[name]` anywhere in a line. It takes `\n` and `\r` for line ends
+//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[` and `TeamCity` obeys `##teamcity[`, anywhere in a line. [`CommandGuard`]
+//! breaks all of these commands, except those that [`LogCommands`] lets through. It does so byte by byte on stdout and on stderr. The runner's own
+//! way to stop commands (`::stop-commands::`) is of no use: the runner reads the two streams independently, so the end of a stop on one stream might
+//! come after a command on the other.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -96,8 +97,8 @@ enum StreamPosition {
     Code(Code),
     /// The line has only blanks and one colon so far.
     Colon,
-    /// The line has only blanks and one colon so far, or it is new because another stream has ended the previous one. Which is true depends on
-    /// whether both streams lead to the same place.
+    /// The line has only blanks and one colon so far, or another stream has ended it, so that a new line begins here. Which of the two is true cannot
+    /// be known: it depends on whether both streams lead to the same place.
     ColonOrStart,
     /// No command can begin here, because the line has other text already.
     Middle,

@@ -1,7 +1,8 @@
-//! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
+//! Compares two stored runs. If both are the sides of one side-by-side measurement, their rounds are compared. Otherwise they were measured at
+//! different times, and drift between runs is taken into account.
 //!
-//! Comparisons of imported runs use a suitable test and have notes on their limits. This module also finds the run of a pair that has the verdicts,
-//! and summarizes the measurements of a side.
+//! If imported runs are compared, this module chooses a test that suits them, and adds notes on what such a comparison cannot show. It also finds out
+//! which run of a pair has the verdicts, and summarizes the measurements of a side.
 
 use std::collections::BTreeSet;
 
@@ -85,8 +86,8 @@ impl StoredComparison<'_> {
         })
     }
 
-    /// Returns the pair of the candidate if its other side is `base`, or if that side measured the build of `base` again. In the second case, all
-    /// verdicts of the candidate refer to `base`.
+    /// Returns the pair to which the candidate belongs, if the candidate was measured side by side with `base`, or with a build of `base` that was
+    /// measured again as a run of its own. In the second case, all verdicts of the candidate name `base` as their reference.
     fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -100,7 +101,7 @@ impl StoredComparison<'_> {
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
-    /// Concludes the comparison of two runs: by their rounds if they were measured side by side, else as runs of different times.
+    /// Compares two runs and returns the conclusion. If they were measured side by side, their rounds are compared.
     pub(crate) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
@@ -139,7 +140,8 @@ impl StoredComparison<'_> {
         Ok(conclude(rows, basis, terms))
     }
 
-    /// Compares two builds measured side by side: returns the stored conclusion, or judges anew if other settings are requested.
+    /// Compares two builds that were measured side by side. The stored conclusion is returned if the user wants the settings with which it was
+    /// reached. Otherwise the rounds are judged again.
     fn compare_pair<'m>(
         &self,
         both: &'m BothRuns,
@@ -208,7 +210,7 @@ impl StoredComparison<'_> {
         Ok((rows, basis))
     }
 
-    /// Compares runs of different times, as if the candidate had just been measured.
+    /// Compares two runs that were measured at different times. The candidate is treated as if it had just been measured.
     fn compare_stored<'m>(
         &self,
         both: &'m BothRuns,
@@ -245,7 +247,8 @@ impl StoredComparison<'_> {
             // Use the stored seed, so that repeating the comparison yields the same result.
             seed: options.seed.unwrap_or(candidate.begun.seed),
         };
-        // The stored thresholds belong to the test that was configured for the run. They do not apply if another test is configured now.
+        // The thresholds stored with the run are conventions of the test that was configured then. They do not apply if another test is configured
+        // now.
         let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options
@@ -415,7 +418,7 @@ pub(crate) fn describe_absurdities<'m>(
     each.collect()
 }
 
-/// Returns notes for readers of a comparison with imported sides.
+/// Returns notes on what readers must know if one or both of the compared runs were imported.
 pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
     let sources: Vec<(&Run, &Source)> = [base, candidate]
         .into_iter()
@@ -441,7 +444,8 @@ pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
         .collect()
 }
 
-/// Returns the run with the verdicts: the candidate if `run` is the base of a pair, else `run` itself.
+/// Returns the run that has the verdicts of `run`. If `run` is the base of a side-by-side measurement, this is the candidate, and otherwise `run`
+/// itself.
 pub(crate) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {
     let head = store.run(run)?;
     match head.pair.filter(|pair| pair.side == Side::Base) {

@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_store::{Store, StoreError};
 
-/// Reads the conclusion of `run`; `None` if the run has not ended, or another program measured it.
+/// Reads the stored conclusion of `run`. Returns `None` if the run was interrupted or is still measuring, or if it was imported from another program.
 pub(crate) fn read_conclusion(
     store: &Store,
     run: RunId,
@@ -108,7 +108,7 @@ pub(crate) fn read_references(
         .collect())
 }
 
-/// Returns rows for the benchmarks that the run did not measure, from the verdicts in the store.
+/// Returns a row for each benchmark that has a verdict in the store but was not measured by the run.
 pub(crate) fn unmeasured_rows(
     store: &Store,
     run: &Run,

@@ -1,4 +1,4 @@
-//! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
+//! Converts runs between the form in which the store keeps them and a portable form, in which they do not contain run numbers of a particular store.
 //!
 //! Also resolves the address of a team's store, and finds baselines in it that this machine does not have.
 
@@ -93,7 +93,7 @@ fn portable_run(
     })
 }
 
-/// Returns the store-independent identity of a run.
+/// Returns what identifies a run in every store. Its number does not, because each store has its own numbers.
 pub(crate) fn portable_reference(run: &Run) -> PortableRunId {
     PortableRunId {
         started: run.begun.started,
@@ -136,7 +136,7 @@ fn portable_conclusion(
     PortableConclusion { concluded, runs }
 }
 
-/// Location of a run to which another run refers.
+/// Where to find a run to which a transferred run refers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ReferencePlace {
     /// The run is in the store.
@@ -212,7 +212,7 @@ pub(crate) fn to_record(
     }
 }
 
-/// Returns the conclusion with this store's run numbers.
+/// Returns the conclusion with its run numbers replaced by those of this store. `number` returns the number that a run has here.
 pub(crate) fn with_local_numbers(
     found: &PortableConclusion,
     number: impl Fn(&PortableRunId) -> Option<RunId>,

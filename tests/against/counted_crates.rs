@@ -236,7 +236,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
     let number = |value: &Value| value.as_f64().expect("a number");
     let (base, candidate) = (number(&found["base"]), number(&found["candidate"]));
     assert_eq!(found["exact"], true, "{found}");
-    // The loop and the closure add the same instructions on both sides.
+    // The loop and the closure add the same number of instructions on both sides, so the ratio is slightly below 1.1.
     assert!((candidate / base - 1.1).abs() < 0.002, "{found}");
     let first = &found["functions"][0];
     assert_eq!(first["name"], "planted::work", "{found}");

@@ -13,7 +13,7 @@ use crate::book::pages::Page;
 use crate::book::workflows::{document, member};
 use crate::support::Machine;
 
-/// Into how many jobs the workflows of the chapter on CI split a suite.
+/// The number of jobs into which the workflows in the chapter on CI split a suite.
 const JOBS: u32 = 4;
 
 /// Declares eleven benchmarks. Only `cost/3` and `cost/10` depend on the library, so the others need not be measured.

@@ -40,8 +40,8 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     assert_eq!(look["stopped_early"], of_run["paired"]["stopped_early"]);
     let share = look["share"].as_f64().expect("a share");
     let level = interval["level_slower"].as_f64().expect("a level");
-    // The speed test gets 80 % of the significance level, which is 1 %. The first of the two steps of Holm's procedure gets half of that, and this
-    // look may spend `share` of it.
+    // The significance level is 1 %, and the speed test gets 80 % of it. Holm's procedure has two steps here, and its first step gets half of that.
+    // This look may spend the fraction `share` of the result.
     assert!((level - 0.01 * 0.8 / 2.0 * share).abs() < 1e-12, "{told}");
     says(
         &told,

@@ -104,7 +104,8 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     ));
     project.commit();
     project.takes(130);
-    // Measure without a trial, because the trial would be the first to run the function.
+    // `--measure-identical` prevents the trial that finds benchmarks whose code is the same. The trial would run the function before the first
+    // measured process does.
     let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");

@@ -93,7 +93,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
     assert!(markdown.contains("planted::nanoseconds"), "{markdown}");
 }
 
-/// Benchmarks that report real times. Those of the other tests here report made-up ones.
+/// These benchmarks report real times. The benchmarks of all other tests in this file report made-up times.
 const TIMED: &str = r#"
     suite.bench("first", |b| b.iter(|| planted::first(std::hint::black_box(7))));
     suite.bench("second", |b| b.iter(|| planted::second(std::hint::black_box(7))));

@@ -10,7 +10,8 @@ use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, Running};
 use crate::testbench::interruption::{ends_at_once, wait_for_processes};
 
-/// A benchmark that waits in its third process of the work tree until the test lets it continue. A file shows that it waits.
+/// A benchmark that waits when its executable is started for the seventh time, until the test lets it continue. It creates a file to show that it
+/// waits.
 const WAITS: &str = r#"
     let home = std::path::Path::new(HOME);
     let processes = home.join("processes");

@@ -4,7 +4,8 @@ use super::modules::{Meaning, Segments, Tree};
 use super::sources::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maps each file to the files whose items it names. Each of these comes with the longest path by which the code names something in it.
+/// For each file, the files that it imports because it names one of their items. Each imported file comes with the longest path by which the code
+/// names an item in it.
 pub type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Returns the imports between `files`, which must be all files of one crate. Circles cannot span crates, because cargo forbids them.
@@ -29,8 +30,8 @@ pub fn imports(files: &[Source]) -> Imports {
     found
 }
 
-/// Returns the files that `path` needs if `module` mentions it: the file that defines the item, and all files on the way that import the item and are
-/// not pure module maps.
+/// Returns the files that `path` leads to if `module` mentions it: the file that defines the item, and the files on the way that re-export the item.
+/// A file that only maps modules does not count.
 fn resolve(tree: &Tree, module: usize, path: &[String]) -> BTreeSet<usize> {
     let mut search = Search {
         tree,

@@ -115,9 +115,9 @@ fn raw_string(chars: &[char]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns the children of the crate's root that are named through `crate::` (alone or as a group), or through a chain of `super::` that is long
-/// enough to reach the root from a file `depth` modules below it. Inside an inline module, such a chain ends below the root, so only names in
-/// `modules`, the root's children, count.
+/// Returns the modules directly below the crate's root that the code names. A path can name them through `crate::`, alone or as a group. It can also
+/// name them through a chain of `super::` that is long enough to reach the root from a file `depth` modules below it. Inside an inline module such a
+/// chain ends below the root. So after a chain only names in `modules` count, which lists the children of the root.
 pub fn crate_modules(tokens: &[String], depth: usize, modules: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {

@@ -32,7 +32,8 @@ const OF_METHODS: [&str; 8] = [
     "test",
 ];
 
-/// How the only paragraph begins that the chapter repeats from the end of a command's help. Other chapters contain the rest.
+/// How the paragraph about the exit status begins. It is the only paragraph from the end of a command's help that the chapter repeats, because other
+/// chapters contain the rest.
 const EXIT_STATUS: &str = "Exit status:";
 
 /// Formats text of help as Markdown. Characters that would be markup are escaped, except between backquotes.
@@ -128,7 +129,7 @@ fn name(command: &Command) -> &str {
     name.trim_start_matches("cargo perfcheck ")
 }
 
-/// The flags and arguments of all commands, with the commands that have each of them.
+/// The flags and arguments of all commands. Each of them comes with the commands that have it.
 #[derive(Default)]
 struct Shared {
     commands: Vec<String>,
@@ -155,13 +156,15 @@ impl Shared {
         self.having(arg).len() >= COMMON
     }
 
-    /// Returns the command whose section describes `arg`, or `None` if that is `command` itself. Other commands that share the argument refer to it.
+    /// Returns the command whose section describes `arg`, or `None` if that is `command` itself. Other commands that have the argument refer to that
+    /// section.
     fn described_by(&self, arg: &Arg, command: &str) -> Option<&str> {
         let first = &self.commands[*self.having(arg).first()?];
         (first != command).then_some(first)
     }
 
-    /// Names a set of commands. If it has more than half of all commands, the title names the exceptions instead.
+    /// Returns a title that names the commands with the indices `have`. If these are more than half of all commands, the title names the exceptions
+    /// instead.
     fn title(&self, have: &[usize]) -> String {
         let list = |has: bool| {
             let numbers = (0..self.commands.len()).filter(|at| have.contains(at) == has);

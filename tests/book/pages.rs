@@ -124,8 +124,8 @@ fn without_variables(mut line: &str) -> &str {
     line
 }
 
-/// Returns the words of a simple shell command: without variables and comments, up to `|`, `;` or `>`. Each variable is replaced by 1, which is valid
-/// as a name and as a number.
+/// Returns the words of a simple shell command, up to `|`, `;` or `>`. Comments and assignments before the command are left out. A variable such as
+/// `$NAME` is replaced by 1, which is valid as a name and as a number.
 pub fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<String> = vec![String::new()];
     let mut quote = None;

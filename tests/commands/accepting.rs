@@ -225,7 +225,7 @@ fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
         stored(&machine, words).run().expect_code(0);
     }
     assert_eq!(reference_runs(&slow().expect_code(1), "text"), [1]);
-    // A run that was a reference before it was accepted remains one after the undo.
+    // If a run was a reference before it was accepted, it remains a reference after the acceptance is undone.
     for words in [&["accept", "1"][..], &["accept", "1", "--undo"]] {
         stored(&machine, words).run().expect_code(0);
     }

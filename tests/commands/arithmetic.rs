@@ -1,5 +1,5 @@
-//! Numbers that are shown next to each other agree with each other, in every output of a run, of a stored run and of a side-by-side measurement.
-//! Output that leaves the machine names the store with each command that reads it.
+//! Numbers that are shown next to each other agree with each other, in every output of a run, of a stored run and of a side-by-side measurement. If
+//! output leaves the machine, each command in it that reads the store says where the store is.
 
 use serde_json::Value;
 use std::fs;
@@ -51,7 +51,7 @@ fn agree(before: f64, after: f64, said: f64, whole: &str) {
 fn rows_agree<'c>(lines: impl Iterator<Item = Vec<&'c str>>, whole: &str) -> usize {
     let mut rows = 0;
     for cells in lines {
-        // The first cell that is a change is the right one. Intervals have brackets, so they do not parse as changes.
+        // The first cell that parses as a change is the change. Intervals have brackets, so they do not parse as changes.
         let Some(at) = cells.iter().position(|cell| change(cell).is_some()) else {
             continue;
         };
@@ -223,7 +223,7 @@ fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
     assert_eq!(found, changes, "{text}");
 }
 
-/// Returns flags that write each report and a page to its own file.
+/// Returns flags that write each report, and the HTML page, to a file of its own.
 fn reports(directory: &Path) -> Vec<String> {
     fs::create_dir_all(directory).expect("a directory");
     let place = |name: &str| directory.join(name).display().to_string();
@@ -298,7 +298,8 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     let summary = fs::read_to_string(directory.join("summary")).expect("a summary");
     assert_eq!(markdown_agrees(&summary), 4);
     is_complete(&summary, "summary", &machine.store());
-    // The reference is the mean of two runs, computed from the logarithms of their processes, not the median of 9 us. The clock adds 0.3 %.
+    // The reference is the mean of two runs, computed from the logarithms of the times of their processes. It is not the median, which is 9 us. The
+    // scripted clock adds 0.3 %.
     let junit = fs::read_to_string(directory.join("junit")).expect("a report");
     let base = property(&junit, "arithmetic", "before_ns");
     let processes: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
@@ -345,7 +346,8 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     }
 }
 
-/// A benchmark whose fastest samples in the base take 100 ns and most others 180 ns. All samples of the candidate are within a hundredth of 130 ns.
+/// A benchmark whose fastest samples take 100 ns in the base, while most others take 180 ns. All samples of the candidate are within a hundredth of
+/// 130 ns.
 const SKEWED: &str = r#"
     suite.bench("cost", |b| {
         let mut sample = 0;

@@ -180,7 +180,7 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
             "process-std-dev",
             (squares / (means.len() - 1) as f64).sqrt(),
         ),
-        // All samples of a scripted process are nearly equal.
+        // All samples of a scripted process are nearly equal, so these statistics equal the mean, too.
         ("subselection", mean(&means)),
         ("subselection-replaced", mean(&means)),
         ("p95", rank(95)),

@@ -340,16 +340,16 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let compared = stored(&machine, &words).args(JSON).run();
     let message = compared.messages("benchmark-compared").remove(0);
     let found = message["centers"]["candidate"]["value_ns"].as_f64();
-    // If each value is left out in turn, the means of the first process are 259, 258.75, 258.5, 258.25 and 11.5, those of the second 25, 24.5, 24,
-    // 23.5 and 23, each in about 20 of 100 draws. The medians of these means are between the second and the fourth value, even for unusual draws. The
-    // plain means are 209.2 and 24.
+    // If each value is left out in turn, the means of the first process are 259, 258.75, 258.5, 258.25 and 11.5, and the means of the second process
+    // are 25, 24.5, 24, 23.5 and 23. Each mean is drawn about 20 times in 100 draws. The median of the drawn means is between the second and the
+    // fourth of them, even if the draws are unusual. The plain means of the processes are 209.2 and 24.
     let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
     assert!((least..=most).contains(&found), "{found}");
 }
 
-/// Asserts that an estimate equals the reference, and that its bounds are as near to the expected ones as this number of resamples allows. The
-/// reference knows the whole distribution of resamples.
+/// Asserts that an estimate equals the reference, and that each bound is within the range that the reference allows for this number of resamples. The
+/// reference computed the range from the exact distribution of the resamples.
 #[track_caller]
 fn bootstrapped_alike(found: &Value, expected: &Value, what: &str) {
     near(&found["estimate"], &expected["estimate"], what);
@@ -419,9 +419,9 @@ fn c10_the_slope_through_the_origin_has_the_bounds_of_all_resamples_of_its_point
         .remove("g/f")
         .expect("described");
     bootstrapped_alike(&found["slope_ns"], &expected["slope"], "slope");
-    // For four points, the interval is Student's t with the jackknife error. The slope is (10 101 + 20 199 + 30 305 + 40 398) / 3000. Without one
-    // point in turn it is 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. The logarithms of these have sqrt(3 / 4 sum (ln v - mean ln
-    // v)^2) = 0.0087703801, and t.ppf(.975, 3) = 3.1824463.
+    // For four points, the interval is Student's t with the jackknife error. The slope is (10 101 + 20 199 + 30 305 + 40 398) / 3000. If one point is
+    // left out in turn, the slope is 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. With v for each of these four slopes, the jackknife
+    // error of the logarithm is sqrt(3 / 4 sum (ln v - mean ln v)^2) = 0.0087703801. The factor of the error is t.ppf(.975, 3) = 3.1824463.
     let four = |values: [u32; 4]| serde_json::json!(values);
     import_ramp(
         &machine,

@@ -220,7 +220,8 @@ fn b10_b11_percentiles_have_intervals_over_processes_and_seconds_are_a_table() {
         .filter_map(|one| one["quantile"].as_f64())
         .collect();
     assert_eq!(quantiles, [0.5, 0.95, 0.99, 0.999, 1.0]);
-    // Operations of processes 1, 3 and 5 take 10 us, those of 2 and 4 take 10.1 us, each multiplied by 1 to 1.006 in turn.
+    // The operations of the processes 1, 3 and 5 take 10 us, and the operations of the processes 2 and 4 take 10.1 us. The scripted clock multiplies
+    // these times by 1 to 1.006, sample by sample.
     near(
         &percentiles[0]["mean"],
         (3.0 * 10_030.0 + 2.0 * 10_130.0) / 5.0,

@@ -1,4 +1,4 @@
-//! Which parts of a result are shown to people, in which order, and comparisons of the benchmarks of one run.
+//! Tests which parts of a result are shown to people, and in which order. Also tests comparisons of the benchmarks of a single run.
 
 use std::fs;
 

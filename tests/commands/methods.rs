@@ -128,7 +128,7 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
     let found = by("mmtests");
     near(&found["p_value"], 0.551_905_471_178_269_7, 1e-9);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
-    // 400,000 resamples of the pooled sides with NumPy give 0.6516. Two standard errors of 100,000 resamples are 0.003.
+    // With NumPy, 400,000 resamples of the pooled sides give a p-value of 0.6516. Two standard errors of 100,000 resamples are 0.003.
     let found = by("criterion");
     near(&found["p_value"], 0.6516, 0.008);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
@@ -144,8 +144,8 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
 fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_all_of_a_row() {
     let machine = Machine::new();
     let made = imported(&machine, "", ONE_PROCESS);
-    // Without the first sample and the values beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True,
-    // method="asymptotic"), the change of the means, Hedges' g and Cliff's delta.
+    // The expected numbers leave out the first sample, and all values beyond 1.5 IQR from NumPy's quartiles. They are the p-value of
+    // mannwhitneyu(after, before, use_continuity=True, method="asymptotic"), the change of the means, Hedges' g and Cliff's delta.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.009_108_496_398_030_965, 1e-9);
     let change = 0.017_219_070_369_264_51;
@@ -396,7 +396,8 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
         import_processes(&machine, &made, EACH_A_PROCESS, (name, processes));
     }
     let by = |words: &str| compared(&compare(&machine, &made, words));
-    // Welch's test compares the means of the processes, as ttest_ind of these means does. For their medians, the statistic would be 7.5.
+    // Welch's test compares the means of the processes, as ttest_ind of these means does. With the medians of the processes, the statistic would be
+    // 7.5.
     let found = by("--test welch");
     near(&found["tested"]["statistic"], 2.788_020_115_011_550_4, 1e-9);
     near(&found["tested"]["p_value"], 0.022_505_438_662_833_29, 1e-9);
@@ -410,7 +411,8 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
     near(&found["tested"]["p_value"], 2.0 / 924.0, 1e-9);
     let found = by("--test mann-whitney --center mean");
     near(&found["tested"]["p_value"], 24.0 / 924.0, 1e-9);
-    // The ratio is that of the means over processes of their 95th percentiles by nearest rank. For 75th percentiles it would be 1.03454.
+    // Each process has a 95th percentile, by nearest rank. The statistic is the mean of these percentiles after the change, divided by their mean
+    // before it. With 75th percentiles, it would be 1.03454.
     let found = by("--test p95-ratio");
     near(
         &found["tested"]["statistic"],
@@ -461,8 +463,8 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let before = [100.1, 100.4, 100.2, 100.6, 100.3];
-    // mannwhitneyu(method="exact") of five and five values, with 252 orders. With two exchanged pairs p is 2 (1 + 1 + 2) / 252, with three 2 (1 + 1 +
-    // 2 + 3) / 252.
+    // Five and five values have 252 orders. If two pairs of values are exchanged, mannwhitneyu(method="exact") gives p = 2 (1 + 1 + 2) / 252. If
+    // three pairs are exchanged, it gives p = 2 (1 + 1 + 2 + 3) / 252.
     let two = [100.35, 100.7, 100.8, 100.9, 101.0];
     let three = [100.25, 100.7, 100.8, 100.9, 101.0];
     import(&machine, &made, EACH_A_PROCESS, &[("before", &before)]);

@@ -1,7 +1,7 @@
 //! The serializer methodology from start to end: a log is imported, described and pivoted, and two of its versions are compared.
 //!
-//! `reference.py` writes the logs and the expected values of `serializers.json` with `NumPy` and `SciPy`. It first takes the values within the
-//! fences, and computes their statistics, the pivot and the fastest serializer from these.
+//! `reference.py` writes the logs and the expected values of `serializers.json` with `NumPy` and `SciPy`. It first selects the values within the
+//! fences. From the selected values it computes the statistics, the pivot and the fastest serializer.
 
 use serde_json::Value;
 use std::fs;

@@ -91,8 +91,8 @@ fn n26_n_x8_b14_processes_have_a_median_without_a_distribution_and_a_mean_by_stu
     near(&found["median_coverage"], 0.961_425_781_25, 1e-12);
     // The coefficient of variation is np.std(ddof=1) / np.mean.
     near(&found["cv"], 0.083_497_183_946_255_84, 1e-9);
-    // With six processes, the interval is a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e). e^2 = 5/6 sum (ln v - mean ln v)^2,
-    // where v are the means without one of the values.
+    // With six processes, the interval is a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e). Here e^2 = 5/6 sum (ln v - mean ln
+    // v)^2, where v is each of the six means that leave out one value.
     let means = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
     let means: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
     import_processes(&machine, &made, EACH_A_PROCESS, ("six", &means));
@@ -184,7 +184,8 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
         0.945_258_501_520_597_2,
         1e-9,
     );
-    // The p-value is that of mannwhitneyu of both halves. The drift is the mean of the second half divided by that of the first, minus 1.
+    // The p-value comes from mannwhitneyu, which compares the first half of the samples with the second. The drift is the mean of the second half
+    // divided by the mean of the first half, minus 1.
     near(
         &number("halves-differ", "p_value"),
         3.338_388_820_428_8e-11,
@@ -275,7 +276,8 @@ fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_whe
 #[test]
 fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
     // The values are a permutation of 1 to 2500, so a bound equals its rank. With sqrt 2500 = 50, the ranks are floor(1250 - 25 z) and ceil(1251 + 25
-    // z). norm.ppf((1 + level) / 2) = 1.6448536, 1.9599640, 2.5758293 and 3.2905267, so 1250 - 25 z is 1208.88, 1201.0009, 1185.60 and 1167.74.
+    // z), where z is norm.ppf((1 + level) / 2). For the four levels, z is 1.6448536, 1.9599640, 2.5758293 and 3.2905267. So 1250 - 25 z is 1208.88,
+    // 1201.0009, 1185.60 and 1167.74.
     let values: Vec<f64> = (0..2_500)
         .map(|i| f64::from(i * 1_237 % 2_500 + 1))
         .collect();

@@ -1,5 +1,5 @@
-//! Comparisons of tables of whole nanoseconds, in which many values are equal. Expected numbers were computed with `SciPy` and `NumPy`. The interval
-//! between ties is `np.interp` of the mid-ranks of all differences.
+//! Comparisons of tables of whole nanoseconds, in which many values are equal. Expected numbers were computed with `SciPy` and `NumPy`. For the
+//! expected bounds of intervals, `np.interp` interpolates between the mid-ranks of all differences.
 
 use crate::commands::crates::Crate;
 use crate::commands::methods::{
@@ -66,8 +66,8 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     near(&shift["estimate"], 12.0 * 0.023_768_556_005_398_11, 1e-9);
     assert!(shift["lower"].as_f64() < shift["upper"].as_f64(), "{shift}");
 
-    // This p-value is that of mannwhitneyu with use_continuity=True, and the change is that of the means. Both are checked first for the samples
-    // within the fence, then for all samples.
+    // The p-value comes from mannwhitneyu with use_continuity=True, and the change compares the means. Both are checked first for the samples within
+    // the fence, then for all samples.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.003_510_060_426_189_156, 1e-9);
     assert_eq!(found["verdict"], "regressed");

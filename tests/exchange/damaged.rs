@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// How many truncations of a file are tried, and how many of its bytes are changed in turn. They are spread over the file.
+/// The largest number of truncations of a file that are tried, and the largest number of its bytes that are changed in turn. They are spread over the
+/// file.
 const DAMAGES: usize = 250;
 
-/// Bytes that mean something to a reader of one of the formats. One of them replaces another byte of a file.
+/// Bytes that have a meaning in at least one of the formats, such as quotation marks. They replace other bytes of a file.
 const MEANINGFUL: &[u8] = b"\"\\{}[],:.-+eE019 \n\t\x00\x7f\xff\xc3/#|";
 
 /// A damaged copy of a file: a truncated one, or one with a changed byte.
@@ -20,8 +21,8 @@ struct Damage {
     bytes: Vec<u8>,
 }
 
-/// Returns all truncations of a file, and for each byte a copy in which it is changed. If there are more than `most` of each, `most` of them are
-/// returned.
+/// Returns damaged copies of a file. For every byte there is one copy that ends before this byte, and one in which this byte is changed. If the file
+/// has more than `most` bytes, there are such copies for at most `most` of them, spread over the file.
 fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     let step = bytes.len().div_ceil(most).max(1);
     let places = (0..bytes.len()).filter(move |at| (at + at / step).is_multiple_of(step));

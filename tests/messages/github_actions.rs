@@ -1,4 +1,5 @@
-//! Output that a job of GitHub Actions gets without a flag, and foreign workflow commands from which the log is protected.
+//! Tests the output of a run in a job of GitHub Actions. Without any flag, the run annotates regressions and writes a job summary. Text that a bench
+//! prints must not give commands to GitHub.
 
 use super::{quick, steady};
 use crate::support::{Finished, Machine, Perfcheck};
@@ -56,7 +57,7 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     assert_eq!(summary.matches(marker).count(), 2, "{summary}");
     let row = "| ▲ **regressed** | 100.6\u{a0}ns | 150.8\u{a0}ns | +49.8\u{a0}% |";
     assert!(summary.contains(row), "{summary}");
-    // The summary names commands, and its readers do not have the store, so it names the store.
+    // The summary suggests commands that read the store, so it also says where the store is.
     let store = machine.store().display().to_string();
     let commands = summary.find("cargo perfcheck explain ").expect("a command");
     let place = summary.find(&format!("The commands read the store <code>{store}</code>"));

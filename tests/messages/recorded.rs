@@ -86,7 +86,7 @@ impl Recipe {
         }
     }
 
-    /// Returns a measurement that takes `factor` times as long as the recipe's `base`. Runs differ by their `salt`.
+    /// Returns a measurement that takes `factor` times as long as the recipe's `base`. Each run passes another `salt`, which makes its times differ.
     fn measurement(&self, factor: f64, salt: u64, is_new: bool) -> Measurement {
         // A zigzag between -1 and 1 simulates the drift between runs.
         let zigzag = [0.0, 1.0, -1.0, 0.5, -0.5, 0.75, -0.75, 0.25][(salt % 8) as usize];
@@ -193,8 +193,8 @@ impl Recorded {
         recorded
     }
 
-    /// Creates `count` benchmarks in groups of ten. Every 50th has regressed, every 70th has improved. Their times differ but their changes do not,
-    /// so each kind is compared only once.
+    /// Creates `count` benchmarks in groups of ten. Every 50th benchmark has regressed, and every 70th has improved. All benchmarks with the same
+    /// verdict have the same change, so only one comparison is computed for each verdict.
     pub fn counted(count: usize) -> Self {
         let kinds = [1.0, 1.12, 0.85].map(|factor| Recipe::new("a kind", 100.0, factor));
         let of_kinds = kinds.map(|recipe| Self::of(&[recipe]));

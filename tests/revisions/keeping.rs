@@ -75,7 +75,8 @@ fn a_kept_build_that_is_damaged_is_made_anew() {
     let made = Repository::new();
     let (sides, _) = made.against("HEAD");
     let before = sides.base.targets[0].executable_hash.clone();
-    // Damage the builds of both sides. The work tree has the same sources as HEAD, so its build would replace the damaged one.
+    // Damage the builds of both sides. The work tree has the same sources as HEAD, so an intact build of the work tree would replace the damaged
+    // build of HEAD.
     for side in [&sides.base, &sides.candidate] {
         fs::remove_file(&side.targets[0].executable).expect("removed");
     }

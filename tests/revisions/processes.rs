@@ -12,7 +12,8 @@ fn another_process() {
     crate::revisions::repository::be_another_process();
 }
 
-/// Every process starts its own executable as a reaper. In these tests, that is the test executable, so one of its tests must act as a reaper.
+/// Before a process starts other programs, it starts its own executable as a reaper, which ends them if the process is killed. Here that is the
+/// executable of the tests, so one of the tests must act as a reaper.
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {

@@ -23,7 +23,7 @@ pub struct Repository {
     pub benches_from: BenchesFrom,
     /// How many bytes the kept builds in the cache may take.
     pub room: u64,
-    /// The names of builds that are kept even if they exceed this limit.
+    /// The names of builds that the cache keeps even if all kept builds together take more than `room` bytes.
     pub spared: Vec<String>,
     pub cache_in_work_tree: bool,
 }
@@ -123,7 +123,7 @@ impl Repository {
         fs::write(root.join("src/lib.rs"), code).expect("written");
     }
 
-    /// Makes the function `answer` of the library that of the package at `path`.
+    /// Makes the library re-export the function `answer` of the package at `path`.
     pub fn depend_on(&self, path: &str) {
         let name = path.rsplit('/').next().expect("a name");
         let manifest = format!("{MANIFEST}\n[dependencies]\n{name} = {{ path = \"{path}\" }}\n");

@@ -1,4 +1,4 @@
-//! Builds small values to store. They depend only on the arguments.
+//! Builds small values to store. They depend only on the arguments, except that every run gets another seed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -151,7 +151,7 @@ pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
     }
 }
 
-/// Returns a process of these benchmarks. The series depend on its ordinal and on the positions of the benchmarks.
+/// Returns the record of a process that measured these benchmarks. The series depend on `ordinal` and on the positions of the benchmarks in `ids`.
 pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
     ProcessRecord {
         head: ProcessHead {

@@ -203,7 +203,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
             .args(words)
             .arg("--manifest-path")
             .arg(support::testbench(""))
-            // Build in place: the limit applies to all files, including those of a build in the cache.
+            // Do not build in the cache, because the limit would apply to the files of such a build, too.
             .env("PERFCHECK_NO_RERUN", "1")
             .env("PERFCHECK_STORE", machine.store());
         support::run(command)

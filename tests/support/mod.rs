@@ -345,7 +345,8 @@ pub fn write_program(path: &Path, script: &str) {
     std::fs::set_permissions(path, permissions).expect("sets");
 }
 
-/// Reports that a test cannot run here, with the reason, even if test output is captured. `.ci/run` sets a file for all reasons and reads it.
+/// Reports that a test cannot run here, with the reason, even if test output is captured. If `PERFCHECK_SKIPPED` names a file, the reason is also
+/// appended to this file, which `.ci/run` reads.
 pub fn skipped(reason: &str) {
     let name = thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");

@@ -1,6 +1,6 @@
 //! `kill -9` at any moment: the store remains consistent, and all started processes end.
 //!
-//! `tests/real/kill_parent.sh N` does it N times.
+//! `tests/real/kill_parent.sh N` runs this test with N kills.
 
 use rusqlite::Connection;
 use rustix::process::Signal;

@@ -64,9 +64,10 @@ impl ExitCode {
         }
     }
 
-    /// Returns the exit code of a finished comparison whose verdicts are counted in `tally`. The code reports a failure if a benchmark has a verdict
-    /// in `fail_on`, if a benchmark could not be measured, or if there are no verdicts. It also does so if the user named a run or baseline
-    /// (`named_reference`) and no benchmark is comparable with it.
+    /// Returns the exit code of a finished comparison from the number of benchmarks with each verdict (`tally`).
+    ///
+    /// The code reports a failure if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or if there are no verdicts at
+    /// all. If the user named a run or baseline to compare with (`named_reference`), it also reports a failure if no benchmark could be compared.
     pub fn from_tally(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
         let mut code = Self::Clean;
         if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {

@@ -1,4 +1,5 @@
-//! Summaries of values in order of preference, best first. The smaller or the larger values can be the better ones (mmtests).
+//! Summaries of values that are sorted from the best to the worst, as in mmtests. The best value is the smallest one for times, and the largest one
+//! for rates.
 //!
 //! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest times or the lowest rates.
 

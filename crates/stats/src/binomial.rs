@@ -37,9 +37,11 @@ pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
 }
 
-/// Returns the standard error of the share `count` / `trials` of independent trials, for a difference of two shares (Agresti and Caffo 2000). It is
-/// `sqrt(p (1 - p) / n)`, with p = (`count` + 1) / n and n = `trials` + 2. Because of the two added trials, shares of 0 and 1 have an error, too.
-/// Returns `None` if `count` > `trials`.
+/// Returns the standard error of a share, which was estimated from `count` successes in `trials` independent trials. It is meant for the difference
+/// of two shares (Agresti and Caffo 2000).
+///
+/// The error is `sqrt(p (1 - p) / n)`, with p = (`count` + 1) / n and n = `trials` + 2. Because of the two added trials, shares of 0 and 1 have an
+/// error, too. Returns `None` if `count` > `trials`.
 pub fn share_standard_error(count: u64, trials: u64) -> Option<f64> {
     let n = trials as f64 + 2.0;
     let p = (count as f64 + 1.0) / n;

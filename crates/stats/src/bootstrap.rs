@@ -26,15 +26,16 @@ const FEWEST: usize = 1_000;
 /// The number of resamples and the stream that they are drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling<'a> {
-    /// The number of resamples that are requested. A function draws fewer, but at least 1000, if they would take more elementary steps than it allows
-    /// (2 million for an interval).
+    /// The number of resamples that are requested. If these would take more elementary steps than a function allows (2 million for an interval), it
+    /// draws fewer, but at least 1000.
     pub resamples: usize,
     /// The stream of random numbers.
     pub stream: Stream<'a>,
 }
 
 impl Resampling<'_> {
-    /// Returns the number of resamples that `steps` elementary steps allow at `cost` steps each.
+    /// Returns how many resamples to draw if each takes `cost` elementary steps and all of them together may take `steps`. If the requested number
+    /// would take more steps, it is reduced, but not below [`FEWEST`].
     pub(super) fn affordable_resamples(&self, steps: usize, cost: usize) -> usize {
         self.resamples.min((steps / cost.max(1)).max(FEWEST))
     }
@@ -62,11 +63,11 @@ pub(super) fn replicates<S>(
     values
 }
 
-/// All sequences of k draws from k items. Sequence number s makes the draws that are the digits of s in base k.
+/// All sequences of k draws from k items. The sequences are numbered: the digits of a sequence's number in base k are the items that it draws.
 struct DrawSequences {
-    /// For each sequence, the index in `weights` of the multiset that it draws.
+    /// For each sequence, an index into `weights`. Sequences that draw the same items in another order have the same index.
     sets: Vec<u8>,
-    /// For each distinct multiset, how many times each item is drawn.
+    /// For each set of draws, in which their order does not matter: how many times each item is drawn.
     weights: Vec<Vec<u32>>,
 }
 
@@ -102,7 +103,7 @@ impl DrawSequences {
 pub(super) struct TabulatedStatistic<T> {
     /// For each sequence of draws, the index of its value in `values`. All sequences are equally likely.
     pub(super) sets: &'static [u8],
-    /// Value of each distinct multiset of draws.
+    /// The value of the statistic for each set of draws, in which their order does not matter.
     pub(super) values: Vec<T>,
 }
 
@@ -311,8 +312,8 @@ impl PercentileRule {
     }
 }
 
-/// Returns the interval of the finite `values` that leaves out equal shares at both ends. Returns `None` if there are no finite values, if fewer than
-/// half are finite, or if `level` is outside 0..1.
+/// Returns an interval that encloses the share `level` of the finite `values` and leaves out equally many at both ends. Returns `None` if there are
+/// no finite values, if fewer than half are finite, or if `level` is outside 0..1.
 fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
     let mut values = finite_majority(values)?;
     if !(level > 0.0 && level < 1.0) {

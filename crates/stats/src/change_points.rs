@@ -1,10 +1,7 @@
-//! Changes of level in a short noisy series, with their certainty.
+//! Finds the places in a short noisy series at which its level changes, and how certain each change is.
 //!
-//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The split
-//! with the largest energy distance between both parts is tested by permutation. If it is significant, both parts are searched in the same way. The
-//! values may have any distribution. Each part is searched twice at half the level. The first search only tests right parts that reach to the end,
-//! which detects late changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
-//! Equal series and streams give equal change points.
+//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). Equal
+//! series and streams give equal change points.
 
 use super::random::{Draws, Stream};
 
@@ -36,12 +33,13 @@ impl Default for ChangePointRules {
 pub struct ChangePoint {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// Permutation p-value of the split within the part of the series that it divides, doubled because each part is searched twice.
+    /// The p-value of the permutation test of this split. The test covers only the part of the series that the split divides. The p-value is doubled,
+    /// because each part is searched twice.
     pub p_value: f64,
 }
 
-/// The test of a split stops after this many permutations that have a split at least as clear, because p is then known well enough (Besag and
-/// Clifford 1991).
+/// The test of a split stops early once this many permutations of the values have a split that is at least as clear. The p-value is then known well
+/// enough (Besag and Clifford 1991).
 const ENOUGH_EXCEEDANCES: u32 = 10;
 
 /// Where the right part of a split may end.
@@ -55,10 +53,15 @@ enum RightPart {
 
 /// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014) and returns them in the order of their indices.
 ///
-/// A split into n and m values has the energy statistic Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|). The split with the
-/// largest Q is tested by permutation. If it is significant, both parts are searched in the same way. The values may have any distribution. Each part
-/// is searched twice, each time at half the level (Bonferroni). The first search only tests right parts that reach to the end, which detects late
-/// changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
+/// The search begins with the split whose two parts differ most. It tests this split by permutation, which means that it looks for equally clear
+/// splits of the same values in random orders. If the split is significant, both parts are searched in the same way. The values may have any
+/// distribution.
+///
+/// The difference of parts with n and m values is measured by the energy statistic Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y -
+/// y'|), where x and x' are values of the left part, and y and y' are values of the right part.
+///
+/// Each part is searched twice, each time at half the level (Bonferroni). The first search only tests right parts that reach to the end, which
+/// detects late changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
 ///
 /// Order matters: `values` are in order of time, in any unit. They should be finite. There is no change point in a series of equal values, or in one
 /// that is shorter than twice `rules.least`. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early

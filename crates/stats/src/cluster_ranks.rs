@@ -1,7 +1,8 @@
-//! Median and median absolute deviation of clustered samples, as functions of the number of times that each cluster was drawn.
+//! Computes the median and the median absolute deviation of a bootstrap resample without sorting the resample.
 //!
-//! All samples are sorted once. A table holds, at regular positions, the number of samples of each cluster up to that position. Weighted by the draws
-//! of the clusters, these numbers give the number of drawn samples up to any position, and bisection finds a rank. No resample is sorted.
+//! A resample is given by the number of times that each cluster was drawn. All samples are sorted once, in advance. A table holds, at positions at
+//! regular distances, how many samples of each cluster come before the position. To count the drawn samples before a position, each of these numbers
+//! is multiplied by the number of draws of its cluster, and the products are added. A bisection over positions then finds the sample of any rank.
 
 use super::cluster_statistic::ClusterStatistic;
 
@@ -116,7 +117,7 @@ pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<ClusterSample> {
     samples
 }
 
-/// The numbers of drawn samples up to each position of the sorted samples.
+/// Tells, for one resample, how many drawn samples come before a position of the sorted samples.
 struct WeightedCounts<'a> {
     pooled: &'a Pooled,
     weights: &'a [u32],

@@ -1,7 +1,8 @@
-//! Statistics of clustered samples as functions of the number of times that each cluster was drawn.
+//! Statistics of clustered samples for the bootstrap and the jackknife. A cluster holds, for example, the samples of one process.
 //!
-//! A resample draws clusters with replacement and pools their samples. Statistics that follow from sums per cluster only need the number of draws of
-//! each cluster. Any other function gets copies of the samples, which is slower. `cluster_ranks` has the statistics of ranks.
+//! A resample draws clusters with replacement and pools their samples. It is described by the number of times that each cluster was drawn. A mean, a
+//! standard deviation or a slope is computed from these numbers and from sums per cluster. `cluster_ranks` computes medians in a similar way. Any
+//! other function gets copies of the samples, which is slower.
 
 use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;
@@ -155,7 +156,8 @@ impl ClusterStatistic for ClusterSlope {
     }
 }
 
-/// The ratio new / base of a statistic of two sides with paired clusters: cluster i of one side is always drawn together with cluster i of the other.
+/// The ratio new / base of a statistic, for two sides whose clusters are paired: cluster i of one side is always drawn together with cluster i of the
+/// other side.
 #[derive(Debug, Clone)]
 pub struct PairedRatio<S> {
     new: S,
@@ -271,8 +273,8 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     })
 }
 
-/// Returns the standard deviation of the clusters' medians, divided by the mean of the clusters' standard errors. The ratio has no unit. The higher
-/// the result, the more clusters differ beyond the variation within them.
+/// Returns how much clusters differ from each other, compared with the variation within them: the standard deviation of the clusters' medians,
+/// divided by the mean of the clusters' standard errors. The ratio has no unit.
 ///
 /// `NBenchmark` calls this the process variance ratio. If the clusters are processes and an iteration takes nanoseconds, ratios from 30 to 60 are
 /// ordinary. Clusters of one sample have no standard error and are left out of the mean of the standard errors. Returns `None` if there are fewer

@@ -65,12 +65,13 @@ impl SplitHalves {
 /// The largest number of bins of a histogram. Without it, a far outlier would need millions of bins.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Returns Gregg's mvalue of `values`, a number without a unit (Gregg 2014, "Frequency Trails: Modes and Modality"). It is `sum |h_i - h_{i-1}| / max
-/// h` over the bins of a histogram with an empty bin at each end: 2 for one mode, about 4 for two equal modes.
+/// Returns Gregg's mvalue of `values`, a number without a unit that tells whether they have several modes (Gregg 2014, "Frequency Trails: Modes and
+/// Modality"). It is 2 for one mode, and about 4 for two equal modes.
 ///
-/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. If the
-/// interquartile range is 0, or if there are fewer than two values, the result is 2, for one mode. Returns `None` if there are no values or if one of
-/// them is not finite.
+/// The mvalue is `sum |h_i - h_{i-1}| / max h`, where `h_i` is the number of values in bin i of a histogram with an empty bin at each end. The bins
+/// follow the rule of Freedman and Diaconis (1981): their width is 2 IQR / n^(1/3), and there are `ceil(range / width)` of them, but at most 10,000.
+/// If the interquartile range is 0, or if there are fewer than two values, the result is 2. Returns `None` if there are no values or if one of them
+/// is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
@@ -145,9 +146,9 @@ pub struct SlowMode {
 }
 
 impl SlowMode {
-    /// Looks for a mode among the values above the upper fence of `values` (Q3 + 1.5 IQR, with nearest-rank quartiles). They form a mode if they are
-    /// at least `fewest`, if they are at least `least_share` of all values, and if their coefficient of variation is at most `highest_cv`. Returns
-    /// `None` if there is no such mode, or if a value is not finite.
+    /// Looks for a mode among the values above the upper fence of `values` (Q3 + 1.5 IQR, with nearest-rank quartiles). They form a mode if there are
+    /// at least `fewest` of them, if they are at least `least_share` of all values, and if their coefficient of variation is at most `highest_cv`.
+    /// Returns `None` if there is no such mode, or if a value is not finite.
     pub fn detect(
         values: &[f64],
         fewest: usize,

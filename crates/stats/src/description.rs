@@ -161,9 +161,9 @@ impl Variability {
     }
 }
 
-/// Returns Silverman's bandwidth of `values`, in their unit. It is `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation 3.31), with `Linear`
-/// quartiles. If one of the two spreads is zero, the other is used. Returns `None` if there are fewer than two values, if they have no spread, or if
-/// one of them is not finite.
+/// Returns Silverman's bandwidth for [`density_curve`], in the unit of `values`. It is `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation
+/// 3.31), where s is the standard deviation and the interquartile range has `Linear` quartiles. If one of these two measures of spread is zero, the
+/// other one is used alone. Returns `None` if there are fewer than two values, if they have no spread, or if one of them is not finite.
 pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
     let described = Description::compute(values)?;
     let mut sorted = values.to_vec();

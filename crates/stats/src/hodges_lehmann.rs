@@ -1,5 +1,6 @@
-//! The shift between two independent groups (Hodges and Lehmann 1963), with the interval that inverts Mann and Whitney's test (Hollander, Wolfe
-//! and Chicken 2014, section 4.3). Tied values are handled by the mid-distribution function (Ma, Genton and Parzen 2011).
+//! Estimates by how much the values of one group are shifted against those of another, independent group (Hodges and Lehmann 1963). The interval of
+//! the shift holds the shifts that Mann and Whitney's test does not reject (Hollander, Wolfe and Chicken 2014, section 4.3). Tied values are handled
+//! by the mid-distribution function (Ma, Genton and Parzen 2011).
 
 use super::interval::Interval;
 use super::quantile::median;
@@ -9,10 +10,11 @@ use super::{normal, rank_tests};
 /// The rule by which the ranks of the bounds of [`HodgesLehmann::interval`] are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HodgesLehmannRanks {
-    /// Ranks from the distribution of U over all orders of the values. The interval covers its level for any continuous distribution. There may be at
-    /// most 10,000 pairs.
+    /// The ranks are exact. They come from the distribution of Mann and Whitney's statistic U over all orders that the values of both groups can
+    /// have. The interval then covers its level for any continuous distribution. There may be at most 10,000 pairs of values.
     Exact,
-    /// Ranks by the normal approximation. The lower rank is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
+    /// The ranks are computed from the normal approximation of U. For m and n values, the lower rank is floor(m n / 2 - z sqrt(m n (m + n + 1) /
+    /// 12)).
     Normal,
 }
 
@@ -108,9 +110,10 @@ impl HodgesLehmann {
         Some(from_ordered_bits(low) + 0.0)
     }
 
-    /// Returns the interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3). It
-    /// excludes exactly the shifts that the Mann-Whitney test rejects. With ties, it covers more than its level. Returns `None` if the groups are too
-    /// small for `level` (k < 1) or too large for exact ranks, or if `level` is outside 0..1.
+    /// Returns the interval of the shift at `level`. Its bounds are two of the m n sorted differences: those of rank k and of rank m n + 1 - k, where
+    /// k follows from the level (Hollander, Wolfe and Chicken 2014, section 4.3). It excludes exactly the shifts that the Mann-Whitney test rejects.
+    /// With ties, it covers more than its level. Returns `None` if the groups are too small for `level` (k < 1) or too large for exact ranks, or if
+    /// `level` is outside 0..1.
     pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return None;
@@ -178,7 +181,7 @@ impl HodgesLehmann {
         })
     }
 
-    /// Returns the shift that is above `pairs` of the differences, where a difference equal to the shift counts as half. Between groups of equal
+    /// Returns the shift below which `pairs` of the differences lie, where a difference equal to the shift counts as half. Between groups of equal
     /// differences, the shift is interpolated linearly. If no difference is 0 and `pairs` is the number of negative differences, the shift is 0.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());

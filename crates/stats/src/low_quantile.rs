@@ -1,5 +1,5 @@
-//! A low quantile of clustered samples as a function of the number of times that each cluster was drawn, and the spread of the difference of two such
-//! quantiles.
+//! A low quantile of clustered samples that the bootstrap can resample, because it is computed from the number of times that each cluster was drawn.
+//! Also the standard error of the difference of two such quantiles.
 //!
 //! A low quantile depends only on the lowest samples: an evaluation walks up from the smallest sample to the wanted rank.
 

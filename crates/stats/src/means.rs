@@ -209,8 +209,9 @@ impl Subsampling {
 
 /// A center by subsampling, in the unit of the samples.
 ///
-/// This is the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters. The parts dampen single
-/// outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
+/// This is the "subselection" of mmtests. For each cluster, many random parts of its samples are drawn, and the median of the parts' means is taken.
+/// The center is the mean of these medians over all clusters. The parts dampen single outliers without a definition of an outlier (Kalibera, Bulej
+/// and Tuma 2005).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
     /// Mean of the clusters' medians.

@@ -501,7 +501,7 @@ impl CleanedSample {
         }
     }
 
-    /// Returns the values that are used of each cluster. A cluster may have none left.
+    /// Returns, for each cluster, those of its values that are used. A cluster may have none left.
     pub fn used_by_cluster(&self) -> Vec<Vec<f64>> {
         let mut used = self.used.iter().copied();
         let mut outlier = self.outlier.iter();

@@ -47,7 +47,8 @@ impl Quantile {
         Some(interpolate(low, next, weight))
     }
 
-    /// Returns the index, in ascending order, of the value at or below the quantile, and the weight of the next value.
+    /// Returns where the `p` quantile lies among `count` ascending values: the index of the value at or below the quantile, and the weight that the
+    /// next value has in the interpolation.
     fn position(self, count: usize, p: f64) -> Option<(usize, f64)> {
         if count == 0 || !(0.0..=1.0).contains(&p) {
             return None;

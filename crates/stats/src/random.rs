@@ -1,4 +1,4 @@
-//! Random indices from a named generator with counter-based seeds.
+//! Draws random indices that depend only on a seed, the name of their stream and a block number.
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna 2019). Block b of stream s under base seed z starts from the state that `SplitMix64` (Steele,
 //! Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). Blocks share no state, so any number of threads can process them in any order.

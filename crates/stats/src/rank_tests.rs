@@ -233,9 +233,9 @@ const MOST_PERMUTED_PAIRS: usize = 900;
 
 impl MannWhitney {
     /// Returns the two-sided permutation p-value for "both groups have the same distribution", given the tied values (Mann and Whitney 1947; for ties
-    /// Pratt and Gibbons 1981, section 5.3). It is the share of all assignments of the labels that have a rank sum at least as far from its mean as
-    /// the observed one. Without ties it is the exact p. Above 900 pairs it is the asymptotic p with continuity correction. Returns `None` if a group
-    /// is empty or a value is not a number.
+    /// Pratt and Gibbons 1981, section 5.3). Of all ways to divide the values into two groups of these sizes, it is the share of those whose rank sum
+    /// is at least as far from its mean as the observed one. Without ties it is the exact p. Above 900 pairs it is the asymptotic p with continuity
+    /// correction. Returns `None` if a group is empty or a value is not a number.
     pub fn permutation_p(first: &[f64], second: &[f64]) -> Option<f64> {
         // The two-sided p is the same for both groups; the rank sums of the smaller one need less memory and time.
         let (first, second) = if first.len() <= second.len() {

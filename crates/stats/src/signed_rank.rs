@@ -136,8 +136,8 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
 
-/// Returns the distribution of a sum of random subsets: for each i from 0 to the sum of all `sizes`, the probability that the sizes with a positive
-/// sign add up to i. Each size has a positive sign with probability 1/2.
+/// Returns how probable each sum of a random selection of `sizes` is. Each size is selected with probability 1/2. Entry i of the result is the
+/// probability that the selected sizes add up to i, for each i from 0 to the sum of all `sizes`.
 pub(super) fn chances_of_sums(sizes: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
     let mut chances = vec![0.0_f64; sizes.clone().sum::<usize>() + 1];
     chances[0] = 1.0;

@@ -1,4 +1,4 @@
-//! Outcomes of tests in words, effect sizes, and corrections of a family of p-values.
+//! Outcomes of tests in words, effect sizes, and corrections of p-values for the number of tests.
 //!
 //! Effect sizes do not depend on a p-value. They are positive if the values of the new side are larger (slower). "Not tested" never means "no
 //! difference".
@@ -22,7 +22,7 @@ pub enum Significance {
 
 impl Significance {
     /// Classifies the p-value `p` of a two-sided test at the level `alpha`. Only a p-value strictly below `alpha` is significant. The result is
-    /// [`Self::NotTested`] if the smaller of both groups, which has `smaller_group` values, has fewer than `fewest`, or if `p` is `None` or NaN.
+    /// [`Self::NotTested`] if `p` is `None` or NaN, or if `smaller_group`, the number of values in the smaller group, is below `fewest`.
     pub fn classify(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
@@ -36,8 +36,8 @@ impl Significance {
         }
     }
 
-    /// Makes a significant difference not significant if it is too small to matter, which means that the magnitude of its effect size `delta` is
-    /// below `practical`.
+    /// Turns a significant difference into one that is not significant if it is too small to matter. This is so if the magnitude of its effect size
+    /// `delta` is below `practical`.
     #[must_use]
     pub fn with_practical_gate(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -132,7 +132,7 @@ pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
 }
 
 crate::words! {
-    /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995).
+    /// How p-values are corrected if several tests are made together (Holm 1979; Benjamini and Hochberg 1995).
     Correction {
         Holm = "holm": "Holm: limits the chance of any false alarm (serializer benchmarks)",
         BenjaminiHochberg = "bh": "Benjamini-Hochberg: limits the share of false alarms among all alarms",
@@ -141,10 +141,11 @@ crate::words! {
 }
 
 impl Correction {
-    /// Adjusts the p-values `p`, from 0 to 1, of the tests of one family. The results are in the order of `p` and at most 1.
+    /// Adjusts the p-values `p`, from 0 to 1, of tests that are made together. The results are in the order of `p` and at most 1.
     ///
-    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from
-    /// the largest down. For a test that could not be made, pass p = 1, so that it stays in its family. If there are no values, the result is empty.
+    /// Holm's method multiplies the i-th smallest of m p-values by m - i + 1. A result that is below the result of a smaller p-value is raised to it.
+    /// The method of Benjamini and Hochberg multiplies the i-th smallest p-value by m / i. A result that is above the result of a larger p-value is
+    /// lowered to it. For a test that could not be made, pass p = 1, so that it is counted in m. If there are no values, the result is empty.
     ///
     /// ```
     /// use perfcheck_stats::Correction;
@@ -158,13 +159,13 @@ impl Correction {
         }
     }
 
-    /// Returns the level at which each test of the family `p` is decided, in the order of `p`. `level` is the level of the whole family. A one-sided
-    /// bound at this level excludes the null exactly if the test rejects it.
+    /// Returns the level at which each of several tests is decided, if they have the p-values `p` and all of them together have the level `level`.
+    /// The results are in the order of `p`. A one-sided bound at the returned level excludes the null hypothesis exactly if the test rejects it.
     ///
     /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all m tests have the level R level / m, where
-    /// R is the number of rejected tests, or 1 if none is rejected. Of the bounds of rejected tests at that level, an expected share of at most
-    /// `level` misses the true value (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
-    /// Parameters*, definition 1).
+    /// R is the number of rejected tests, or 1 if none is rejected. If each rejected test gets a bound at that level, at most the share `level` of
+    /// these bounds is expected to miss the true value (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals
+    /// for Selected Parameters*, definition 1). Without a correction, each test has the whole `level`.
     pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
         match self {
             Self::Unadjusted => vec![level; p.len()],

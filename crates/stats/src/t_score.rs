@@ -1,4 +1,4 @@
-//! The bootstrap t-score of two independent groups, with p-values and the one-sided bounds that invert them. [`PooledTScore`] is Criterion's
+//! The bootstrap t-score of two independent groups, with p-values and with one-sided bounds that agree with them. [`PooledTScore`] is Criterion's
 //! comparison, which draws the null distribution from the pooled groups.
 
 use std::cmp::Ordering;
@@ -19,10 +19,12 @@ const STEPS: usize = 4_000_000;
 /// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
 /// 16.2).
 ///
-/// `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
-/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the threshold", and correspondingly for "smaller". With
-/// fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the smaller
-/// side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
+/// The score is `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are
+/// centered and resampled with replacement, which gives B scores `T*`. For "larger by more than the threshold", the p-value is `(1 + #{T* >= T}) / (B
+/// + 1)`. The p-value for "smaller" is computed correspondingly.
+///
+/// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the
+/// smaller side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
     /// Mean of new minus mean of base, in the unit of the values.
@@ -37,11 +39,11 @@ pub struct TScore {
     pub kept: usize,
     /// Number of resamples without a finite score.
     pub dropped: usize,
-    /// The largest scores in descending order. `lower_tail` has the smallest scores in ascending order. Both are as long as bounds at `max_level`
-    /// need.
+    /// The largest scores of the resamples, in descending order, and in `lower_tail` the smallest scores in ascending order. The confidence bounds
+    /// are found among them, so there are only as many as a bound at `max_level` needs.
     upper_tail: Vec<f64>,
     lower_tail: Vec<f64>,
-    /// Degrees of freedom of Student's t, whose p-value is a lower limit for small groups. `None` if both groups are large enough.
+    /// For small groups, a p-value is at least as large as that of Student's t with these degrees of freedom. `None` if both groups are large enough.
     guard_df: Option<f64>,
     /// The largest difference that counts as no difference if neither side varies, in the unit of the values.
     resolution: f64,

@@ -1,4 +1,5 @@
-//! Stores the conditions of a measurement, once for all runs that share them, and benchmarks by key.
+//! Stores the conditions under which benchmarks were measured. Equal conditions are stored only once, for all runs that share them. This module also
+//! looks up and inserts benchmarks by their keys.
 
 #[cfg(feature = "postgres")]
 use super::error::Fault;
@@ -36,7 +37,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Returns the benchmark with this key under these conditions.
+    /// Creates a benchmark from its key and from the facts about it in these conditions.
     pub(super) fn benchmark(&self, key: BenchmarkKey) -> Benchmark {
         Benchmark {
             key,
@@ -66,7 +67,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the row id of these conditions, and inserts them if they are new.
+    /// Returns the row id of these conditions, and inserts the row if the table does not have it yet.
     pub(super) fn intern(&self, sql: Sql<'_>) -> Attempt<i64> {
         self.check()?;
         intern_json(sql, "conditions", self)

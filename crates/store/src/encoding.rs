@@ -1,8 +1,8 @@
 //! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`, and sealed bytes for samples and conclusions.
 //!
-//! Sealed bytes are a format byte, a CRC-32 and a content: CBOR for series, allocations and latencies, bytes compressed with zstd for conclusions.
-//! SQLite's file format has no checksums: without the CRC, a flipped bit in a sample would cause a wrong verdict instead of an error. Invariant: a
-//! value is read back exactly or as an error.
+//! Sealed bytes consist of a format byte, a CRC-32 checksum and the content. The content is CBOR for series, allocations and latencies, and it is
+//! compressed with zstd for conclusions. The checksum is needed because SQLite's file format has none. Without it, a flipped bit in a sample would
+//! cause a wrong verdict instead of an error. Invariant: a value is read back exactly or as an error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params};
@@ -180,7 +180,7 @@ pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
     seal_bytes(&body)
 }
 
-/// Decodes sealed bytes, or describes what is wrong with them. Messages call the value `what`.
+/// Decodes sealed bytes, or describes what is wrong with them. `what` is the name of the value in error messages, such as `a series`.
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
     let mut body = unseal_bytes(bytes, what)?;
     let value = ciborium::from_reader(&mut body)
@@ -207,7 +207,8 @@ pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
     [&[FORMAT], &sum[..], body].concat()
 }
 
-/// Returns the bytes without the prefix that [`seal_bytes`] prepends, or describes what is wrong with them. Messages call the value `what`.
+/// Returns the bytes without the prefix that [`seal_bytes`] prepends, or describes what is wrong with them. `what` is the name of the value in error
+/// messages.
 pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)

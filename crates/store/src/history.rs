@@ -31,8 +31,8 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// Runs that are accepted as a reference, as a whole or for the benchmark in question.
     Accepted,
-    /// Complete runs, except parts of suites, controls and steps of searches. Of a side-by-side measurement, only the candidate's run is selected,
-    /// not the base's.
+    /// Complete runs, except those that measured one part of a suite, controls, and steps of `bisect`. If two builds were measured side by side, only
+    /// the candidate's run is selected.
     Own,
 }
 
@@ -52,7 +52,7 @@ pub struct HistoryQuery<'a> {
 /// The results of runs for some benchmarks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// The runs of the measurements in `benchmarks`.
+    /// The runs to which the measurements in `benchmarks` belong.
     pub runs: BTreeMap<RunId, Run>,
     /// Measurements of each benchmark, newest first.
     pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
@@ -77,16 +77,16 @@ pub struct PastMeasurement {
     pub accepted: bool,
 }
 
-/// The runs of a benchmark with their references.
+/// The runs that have a verdict on a benchmark. If two builds were measured side by side, the code of the base is included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunLinks {
     /// The runs, newest first.
     pub links: Vec<RunLink>,
-    /// The machines and builds of the runs and of their bases. The keys are the values of [`MeasuredCode::environment`].
+    /// The machine and build settings of each measured code. The keys are the values of [`MeasuredCode::environment`].
     pub environments: BTreeMap<i64, Environment>,
 }
 
-/// A run of a benchmark, and the reference of its comparison.
+/// A run that has a verdict on a benchmark. If two builds were measured side by side, the code of the base is included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLink {
     /// The measured code.
@@ -103,8 +103,8 @@ pub struct RunLink {
     pub change: Option<f64>,
     /// Standard error of ln(1 + change). `None` if the run stored none.
     pub standard_error: Option<f64>,
-    /// The code of the base, if two builds were measured side by side. The base is the run that is the reference or, if the store does not have that
-    /// run, the base side of the pair. `None` for a run of a single build.
+    /// The code of the base if two builds were measured side by side, and `None` for a run of a single build. The base is the run that the verdict
+    /// has as its reference. If the store does not have that run, it is the base side of the pair.
     pub base: Option<MeasuredCode>,
 }
 
@@ -266,8 +266,8 @@ impl Store {
         })
     }
 
-    /// Returns each run of a workspace that did not measure some benchmark because both sides run the same code, with
-    /// the run of its reference.
+    /// Returns pairs of runs. The first run of each pair did not measure at least one benchmark, because the benchmark's code was the same in the
+    /// second run, which was its reference.
     pub fn same_code_runs(
         &self,
         workspace: WorkspaceId,

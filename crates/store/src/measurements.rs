@@ -26,8 +26,8 @@ const FEWEST_DECODED: usize = 256;
 impl Store {
     /// Returns the measurements of a run, or those of the benchmarks in `filter`, sorted by key.
     ///
-    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. The described samples of an imported
-    /// run are those that its filter keeps.
+    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. In an imported run,
+    /// [`Measurement::described`] has only the samples that the filter of the import keeps.
     pub fn measurements(
         &self,
         run: RunId,
@@ -128,7 +128,7 @@ struct MeasurementQuery<'r> {
 /// A row of the table `run_benchmarks`. The benchmark's key is looked up later by `rank`.
 struct MeasuredRow {
     run: RunId,
-    /// Index of the benchmark in the list sorted by key.
+    /// Index of the benchmark among all benchmarks that the query returns, sorted by key.
     rank: usize,
     number: i64,
     conditions: i64,
@@ -255,8 +255,9 @@ struct ProcessFacts {
     layout: Option<u32>,
 }
 
-/// Reads the series of these runs. `places` maps the row id of a benchmark in a run to the run and the index of the measurement in `into`. The last
-/// attempt of each process counts.
+/// Reads the series of these runs and adds them to the measurements in `into`. `places` says where each measurement is: its keys are row ids of
+/// `run_benchmarks`, and its values are a run and an index in the list of this run. If a process was attempted several times, the last attempt that
+/// measured a benchmark counts.
 ///
 /// A team's store keeps the series of each month in a separate table. The query limits the row ids of benchmarks and of processes, so that the server
 /// does not search the tables of other months.

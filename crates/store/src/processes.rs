@@ -130,7 +130,8 @@ fn upsert_run_benchmark(
     )
 }
 
-/// Inserts the outcome of a benchmark. `place` has the row ids of the benchmark in the run and of the process, and the position in the process.
+/// Inserts the outcome of a benchmark in a process. `place` has the row id of the benchmark in the run (`run_benchmarks`), the row id of the process,
+/// and the position of the benchmark in the process.
 fn insert_outcome(sql: Sql<'_>, place: [i64; 3], in_process: &BenchmarkInProcess) -> Attempt<()> {
     let [run_benchmark, process, position] = place;
     match &in_process.outcome {

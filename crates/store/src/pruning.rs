@@ -135,7 +135,7 @@ impl Store {
         let attempt = || -> Attempt<()> {
             file.connection.pragma_update(None, "synchronous", "FULL")?;
             file.connection.execute_batch("VACUUM")?;
-            // In WAL mode, the shrunk file is in the log at first. Readers may delay that it is copied back.
+            // In WAL mode, the log has the shrunk content at first. Copy it back to the file, unless readers prevent it for now.
             file.connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
@@ -292,8 +292,9 @@ impl Store {
         Ok(removed)
     }
 
-    /// Groups the runs of a workspace by the month whose table has their samples or, in a file, by ranges of run numbers. Runs without processes are
-    /// left out. If `wanted` is given, all runs that are not among these are left out, too.
+    /// Groups the runs of a workspace such that the samples of each group can be removed together. In a team's store, a group has the runs of one
+    /// month, whose samples share a table. In a file, a group has the runs in one range of run numbers. Runs without processes are left out. If
+    /// `wanted` is given, the result has only runs that are in it.
     pub(super) fn runs_by_month(
         &self,
         workspace: WorkspaceId,

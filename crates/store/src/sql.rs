@@ -101,8 +101,8 @@ impl Sql<'_> {
         }
     }
 
-    /// Like [`Self::each`], but runs one query for each number. `of_one` returns the text of a query in which the given SQL expression stands for the
-    /// number. On PostgreSQL, all queries are combined into one.
+    /// Like [`Self::each`], but runs one query for each number. `of_one` gets an SQL expression for the number, and returns the text of the query. On
+    /// PostgreSQL, all queries are combined into one.
     pub(super) fn each_by_number(
         self,
         numbers: impl Iterator<Item = i64>,

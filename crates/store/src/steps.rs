@@ -1,4 +1,5 @@
-//! Accepts whole runs, or new levels of single benchmarks, at the command of a user, and withdraws the acceptance.
+//! Records that a user accepted a whole run, or only the measurements of single benchmarks in a run as their new level, and withdraws such an
+//! acceptance.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -34,7 +34,8 @@ pub struct TransferredRun {
     pub processes: Vec<ProcessRecord>,
     /// Instruction counts and time samples of the run's benchmarks.
     pub counted: Vec<CountedBenchmark>,
-    /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
+    /// Computes the end of the run from the new numbers of all runs that are transferred together, because its verdicts and its conclusion name other
+    /// runs by their numbers.
     pub end: RunEndFn,
     /// Benchmarks whose level was accepted individually.
     pub accepted: Vec<BenchmarkKey>,
@@ -179,8 +180,8 @@ impl Store {
     }
 }
 
-/// Numbers the transferred runs. `number` is called with each run, and for a base also with the number of its
-/// candidate, which is numbered first.
+/// Gives each transferred run the number that `number` returns for it. Candidates are numbered before bases, so that `number` also gets the number of
+/// the candidate if the run is a base.
 pub(super) fn number_runs(
     runs: &[TransferredRun],
     mut number: impl FnMut(&TransferredRun, Option<RunId>) -> Attempt<RunId>,

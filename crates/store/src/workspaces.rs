@@ -137,7 +137,8 @@ fn clashing_baselines(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Att
     )
 }
 
-/// Moves the runs of benchmarks that exist in both workspaces to the benchmark of `into`.
+/// Merges the benchmarks that exist in both workspaces: their runs move from the benchmark of `from` to the benchmark of `into`. Returns how many
+/// benchmarks were merged.
 fn merge_benchmarks(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Attempt<usize> {
     let pairs: Vec<(i64, i64)> = sql.all(
         "SELECT ours.id, theirs.id FROM benchmarks ours

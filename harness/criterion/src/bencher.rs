@@ -177,7 +177,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Measures `window` for each batch. The buffers are allocated before the first batch.
+    /// Calls `window` once for each batch, and measures only these calls. All buffers are allocated before the first batch.
     #[inline(never)]
     fn batches<I, O>(
         &mut self,

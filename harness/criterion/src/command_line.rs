@@ -1,5 +1,5 @@
-//! Parses the command line of an executable that `cargo perfcheck` has not started. It is compatible with Criterion's. It is read once, with one
-//! warning for each option without effect.
+//! Parses the command line of a bench executable that something other than `cargo perfcheck` has started, such as `cargo bench`. Criterion's flags
+//! are accepted. The command line is read once in a process, with one warning for each option that has no effect.
 //!
 //! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. `cargo
 //! perfcheck` never passes these flags to the executable, so there is no recursion.
@@ -103,7 +103,7 @@ Examples:
   cargo perfcheck --baseline before
 ";
 
-/// Flags without effect: those of libtest and nextest, and those that request the default behavior.
+/// Flags that are accepted and have no effect. They are flags of libtest and nextest, and flags that request what happens anyway.
 const FLAGS: [&str; 12] = [
     "--nocapture",
     "--no-capture",
@@ -119,7 +119,7 @@ const FLAGS: [&str; 12] = [
     "-q",
 ];
 
-/// Options with a value and without effect.
+/// Options that take a value and have no effect.
 const OPTIONS: [&str; 6] = [
     "--color",
     "--colour",
@@ -129,7 +129,7 @@ const OPTIONS: [&str; 6] = [
     "-Z",
 ];
 
-/// Options with a value and without effect, for which there is a warning.
+/// Options that take a value and have no effect. Each of them causes a warning.
 const OPTIONS_WITH_WARNING: [&str; 3] =
     ["--plotting-backend", "--nresamples", "--confidence-level"];
 

@@ -1,5 +1,5 @@
-//! Settings of a `Criterion` and of its groups, whose settings take precedence. Also the throughput of a benchmark, and options for plots and files,
-//! which are accepted without effect.
+//! Settings of a `Criterion` and of its groups. The settings of a group take precedence. Also defines the throughput of a benchmark, and the options
+//! for plots and files, which are accepted and have no effect.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Returns these settings, with those that are `None` taken from `below`.
+    /// Returns these settings. A setting that is `None` here has its value from `below`.
     pub(crate) fn merged_over(&self, below: &Self) -> Self {
         Self {
             sample_size: self.sample_size.or(below.sample_size),
@@ -167,7 +167,8 @@ pub enum Throughput {
     Bits(u64),
     /// Number of bytes.
     Bytes(u64),
-    /// Number of bytes, shown in powers of 1000. Here this is the same as [`Bytes`](Self::Bytes), which are shown in this way too.
+    /// Number of bytes. Criterion shows this variant in powers of 1000. Here [`Bytes`](Self::Bytes) are shown in powers of 1000 too, so both variants
+    /// are the same.
     BytesDecimal(u64),
     /// Number of elements: lines, values, requests.
     Elements(u64),

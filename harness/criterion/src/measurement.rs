@@ -204,8 +204,8 @@ pub(crate) struct StoredScale {
 }
 
 impl StoredScale {
-    /// Chooses the stored unit: nanoseconds if [`ValueFormatter::scale_for_machines`] returns a unit of time. Otherwise the stored unit is the
-    /// returned unit, divided by 1000 until it is no larger than the measured unit, at most six times.
+    /// Chooses the stored unit. It is the nanosecond if [`ValueFormatter::scale_for_machines`] returns a unit of time. Otherwise it is the returned
+    /// unit, which is divided by 1000 as long as it is larger than the measured unit, but at most six times.
     pub(crate) fn from_formatter(formatter: &dyn ValueFormatter) -> Self {
         let mut one = [1.0];
         let name = formatter.scale_for_machines(&mut one);

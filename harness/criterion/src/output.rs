@@ -1,5 +1,5 @@
-//! What an executable prints that `cargo perfcheck` has not started: a table of medians or lines in libtest's format, listings, and the results of
-//! tests.
+//! Prints the results of an executable that something other than `cargo perfcheck` has started: a table of medians or lines in libtest's format,
+//! listings, and the results of tests.
 
 use std::time::Instant;
 

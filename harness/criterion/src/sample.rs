@@ -55,7 +55,7 @@ pub(crate) struct TimedSample<'a, M: Measurement> {
 
 #[cfg(feature = "async")]
 impl<'a, M: Measurement> TimedSample<'a, M> {
-    /// Returns the iterations, the measurement, and the place for the value.
+    /// Returns the number of iterations, the measurement, and a reference to the field for the measured value.
     pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
         (self.iterations, self.measurement, &mut self.value)
     }

@@ -239,7 +239,8 @@ impl<'a> Bisection<'a> {
         outcomes.get(&self.commits[place].commit)
     }
 
-    /// Returns the outcome of the commit at index `place`, saved earlier or measured now, and reports it to the user. Saves a new outcome.
+    /// Returns the outcome of the commit at index `place`, and reports it to the user. If an earlier call of the command has not saved the outcome,
+    /// this measures the commit and saves the outcome.
     fn examine_commit(
         &mut self,
         place: usize,
@@ -358,7 +359,8 @@ impl<'a> Bisection<'a> {
     }
 }
 
-/// Returns half of the slowdown of the bad commit, on a logarithmic scale: 10 % for 21 %, because 1.1 * 1.1 = 1.21.
+/// Returns half of the slowdown of the bad commit. The search calls a commit slow if it is slower by at least this much. Half is meant on a
+/// logarithmic scale: it is 10 % for a slowdown of 21 %, because 1.1 * 1.1 = 1.21.
 fn half_slowdown(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }

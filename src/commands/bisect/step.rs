@@ -29,7 +29,7 @@ use perfcheck_stats::derived_seed;
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;
 
-/// Everything that stays the same during a search.
+/// What all steps of a search use: the options and the environment, and the executables that were measured so far.
 pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a CommonOptions,
@@ -234,7 +234,8 @@ impl BisectSession<'_> {
         ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
-        // The load was read before the search, so it applies only to the first comparison. A later reading would show mainly the search's own builds.
+        // The system load was read before the search began, so it is recorded only with the first comparison. A later reading would mainly show the
+        // load that the search itself causes by its builds.
         let load = self.load.filter(|_| ledger.memory.measured() == 0);
         ledger.memory.count_measurement();
         let paired = &self.options.paired;

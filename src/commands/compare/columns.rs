@@ -52,8 +52,8 @@ impl ComparedRun {
         }
     }
 
-    /// Returns how the verdicts of the run were reached if they come from stored numbers alone. Returns `None` if the run has no verdicts or was
-    /// measured side by side with the reference.
+    /// Returns how the verdicts of the run were reached, provided that they come from a comparison with stored numbers. Returns `None` if the run has
+    /// no verdicts, or if it was measured side by side with the reference.
     fn stored_context(&self) -> Option<&ComparisonContext> {
         let verdicts = self.verdicts.as_ref();
         verdicts.filter(|verdicts| verdicts.method != Method::Paired)
@@ -229,7 +229,7 @@ fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     }
 }
 
-/// Builds the line of a benchmark. `seed` is that of the command line; without it, the seed of the reference applies.
+/// Builds the line of a benchmark. `seed` is the seed that the user gave. If there is none, the seed of the reference run is used.
 fn build_line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
@@ -309,8 +309,8 @@ fn build_line(
     }
 }
 
-/// Replaces the medians in the cells with the compared values, so that the values of a line match the changes: the reference shows `base`, the others
-/// show `base` times 1 + change. Cells without a comparison keep the median.
+/// Replaces the medians in the cells, so that the shown values agree with the shown changes. The cell of the reference shows `base`. Each other cell
+/// shows `base` times (1 + its change), or keeps the median if it was not compared.
 fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
     for (at, cell) in cells.iter_mut().enumerate() {
         for one in &mut cell.statistics {
@@ -366,7 +366,8 @@ fn rank_tests(sides: &[ComparedRun], key: &BenchmarkKey, seed: Option<u64>) -> O
     })
 }
 
-/// Returns the geometric mean of a column's ratios to the reference. If a line shows several statistics, the ratios are those of the means.
+/// Returns the geometric mean, over all benchmarks, of the ratio between the value in this column and the value of the reference. If a benchmark has
+/// several statistics, the ratio is that of its means.
 fn column_mean(
     lines: &[ColumnsLine],
     column: usize,

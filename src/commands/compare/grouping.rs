@@ -1,6 +1,6 @@
 //! `compare RUN --group-by REGEX`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
 //!
-//! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
+//! This is for exploration: there are no verdicts, and the exit status does not depend on the numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;

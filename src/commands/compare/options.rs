@@ -231,7 +231,7 @@ fn shown(text: &str) -> Result<ShownStatistics, String> {
     }
 }
 
-/// Stands in the name of a row for the part of the id that names the column.
+/// In the name of a row, this replaces the part of the id that names the column.
 const ANYTHING: &str = "*";
 
 /// The regular expression of `--group-by`. What it captures from an id names the column of the benchmark, and the rest of the id names the row.

@@ -1,7 +1,7 @@
 //! `compare --pivot`: lays out measurements of one or more runs as a pivot table. There are no verdicts.
 //!
-//! A cell of several benchmarks shows their geometric mean, as they may differ by orders of magnitude. Values that need single samples exist only for
-//! cells with one benchmark, and relative values only for comparable runs.
+//! A cell with several benchmarks shows the geometric mean of their values, because the values may differ by orders of magnitude. P-values and effect
+//! sizes need single samples, so they exist only for cells with one benchmark. Values relative to a reference exist only if the runs are comparable.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -295,7 +295,8 @@ struct CellRules<'a> {
     allowed: &'a [Fact],
     /// The limits that decide which label an effect size gets.
     thresholds: &'a Thresholds,
-    /// Samples that p-values use: all, or only those that the filter keeps. Other values always use only the latter.
+    /// Whether p-values are computed from all samples, or only from those that the outlier filter keeps. All other values are computed only from
+    /// samples that the filter keeps.
     observations: Observations,
     /// The method that computes the p-values of the Mann-Whitney test.
     rank_p: MannWhitneyMethod,
@@ -692,7 +693,7 @@ fn statistic_ratio(
     ratio.is_finite().then_some(ratio)
 }
 
-/// Adjusts the p-values of all cells together and marks significant ones.
+/// Corrects all p-values for the number of cells in the table, and marks those that are significant.
 fn adjust(request: &PivotRequest, cells: &mut [Vec<PivotCell>], rules: &CellRules<'_>) {
     let Some(at) = request
         .values

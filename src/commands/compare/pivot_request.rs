@@ -1,5 +1,5 @@
-//! The specification of a pivot (`rows=part1,cols=run,value=time+p95`): the dimensions of rows and columns (runs, packages, targets, ids and their
-//! parts), the values of cells, and the reference of relative values.
+//! The value of `--pivot`, such as `rows=part1,cols=run,value=time+p95`. It says which properties of benchmarks (run, package, target, id, parts of
+//! ids) form the rows and columns, which values the cells show, and with which cell relative values such as ratios compare.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +23,8 @@ pub struct PivotRequest {
 }
 
 impl PivotRequest {
-    /// Returns the reference of relative values.
+    /// Returns the cell with which relative values such as ratios compare: the one that the user chose, or else the default for these rows and
+    /// columns.
     pub(super) fn reference(&self) -> Versus {
         self.versus
             .unwrap_or(match (&self.rows[..], &self.cols[..]) {
@@ -93,7 +94,7 @@ pub enum Dimension {
     Part(usize),
     /// All parts of the id from this index on.
     From(usize),
-    /// A part or property by the name that an import gave it.
+    /// A part of the id, or another property of the benchmark, by the name that an import gave to it.
     Named(String),
 }
 
@@ -144,7 +145,7 @@ impl fmt::Display for Dimension {
 }
 
 impl Dimension {
-    /// The dimensions that always exist, for messages.
+    /// The names of the dimensions that exist for every run, as error messages list them.
     pub const WORDS: &str = "run, package, target, id, group (first part of an id), function (second), input (the rest), part1, part2, ...";
 
     /// Returns the label of a benchmark in this dimension. For an imported run, `source` has the names of the parts of ids and further properties of
@@ -159,7 +160,8 @@ impl Dimension {
             None => NO_PART.to_owned(),
         };
         let named = |name: &str| names.iter().position(|known| known == name);
-        // An imported column may have the name of a numbered part; then the column takes precedence.
+        // A column of the imported table may be called `part3`, `group` or the like. Such a column takes precedence over the part of the id that has
+        // this name.
         if let (Self::Part(_) | Self::From(_), Some(at)) = (self, named(&self.to_string())) {
             return part(at);
         }
@@ -184,7 +186,7 @@ impl Dimension {
     }
 }
 
-/// Returns the label of a benchmark in the column `name` of the imported table. The column is not part of the ids.
+/// Returns the label that a benchmark has in the column `name` of the imported table. This is a column whose values are not part of the ids.
 fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
     let mut dimensions = source.dimensions.iter();
     let found = dimensions.find(|dimension| dimension.name == name);
@@ -195,7 +197,7 @@ fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
 /// A value that the cells of a pivot can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PivotValue {
-    /// Mean of the processes' means; for rates the harmonic mean, in units per second.
+    /// The mean of the processes' means. For rates, this is the harmonic mean, in units per second.
     Time,
     /// Operations per second at the mean time.
     Ops,
@@ -205,7 +207,7 @@ pub enum PivotValue {
     MaxOps,
     /// Number of samples.
     Samples,
-    /// A statistic that columns can show.
+    /// A statistic of the samples, such as `median` or `p95`. These are the statistics that `compare --statistic` knows.
     Statistic(Statistic),
     /// Mean divided by the mean of the reference. A ratio above 1 is slower.
     Ratio,

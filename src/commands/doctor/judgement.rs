@@ -1,8 +1,8 @@
 //! Turns facts about the machine into findings: good conditions, causes of unsteady results with remedies, and unknown facts.
 //!
-//! Judges the hardware (timer, frequency, processors, heat, power) and the system with its other programs (virtual machine, limits, load, memory).
-//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal the fact.
-//! The only exception is the priority, which has a finding only if it is lowered.
+//! The findings are about the hardware (timer, frequency, processors, heat, power) and about the system with its other programs (virtual machine,
+//! limits, load, memory). This module must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if
+//! the system does not reveal the fact. The only exception is the priority, which has a finding only if it is lowered.
 
 use crate::output::{DoctorFinding, NoiseFindings, Severity, counted, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;
@@ -12,8 +12,8 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::child::ValgrindError;
 use perfcheck_host::process::TimeSamplingError;
 
-/// Bounds on the smallest slowdown that a usual comparison detects. Above this one, the noise of the machine is improvable; above `BADLY_RESOLVED`,
-/// it is bad.
+/// If the smallest slowdown that a usual comparison can detect is above `WELL_RESOLVED`, the noise of the machine is improvable. If it is even above
+/// `BADLY_RESOLVED`, the noise is bad.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 

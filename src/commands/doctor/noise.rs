@@ -1,4 +1,5 @@
-//! Measures the noise of this host: compares the tool's own executable with itself in the rounds of a side-by-side comparison.
+//! Measures the noise of this host. For this purpose, the tool measures its own executable side by side with itself: whatever difference it finds is
+//! noise.
 //!
 //! The executable contains the benchmarks, so no project is needed. One benchmark depends only on the processor. The other depends on memory, which
 //! other programs share.
@@ -42,8 +43,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) const POWER: f64 = 0.9;
 /// Slowdowns for which the effort to detect them is reported.
 const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
-/// For a change that is not larger than the usual noise threshold, the threshold is set to this share of the change. Otherwise it would hide the
-/// change.
+/// To detect a change that is no larger than the usual noise threshold, the threshold must be lowered. It is then set to this share of the change.
 const SHARE_OF_CHANGE: f64 = 0.25;
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
 

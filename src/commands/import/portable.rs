@@ -91,7 +91,7 @@ fn is_base(run: &PortableRun) -> bool {
     (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
 }
 
-/// Returns the runs of all files in their order. Of runs that occur several times, only the first remains.
+/// Returns the runs of all files in their order. If a run occurs several times, only its first occurrence is returned.
 fn read_runs<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,

@@ -127,7 +127,7 @@ pub(super) fn build_source(
     }
 }
 
-/// Collects the properties of benchmarks that the columns outside the ids contain.
+/// Collects the properties of benchmarks that the table states in its dimension columns, which are not part of the ids.
 fn dimensions(read: &ParsedFiles<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
     let columns = read.map.map_or(&[][..], |map| &map.dimensions);
     let columns = columns.iter().enumerate();
@@ -321,7 +321,7 @@ fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> 
     all
 }
 
-/// Builds an environment from the facts that the user states. All other facts are unknown.
+/// Builds the description of machine and build from the facts that the user stated. All facts that the user did not state are unknown.
 pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment, AppError> {
     let mut environment = Environment::default();
     for fact in facts {

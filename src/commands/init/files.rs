@@ -1,5 +1,5 @@
-//! The files that `init` writes: the CI workflow that measures every pull request, and the first bench of a package with its manifest entries. The
-//! bench compiles as written.
+//! The files that `init` writes: a CI workflow that measures every pull request, and the first bench of a package together with its manifest entries.
+//! This bench compiles as it is written.
 //!
 //! Invariant: files that belong together are written all or not at all.
 

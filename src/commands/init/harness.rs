@@ -1,6 +1,6 @@
 //! Recognizes the harness of a bench target from its manifest and source, and describes the tool's support of it.
 //!
-//! A run asks the executable itself (docs/guide/src/coming-from.md); this module reads text only, so that nothing has to be built.
+//! A run asks each executable about its harness (docs/guide/src/coming-from.md). This module only reads text, so that nothing has to be built.
 
 use std::fs;
 use std::path::Path;

@@ -130,8 +130,8 @@ impl Manifest {
         }
     }
 
-    /// Returns the manifest's settings for the library, with cargo's defaults where there are none. The package may have no library: only cargo
-    /// knows.
+    /// Returns the manifest's settings for the library, with cargo's defaults where there are none. The manifest does not show whether the package
+    /// has a library at all: only cargo knows that.
     pub(super) fn library(&self) -> LibraryEntry {
         let entry = self.document.get("lib");
         let entry = |name: &str| entry.and_then(|entry| entry.get(name));

@@ -326,7 +326,7 @@ impl MergeCall<'_> {
         together.ok_or_else(|| AppError::NothingToMeasure("no parts were given".to_owned()))
     }
 
-    /// Returns for each benchmark the earlier run whose build was its base, if that run is in this store.
+    /// For each benchmark whose base was the build of an earlier run, returns that run if this store has it.
     fn earlier(
         &self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! The files of the shards, and their combination into one run: head, plan, processes and notes. Checks that the shards belong together.
+//! Reads the files of the shards, checks that the shards belong together, and combines them into one run with a head, a plan, processes and notes.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,8 +42,8 @@ pub(super) struct ShardedSuite<'a> {
 }
 
 impl<'a> MeasuredShard<'a> {
-    /// Makes a shard from the runs of the file `name`. Fails unless they are a single run, or both sides of one, that was measured with
-    /// `--partition`.
+    /// Makes a shard from the runs of the file `name`. Fails unless the file contains one run that was measured with `--partition`, or both sides of
+    /// one side-by-side measurement with `--partition`.
     fn from_runs(name: &'a str, mut runs: Vec<PortableRun>) -> Result<Self, AppError> {
         let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
         let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
@@ -293,7 +293,8 @@ impl ShardedSuite<'_> {
         environment
     }
 
-    /// Combines the plans of a side-by-side measurement: each benchmark keeps the seed and the noise of the host that measured it.
+    /// Combines the plans that the shards had for their side-by-side measurements. Each benchmark keeps the seed and the noise of the host that
+    /// measured it.
     pub(super) fn plan(&self) -> Option<Plan> {
         let first = self.first().base.as_ref()?;
         let mut whole = first.plan.clone();
@@ -319,7 +320,8 @@ impl ShardedSuite<'_> {
         })
     }
 
-    /// Returns all processes of a side. Renumbers attempts of a bench target in the same round, since each shard counted from the start.
+    /// Returns all processes of a side. Each shard numbered its attempts from the start, so the attempts of a bench target in the same round are
+    /// renumbered.
     pub(super) fn processes(&self, side: Side) -> Vec<ProcessRecord> {
         let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
         let processes = self.sides(side).flat_map(|run| &run.processes).cloned();
@@ -352,7 +354,7 @@ impl ShardedSuite<'_> {
         settled.cloned().collect()
     }
 
-    /// Returns the cost of each benchmark's rounds.
+    /// Returns for each benchmark how long its rounds took, and whether the time budget ended them.
     pub(super) fn cost_of_rounds(&self) -> BTreeMap<BenchmarkKey, RoundsCost> {
         let cost = |row: &Row<'_>| {
             let cost = RoundsCost {

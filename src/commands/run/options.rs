@@ -1,5 +1,5 @@
-//! Options of `cargo perfcheck [FILTER]...`, and hints on the next run: the command line that measures again, and its reference. If only the team's
-//! store has a baseline, its commit is built as with `--against`.
+//! Options of `cargo perfcheck [FILTER]...`. Also hints on the next run (the command line that measures again, and its reference), and a lookup of
+//! baselines that only the team's store has: the commit of such a baseline is built as with `--against`.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -177,7 +177,8 @@ impl RunOptions {
     }
 }
 
-/// Returns the options of the run. If the baseline exists only in the team's store, they are changed so that the run is measured against its commit.
+/// Returns the options of the run. If only the team's store has the baseline, the returned options measure the run against the commit of the
+/// baseline.
 pub(super) fn against_team_baseline<'o>(
     options: &'o RunOptions,
     context: &Context,

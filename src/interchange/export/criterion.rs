@@ -1,7 +1,7 @@
 //! Writes Criterion's tree: `benchmark.json`, `sample.json`, `estimates.json` and `tukey.json` of each benchmark, as criterion 0.8 does.
 //!
-//! File names follow Criterion's rule (`make_filename_safe`). Control characters and names made of dots are replaced, too: they could lead
-//! out of the tree or be invalid as a file name.
+//! File names follow Criterion's rule (`make_filename_safe`). In addition, control characters are replaced, because they may be invalid in file
+//! names, and so are names that consist of dots, because they could lead out of the tree.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,7 +27,8 @@ pub(super) const RESAMPLES: usize = 10_000;
 /// The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors.
 const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 
-/// Writes runs below `root`, each as a baseline of its name. Returns the number of benchmarks written, and a sentence about each benchmark left out.
+/// Writes runs below the directory `root`. In the tree, each run is a Criterion baseline that has the name of the run. Returns the number of
+/// benchmarks written, and a sentence about each benchmark that was left out.
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],

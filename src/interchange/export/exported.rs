@@ -45,7 +45,8 @@ impl ExportedRun {
     }
 }
 
-/// Returns the values per iteration of each process, without those that the run's filter leaves out. Rates are in units per second.
+/// Returns for each process its values per iteration, without those of samples that the run's outlier filter leaves out. The values of rates are in
+/// units per second.
 pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
     let value = |per_iteration: f64| match measurement.benchmark.metric {
         Metric::Rate { .. } => 1e9 / per_iteration,

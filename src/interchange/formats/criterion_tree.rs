@@ -1,7 +1,7 @@
 //! Reads a `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
 //!
-//! A directory with `benchmark.json`, which Criterion writes last, and `sample.json` holds a benchmark. The name of the directory is the baseline.
-//! Links are not followed, and the depth, number and size of files are bounded.
+//! A directory holds a benchmark if it has the files `sample.json` and `benchmark.json`, which Criterion writes last. The name of the directory is
+//! that of the baseline. Links are not followed, and the depth, number and size of files are bounded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ struct TreeBaseline {
     files: Vec<SourceFile>,
 }
 
-/// A search of a directory tree, with the benchmarks found so far, by baseline.
+/// A search of a directory tree for benchmarks. `found` has the benchmarks of each baseline, by the name of the baseline.
 struct TreeWalker {
     root: PathBuf,
     found: BTreeMap<String, Vec<StoredBenchmark>>,

@@ -1,4 +1,5 @@
-//! Collects the benchmarks of one run for the readers: checks ids, numbers processes, keeps samples exact.
+//! Collects the benchmarks of one run while the reader of a format parses its files. Checks the ids, numbers the processes, and keeps the samples
+//! exact.
 
 use std::collections::HashMap;
 

@@ -28,8 +28,8 @@ pub fn is_portable(bytes: &[u8]) -> bool {
     serde_json::from_slice(line).is_ok_and(|first: FirstLine| first.reason == REASON)
 }
 
-/// Reads the runs of a file. To show the progress over all files, `before` is the size of the earlier files and `of` is the size of all files, in
-/// bytes.
+/// Reads the runs of a file. `before` and `of` serve to show the progress over several files: `before` is the total size of the files before this
+/// one, and `of` is that of all files, in bytes.
 pub fn read_portable(
     file: &InputContent,
     (before, of): (usize, usize),

@@ -14,7 +14,8 @@ use perfcheck_analysis::model::{
     Timestamp, Verdict,
 };
 
-/// Version of the format. A new member or meaning needs a new version, so that earlier programs refuse the file and lose nothing.
+/// Version of the format. It must grow if a member is added or changes its meaning, so that earlier versions of this program refuse the file instead
+/// of losing data.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of the file.

@@ -112,7 +112,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     }
 }
 
-/// Adds the bench targets that failed. The other parts of the report do not have their benchmarks.
+/// Adds the bench targets that failed. No other part of the report mentions their benchmarks.
 fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     let paragraphs = findings.failed_targets.iter().map(|failed| {
         let name = format_name(&format!("{}/{}", failed.package, failed.target));
@@ -392,7 +392,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .iter()
         .any(|advice| advice.contains(COMMAND))
     {
-        // Most readers are not at the machine that measured, so say where the store of the commands is.
+        // Most readers do not sit at the machine that measured, so say which store the suggested commands have to read.
         let store = sentences::shorten(&context.store.display().to_string(), LONGEST_REMARK);
         add_line(
             text,

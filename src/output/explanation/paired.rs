@@ -1,5 +1,5 @@
-//! Explains a side-by-side comparison: the test of the data (look) that decided, be it an interim one or the last, the speed test in both directions,
-//! and the slow-path test.
+//! Explains a side-by-side comparison: the test of the data (look) after which it was decided, which may be the last one or an earlier one, the speed
+//! test in both directions, and the slow-path test.
 
 use super::measured::{Explanation, failure_statements, format_level, format_p};
 use super::unpaired::{

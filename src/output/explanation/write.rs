@@ -26,7 +26,7 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::{CodeChange, Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_PROCESSES, Statistic, Verdict};
 
-/// Width of the full explanation, and of its left margin, which has the topics, in columns.
+/// Width of the full explanation, in columns. The left margin of `MARGIN` columns has the topics of the sentences.
 const WIDTH: usize = 80;
 const MARGIN: usize = 11;
 

@@ -392,8 +392,8 @@ pub(super) fn split_into_blocks(
     blocks.into_iter().map(fitted).collect()
 }
 
-/// Returns the total width to which the labels are narrowed. If that leaves them readable, all values fit on the same line. Otherwise at least the
-/// widest value does.
+/// Returns the total width to which the labels are narrowed. If the labels stay readable, they are narrowed until all values fit beside them.
+/// Otherwise they are narrowed until at least the widest value fits beside them.
 fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     let all: usize = values.iter().map(|width| width + GAP).sum();
     let beside_all = room.saturating_sub(all);

@@ -62,7 +62,8 @@ pub(crate) struct RunFinished<'a> {
     benchmarks: usize,
     /// How many benchmarks got each verdict.
     verdicts: VerdictCounts,
-    /// Number of inconclusive benchmarks that look slower, by more than the noise threshold and their own uncertainty.
+    /// Number of inconclusive benchmarks that look slower although this is not certain enough for `regressed`. Their estimated slowdown exceeds the
+    /// noise threshold, either by more than its standard error (stored runs) or with an interval that excludes 0.
     look_slower: usize,
     /// Reference of the comparison, in words; null if nothing was compared.
     reference: Option<&'a str>,

@@ -635,7 +635,7 @@ fn verdict_letter(verdict: Option<Verdict>) -> char {
 /// A row of the table of environments: the name of a fact, and the function that reads its value from a run.
 struct EnvironmentFact {
     name: &'static str,
-    /// The fact that comparisons of runs check; `None` if they ignore this row.
+    /// The fact by which comparisons of runs decide whether they are comparable. `None` if comparisons ignore what this row shows.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }

@@ -135,7 +135,7 @@ struct HeadData<'a> {
     significance: f64,
     /// How many benchmarks got each verdict, the worst verdict first.
     verdicts: Vec<(Verdict, usize)>,
-    /// Number of inconclusive benchmarks whose estimated slowdown exceeds the noise threshold and its own uncertainty.
+    /// Number of inconclusive benchmarks that look slower although this is not certain enough for `regressed` ([`sentences::count_looking_slower`]).
     look_slower: usize,
     runs: Vec<RunData<'a>>,
     /// Package and name of each bench target. Benchmarks refer to these by their index.
@@ -235,7 +235,8 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
     }
 }
 
-/// Returns a sentence for each reason why benchmarks were not measured, because both sides are the same, with the number of these benchmarks.
+/// Returns sentences on the benchmarks that were not measured because both sides are the same. There is one for each kind of sameness, such as
+/// identical executables, with the number of benchmarks.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {

@@ -622,7 +622,7 @@ mod tests {
         seed: 0,
     };
 
-    /// Creates a history with these values. The runs `accepted` are accepted as levels; run `left_out` has no value.
+    /// Creates a history with these values. The user has accepted the levels of the runs `accepted`, and the run `left_out` has no value.
     fn history(
         id: &str,
         values: &[f64],

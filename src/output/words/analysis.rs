@@ -96,7 +96,8 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     }
 }
 
-/// Formats the changes of the mean and the median of all samples. Criterion prints these beside its test, so they are returned only for that test.
+/// Formats the changes of the mean and the median of all samples. Criterion prints both beside the result of its test, so they are returned only if
+/// that test decided the verdict.
 pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String> {
     comparison
         .published_decision()

@@ -93,7 +93,8 @@ pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     })
 }
 
-/// Counts the inconclusive benchmarks that look slower. For these, the estimated slowdown exceeds the noise threshold and its own uncertainty.
+/// Counts the inconclusive benchmarks that look slower: their estimated slowdown exceeds the noise threshold and is too clear to be mere noise, but
+/// not certain enough for `regressed` ([`Row::looks_slower`]).
 pub(crate) fn count_looking_slower<'r, 'm: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'m>>,
 ) -> usize {
@@ -376,7 +377,7 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     (same > 0).then_some(counted)
 }
 
-/// Names the reference of each group of benchmarks, if a side-by-side run has several references: `` Run 3 is the reference for `a`; run 1 for the
+/// If a side-by-side run has several references, says which reference is that of which benchmarks: `` Run 3 is the reference for `a`; run 1 for the
 /// other 5 benchmarks. ``. Otherwise returns `None`.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;

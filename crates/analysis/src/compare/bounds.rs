@@ -17,8 +17,8 @@ impl ChangeBounds {
         self.judge_with_resolution(threshold, threshold)
     }
 
-    /// Judges the interval of a value that is measured more coarsely than the threshold. The interval must lie beyond `callable` for a change, and
-    /// within `threshold` for `Unchanged`.
+    /// Judges the interval of a value that is measured more coarsely than the threshold. For a change, the whole interval must lie beyond `callable`,
+    /// the smallest change that can be reported. For `Unchanged`, it must lie within `threshold`.
     pub(super) fn judge_with_resolution(self, threshold: f64, callable: f64) -> Verdict {
         if self.lower > callable {
             Verdict::Regressed

@@ -130,7 +130,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Turns the differences in these `facts` into warnings if they are blocking, because the user has allowed them.
+    /// Turns blocking differences into warnings if the user allows their facts to differ. `facts` lists the allowed facts.
     #[must_use]
     pub fn allowing(mut self, facts: &[Fact]) -> Self {
         let (allowed, blocking) = self
@@ -160,7 +160,7 @@ pub struct Comparability<'a> {
     pub environment: &'a Environment,
     /// What is known about the bench target, such as its features.
     pub target: &'a TargetFacts,
-    /// The author's version of the benchmark.
+    /// The version that the author of the benchmark gave it, if any.
     pub version: Option<&'a str>,
     /// The quantity that the benchmark's samples measure.
     pub metric: &'a Metric,

@@ -1,4 +1,4 @@
-//! The comparison of one benchmark: the answer to a question, with the numbers behind the verdict.
+//! The result of comparing one benchmark with its reference, with the numbers behind the verdict.
 //!
 //! Invariant: the numbers are stored as they were computed for the decision, so that the verdict can be explained later.
 
@@ -21,14 +21,14 @@ use perfcheck_stats::{Correction, normal};
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// The change, with the interval that the verdict is based on. If all of it lies beyond the noise threshold, the verdict is `regressed` or
-    /// `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
+    /// The change, with the interval that the verdict is based on. If the whole interval lies beyond the noise threshold, the verdict is `regressed`
+    /// or `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
     pub change: Option<Estimate>,
-    /// The values of both sides: the value of the base, and this value with the change applied, so that candidate / base - 1 is the estimate of the
-    /// change. Both are in nanoseconds per iteration, or in the unit of the metric that the verdict is about.
+    /// The values of both sides that were compared. The candidate's value is the base's value with the change applied, so that candidate / base - 1
+    /// is the estimate of the change. Both are in nanoseconds per iteration, or in the unit of the metric that the verdict is about.
     #[serde(default)]
     pub compared: Option<BySide<f64>>,
-    /// The p-value of the deciding test in the direction of the change, adjusted for the family.
+    /// The p-value of the deciding test in the direction of the change, adjusted for the number of benchmarks.
     pub p_value: Option<f64>,
     /// The noise threshold that was used, as a fraction.
     pub noise_threshold: f64,
@@ -38,7 +38,7 @@ pub struct Comparison {
     pub extent: Extent,
     /// The kind of decision behind the verdict, with its numbers.
     pub basis: Decision,
-    /// Differences of both sides that are only for the reader. No verdict depends on them.
+    /// Differences between the two sides that are only shown to the reader. No verdict depends on them.
     pub description: ChangeDescription,
     /// How allocations differ, if both sides counted them.
     pub allocations: Option<AllocationComparison>,
@@ -95,7 +95,8 @@ pub enum Decision {
     Look(PairedDecision),
     /// Decided by the test of a published system.
     Published(PublishedDecision),
-    /// Decided about another metric than the time, at this level. `None` stands for counts that do not vary, which need no test.
+    /// Decided about another metric than the time, at this confidence or significance level. `None` if nothing was tested, for example because the
+    /// counts do not vary.
     OtherMetric(Option<SharedLevel>),
 }
 
@@ -120,7 +121,7 @@ impl Comparison {
         }
     }
 
-    /// Sets the change. `base` is the value of the base that it is relative to, from which the values of both sides follow.
+    /// Sets the change, and the values of both sides that follow from it. `base` is the base's value, to which the change is relative.
     pub(super) fn set_change(&mut self, base: f64, change: Option<Estimate>) {
         self.change = change;
         let values = change.map(|change| BySide {
@@ -131,9 +132,9 @@ impl Comparison {
             values.filter(|values| values.base.is_finite() && values.candidate.is_finite());
     }
 
-    /// Returns the smallest noise threshold (a fraction, rounded up to a tenth of a percent) that would contain the whole interval. `None` if the
-    /// change exceeds the threshold in force and so may be real, if a slow path is suspected, or if the threshold in force contains the interval
-    /// already.
+    /// Returns the smallest noise threshold that would contain the whole interval, so that the benchmark could be `unchanged`. It is a fraction,
+    /// rounded up to a tenth of a percent. Returns `None` if the present threshold contains the interval already, if the estimate exceeds the present
+    /// threshold and so may be a real change, or if a slow path is suspected.
     pub fn sufficient_threshold(&self) -> Option<f64> {
         let change = self.change?;
         let in_force = self.noise_threshold.ln_1p();
@@ -159,9 +160,9 @@ impl Comparison {
         }
     }
 
-    /// Returns the standard error of ln(1 + change) of a side-by-side measurement. Each bound gives one: its distance from the estimate divided by
-    /// the normal quantile of its level. The result is the larger of the two, or the standard error that the look itself computed if that is larger
-    /// still. Returns `None` if there are no bounds, or for stored runs.
+    /// Returns the standard error of ln(1 + change) for a side-by-side measurement. Each bound of the interval implies a standard error: the bound's
+    /// distance from the estimate, divided by the normal quantile of the bound's level. The larger of the two is returned, or the standard error that
+    /// the look itself computed if that is larger still. Returns `None` if there are no bounds, or for stored runs.
     pub fn standard_error(&self) -> Option<f64> {
         let (change, look) = (self.change?, self.look()?);
         let middle = change.estimate.ln_1p();
@@ -196,7 +197,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the numbers of the test of a published system if one decided.
+    /// Returns the numbers behind the verdict if the test of a published system decided.
     pub fn published_decision(&self) -> Option<&PublishedDecision> {
         match &self.basis {
             Decision::Published(tested) => Some(tested),
@@ -218,14 +219,16 @@ impl Comparison {
         self.look()?.slow_path.side
     }
 
-    /// Returns the functions that differ most. They differ in instructions if these were compared, and otherwise in time.
+    /// Returns the functions whose cost differs most between the two sides. The cost is the number of instructions if instructions were compared, and
+    /// otherwise the time that a profiler sampled.
     pub fn functions(&self) -> &[FunctionCost] {
         let instructions = self.instructions.as_ref().map(|found| &*found.functions);
         let time = || self.sampled_time.as_ref().map(|found| &*found.functions);
         instructions.or_else(time).unwrap_or_default()
     }
 
-    /// Returns the statistic of a process's samples that was compared, if the decision was about one.
+    /// Returns which statistic of the samples was compared. Returns `None` if there is no such statistic, as for the tests of published systems and
+    /// for metrics other than the time.
     pub fn location(&self) -> Option<Location> {
         match &self.basis {
             Decision::Untested { location } => *location,
@@ -302,7 +305,8 @@ pub struct ByDirection {
 }
 
 impl ByDirection {
-    /// A p-value of 1 in both directions, for a benchmark that cannot be tested but still counts as a member of its family.
+    /// A p-value of 1 in both directions. A benchmark that cannot be tested gets it, because such a benchmark still counts when p-values are adjusted
+    /// for the number of benchmarks.
     pub(super) const ONE: Self = Self {
         slower: 1.0,
         faster: 1.0,
@@ -325,7 +329,8 @@ pub struct FamilyTest {
     pub family: usize,
     /// The one-sided significance level of the whole family.
     pub family_level: f64,
-    /// The p-values before they are adjusted for the family. At a look, they have been divided by the share of the level that the look may spend.
+    /// The p-values before they are adjusted for the number of benchmarks. If they come from a look, they have been divided by the share of the
+    /// significance level that this look may spend.
     pub p: ByDirection,
     /// The correction that keeps the probability of any false result in the family below the level.
     pub rule: Correction,
@@ -336,7 +341,8 @@ pub struct FamilyTest {
 }
 
 impl FamilyTest {
-    /// Tests all benchmarks as one family. Slowdowns and speedups are corrected separately, each with the whole `level`.
+    /// Adjusts the p-values of all benchmarks for the number of benchmarks. Slowdowns and speedups are adjusted separately, each with the whole
+    /// `level`.
     pub(super) fn test_all(p: &[ByDirection], level: f64, rule: Correction) -> Vec<Self> {
         let one_sided = |pick: fn(&ByDirection) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
@@ -385,16 +391,17 @@ pub struct StoredDecision {
     pub location: Location,
     /// The standard deviation between runs, as a fraction, that the test assumed.
     pub run_sd: f64,
-    /// The deciding test. Its interval is the interval of the change.
+    /// The deciding test. The bounds of the change were computed at its `step_level`.
     pub test: FamilyTest,
     /// The numbers of the prediction interval. `None` if only the t-score decided.
     pub prediction: Option<Prediction>,
-    /// The result of the t-score, the test of the means over processes. `None` if it could not be computed.
+    /// The result of the t-score, which compares the means over processes. `None` if it could not be computed.
     pub t_score: Option<TScoreResult>,
 }
 
 impl StoredDecision {
-    /// Returns the p-value of the t-score in the direction of its change, adjusted for the family.
+    /// Returns the p-value of the t-score, adjusted for the number of benchmarks. It is the p-value for a slowdown if the mean became larger, and the
+    /// p-value for a speedup otherwise.
     pub fn t_score_p(&self) -> Option<f64> {
         let found = self.t_score?;
         Some(found.test.adjusted.in_direction_of(found.change.estimate))
@@ -404,7 +411,7 @@ impl StoredDecision {
 /// The numbers behind the prediction interval: the range in which the difference between a new run and its reference is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Standard error of the difference of logarithms.
+    /// The standard error of ln(value of the run / reference value).
     pub standard_error: f64,
     /// The degrees of freedom of Student's t, from which the interval is computed.
     pub degrees_of_freedom: f64,
@@ -416,7 +423,7 @@ pub struct TScoreResult {
     /// The change of the mean over processes. Both bounds are one-sided, each at the `step_level` of `test` for its direction. The upper bound is at
     /// least the difference that the comparison of runs found.
     pub change: Estimate,
-    /// The test.
+    /// The p-values of the t-score, with the levels at which they were judged.
     pub test: FamilyTest,
 }
 
@@ -429,7 +436,7 @@ pub struct PairedDecision {
     pub share: f64,
     /// The test for a change of speed. Its interval is the interval of the change.
     pub test: FamilyTest,
-    /// Standard error of the difference of logarithms.
+    /// The standard error of ln(candidate / base).
     pub standard_error: f64,
     /// The test for a cost that only some samples have.
     pub slow_path: SlowPathResult,
@@ -440,9 +447,10 @@ pub struct PairedDecision {
 /// The result of the slow-path test, which asks whether samples of one side are slower than their neighbors of the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SlowPathResult {
-    /// The test.
+    /// The p-values of the test, with the levels at which they were judged. `slower` stands for a slow path of the candidate, `faster` for one of the
+    /// base.
     pub test: FamilyTest,
-    /// The p-value for a slow path of the candidate, before it is adjusted for looks and family.
+    /// The p-value for a slow path of the candidate, before it is adjusted for the number of looks and of benchmarks.
     pub p: f64,
     /// The largest p-value at which a slow path is suspected. If a slow path is suspected, the verdict cannot be `unchanged`.
     pub suspicion: f64,
@@ -460,7 +468,7 @@ impl SlowPathResult {
         self.p <= self.suspicion
     }
 
-    /// Returns the p-value of the test for a slow path of `side`, adjusted for looks and family.
+    /// Returns the p-value of the test for a slow path of `side`, adjusted for the number of looks and of benchmarks.
     pub fn adjusted_p(&self, side: Side) -> f64 {
         match side {
             Side::Candidate => self.test.adjusted.slower,

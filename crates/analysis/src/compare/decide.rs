@@ -1,8 +1,9 @@
-//! The tests of each question on stored runs, and the decision about all questions as one family.
+//! Answers questions about stored runs by the project's own procedure. A question asks whether one benchmark of a run is slower or faster than its
+//! reference by more than the noise threshold.
 //!
-//! Two families are tested, worsening and improvement, each at the whole level. The correction is Holm's procedure or another
-//! [`Correction`](crate::model::Correction). Invariant: a question's bounds are at the level of the step that decided it, so verdict and interval
-//! never disagree.
+//! All questions are answered together, because the probability of a false result is limited for all of them together: by Holm's procedure or another
+//! [`Correction`](crate::model::Correction). Slowdowns and speedups are corrected separately, each at the whole level. Invariant: the bounds of a
+//! change are at the level at which its question was decided, so verdict and interval never disagree.
 
 use super::bounds::ChangeBounds;
 use super::{alternative, disturbance};
@@ -24,7 +25,7 @@ use super::run_level::{RunLevel, RunValue, RunValues};
 use crate::model::{BySide, MIN_PROCESSES, Measurement, ProgressReporter, Side, Test, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
-/// Decides all `questions` as one family. The answers are in the order of the questions.
+/// Answers all `questions`, in the same order. They must be given together, because their p-values are adjusted for the number of questions.
 ///
 /// All random numbers come from the seed in `rules`, so the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison> {
@@ -64,7 +65,8 @@ pub fn compare_with_progress(
     comparisons
 }
 
-/// Decides by the project's own procedure for stored runs. For `Test::TScore` only its second test, the t-score, decides.
+/// Decides by the project's own procedure for stored runs. It has two tests: a prediction interval that allows for drift between runs, and the
+/// t-score. For `Test::TScore`, only the t-score decides.
 fn compare_by_project_test(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -100,8 +102,8 @@ fn compare_by_project_test(
         .collect()
 }
 
-/// Tests all questions as one family. `p` computes the p-values of a question in both directions. A question that cannot be tested stays in the
-/// family with p-values of 1.
+/// Computes the p-values of one test for all questions and adjusts them for the number of questions. `p` returns the p-values of a question in both
+/// directions. A question that cannot be tested counts with p-values of 1.
 fn test_family(
     evidence: &[QuestionEvidence],
     rules: &TestPolicy,
@@ -314,8 +316,8 @@ fn decide_by_runs(
     }
 }
 
-/// Adds a note if there are too few resamples for the t-score to show a change. Its smallest possible p-value is 1 / (resamples + 1), and the
-/// correction for the family may leave a level below that.
+/// Adds a note if there are too few resamples for the t-score to show a change. Its smallest possible p-value is 1 / (resamples + 1). If many
+/// benchmarks share the significance level, this may not be small enough.
 fn note_resolution(
     tests: &QuestionTests,
     rules: &TestPolicy,
@@ -336,7 +338,7 @@ pub(super) struct QuestionTests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
-    /// The mean of the logarithms of the reference values that the t-score compares.
+    /// The reference value of the t-score: the mean logarithm of the base's process values, or of its samples if a side has fewer than two processes.
     pub t_score_base: f64,
     pub description: ChangeDescription,
     /// Whether all process values of both sides are equal.
@@ -363,7 +365,7 @@ struct Sides {
     candidate: RunTimes,
     averaged: Vec<RunTimes>,
     spread: Vec<SpreadRun>,
-    /// Runs from before the level last changed, grouped by level.
+    /// Runs of earlier levels of the history, one list for each level. They also show how much runs drift.
     earlier: Vec<Vec<RunTimes>>,
 }
 
@@ -573,7 +575,7 @@ impl Sides {
         self.averaged.iter().chain([&self.candidate])
     }
 
-    /// Chooses the statistic of a process that is compared, if `count` samples of each process are used.
+    /// Chooses which statistic stands for the samples of a process. `count` is the number of samples of each process that are used.
     fn choose_location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
         let base: usize = self.averaged.iter().map(|run| run.processes.len()).sum();
         let samples = count * base.min(self.candidate.processes.len());
@@ -640,7 +642,8 @@ impl Sides {
         }
     }
 
-    /// Returns the smallest relative difference that the clock can show in a typical sample, for the process with the coarsest clock.
+    /// Returns the smallest relative difference that the clock can show in a typical sample. If it differs between processes, the largest one is
+    /// returned.
     fn resolution(&self) -> f64 {
         self.compared_runs()
             .flat_map(|run| &run.processes)

@@ -14,7 +14,7 @@ use perfcheck_stats::{
     derived_seed, mean, median,
 };
 
-/// Differences of both sides that are only described. A part is `None` if it has no finite value or was not requested.
+/// Differences between the two sides that are only shown to the reader. A field is `None` if it has no finite value or was not requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeDescription {
     /// The change of the mean of all samples.
@@ -37,8 +37,8 @@ pub struct DescribedChange {
 }
 
 impl ChangeDescription {
-    /// Describes how the mean and the median changed between stored runs. It uses the samples that a summary describes, or the filtered samples if
-    /// the test uses those.
+    /// Describes how the mean and the median changed between stored runs. It uses the samples that a summary describes. If the test uses filtered
+    /// samples, the description uses them, too.
     pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
             let processes = runs
@@ -137,7 +137,7 @@ fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<
 }
 
 impl DescribedChange {
-    /// Combines the two parts. Both exist if the change has a finite value, and neither does otherwise.
+    /// Combines a change with its uncertainty. Either both exist, or the change has no finite value and neither does.
     fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
         let (estimate, uncertainty) = estimate.zip(uncertainty)?;
         Some(Self {

@@ -1,5 +1,5 @@
-//! Diagnoses conspicuous properties of samples from their order and their spread. Each is reported if it exceeds a threshold. They inform people, and
-//! no verdict depends on them.
+//! Diagnoses conspicuous properties of samples from their order and their spread. A property is reported if it exceeds a threshold. The reports
+//! inform people, and no verdict depends on them.
 
 use serde::Serialize;
 use std::fmt;

@@ -39,7 +39,7 @@ words! {
 }
 
 impl Steadiness {
-    /// Classifies the jitter of the control workload, a fraction.
+    /// Classifies a host by the jitter of its control workload, which is given as a fraction.
     pub fn from_jitter(jitter: f64) -> Self {
         match jitter {
             x if x < 0.05 => Self::Quiet,
@@ -50,7 +50,7 @@ impl Steadiness {
     }
 }
 
-/// The speed and steadiness of a run's host, as its control workload showed them: a fixed amount of work that is timed between processes.
+/// The speed and steadiness of a run's host, judged by the control workload: a fixed amount of work that is timed between processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostControls {
     /// The largest clock step of all processes.
@@ -59,7 +59,8 @@ pub struct HostControls {
     pub control_ns: Option<f64>,
     /// How much longer a pass of the control workload took before the slowest process than before the fastest, as a fraction.
     pub control_range: Option<f64>,
-    /// The largest jitter (spread over median) that the control workload showed before a process, a fraction.
+    /// The largest jitter that the control workload showed before a process. The jitter is the spread of its times divided by their median, as a
+    /// fraction.
     pub jitter: Option<f64>,
 }
 
@@ -216,8 +217,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Counts the processes whose mean time drifts: it changes from the first half of the samples to the second by more than a fraction and by more than
-/// a number of standard errors, which are both thresholds.
+/// Counts the processes whose times drift. In such a process, the mean of the first half of the samples differs from that of the second half by more
+/// than two thresholds: a fraction of the mean, and a number of standard errors.
 fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let processes = sample_times(measurement);

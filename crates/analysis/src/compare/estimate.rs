@@ -1,7 +1,7 @@
-//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate, and the uncertainty of a relative change.
+//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate. Also the uncertainty of a relative change.
 //!
-//! The uncertainty decides about limits, and about metrics other than the time. It is kept as standard errors of the logarithm, because the level of
-//! an interval depends on how many benchmarks share it, which is known only at the end.
+//! Limits on changes and metrics other than the time are decided from the uncertainty. It is kept as standard errors of the logarithm, because an
+//! interval can be computed only at the end: its level depends on how many benchmarks share the error budget.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -53,8 +53,8 @@ pub(super) struct ChangeInterval<'a> {
 }
 
 impl ChangeInterval<'_> {
-    /// Chooses the method for the interval. For medians the bootstrap is used from fewer clusters on, because the jackknife of a median is not
-    /// consistent.
+    /// Chooses the method for the interval. For medians, the bootstrap is used from fewer clusters on. Otherwise the interval would come from the
+    /// jackknife, which is not consistent for a median.
     fn method(&self, clusters: usize) -> IntervalMethod {
         match self.smoothness {
             Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,

@@ -1,5 +1,5 @@
-//! Computes statistics of one run with an interval at any level. They are compared with the limits that users set. All values that have a limit share
-//! one level, so each interval may need a high one.
+//! Computes statistics of one run, with an interval at any level, to compare them with the limits that users set. All values that have a limit share
+//! one confidence level, so the interval of a single value may need a much higher level than usual.
 //!
 //! The estimates equal those of a summary. The intervals are Student's for any number of processes, like the intervals that decide verdicts.
 

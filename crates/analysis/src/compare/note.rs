@@ -213,8 +213,8 @@ pub enum Note {
     },
     /// Successive rounds resemble each other, so they are not independent, and the interval may be too narrow.
     RoundsDependOnTheirNeighbours {
-        /// The correlation between successive rounds, from 0 to 1. It is computed from whether the difference of each round lies above or below the
-        /// median.
+        /// The correlation between successive rounds, from 0 to 1. It uses only whether the difference between the sides in each round lies above or
+        /// below the median.
         correlation: f64,
     },
     /// An iteration takes so long that a round has only a few samples.
@@ -548,9 +548,9 @@ pub(super) fn note_widest_gap(processes: BySide<&[f64]>) -> Option<Note> {
     notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
 }
 
-/// Returns a note if the fastest process of a side is so much faster than its other fast processes that small changes cannot be reported. It is
-/// compared with the slowest of the fastest tenth of the processes, or with the second fastest if there are few. `processes` holds the logarithm of
-/// the time of an iteration in each process.
+/// Returns a note if the fastest process of a side is so much faster than its other fast processes that small changes cannot be reported. The fastest
+/// process is compared with the second fastest or, if there are many, with the slowest of the fastest tenth. `processes` holds the logarithm of the
+/// time of an iteration in each process.
 fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
     let mut sorted = processes.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -18,7 +18,8 @@ pub const LOW_QUANTILE: f64 = 0.01;
 /// If a side has fewer samples than this in all its processes, medians are compared instead of low quantiles.
 pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
 
-/// The statistic that stands for the samples of a process, or side by side for all samples of a side. It is computed from times per iteration.
+/// The statistic that stands for the samples of a process or, if both sides were measured side by side, for all samples of a side. It is computed
+/// from times per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

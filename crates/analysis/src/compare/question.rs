@@ -1,4 +1,5 @@
-//! Questions (a candidate, its reference and a noise threshold) and the rules that decide them.
+//! Questions and the rules that decide them. A question asks whether a candidate is slower or faster than its reference by more than the noise
+//! threshold.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub enum HostClass {
 
 impl HostClass {
     /// Classifies a machine by whether others use it, too. An unknown machine counts as shared: if a shared machine were treated as dedicated, its
-    /// drift would be called a change.
+    /// drift would be reported as a change.
     pub fn from_shared(shared: Option<bool>) -> Self {
         match shared {
             Some(false) => Self::Dedicated,
@@ -41,7 +42,7 @@ pub struct Reference<'a> {
     pub averaged: Vec<&'a Measurement>,
     /// The runs from which the drift between runs is estimated. They include the runs in `averaged`.
     pub spread: Vec<&'a Measurement>,
-    /// Runs from before the level last changed, grouped by level. They also contribute to the estimate of the drift.
+    /// Runs of earlier levels of the history, one list for each level. They also contribute to the estimate of the drift.
     pub earlier: Vec<Vec<&'a Measurement>>,
 }
 
@@ -50,7 +51,7 @@ pub struct Reference<'a> {
 pub struct Question<'a> {
     /// The measurement to judge.
     pub candidate: &'a Measurement,
-    /// The runs that it is compared with.
+    /// The runs that the candidate is compared with.
     pub reference: &'a Reference<'a>,
     /// The largest relative change that still counts as noise, as a fraction.
     pub noise_threshold: f64,
@@ -77,7 +78,7 @@ impl Question<'_> {
     }
 }
 
-/// The rules by which all questions of a family are decided.
+/// The rules that decide questions about stored runs. They are the same for all questions that are decided together.
 #[derive(Debug, Clone, Copy)]
 pub struct TestPolicy {
     /// The test, its significance and confidence levels, and the number of resamples. The noise threshold is not here because each question has its

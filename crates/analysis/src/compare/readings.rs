@@ -1,5 +1,5 @@
-//! Reads the samples of a measurement in the units that people use, and computes their statistics for tables with columns of many runs and for
-//! pivots.
+//! Reads the samples of a measurement in the units that people use, and computes their statistics. Pivots use these statistics, and so do tables that
+//! show several runs in columns.
 //!
 //! The metric determines how samples are read: times and amounts as they are, rates as units per second. No verdict depends on these statistics. The
 //! formulas are in docs/internals/src/statistics/other-systems.md.
@@ -16,8 +16,8 @@ const SECOND_NS: f64 = 1e9;
 /// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
 
-/// The statistics of a benchmark that a table with a block of columns per run shows. They are the statistics that mmtests prints (with its additions
-/// for skewed and for subselected benchmarks), and the deviation between processes.
+/// The block of statistics that a table shows for each benchmark, with the runs in columns. They are the statistics that mmtests prints (with its
+/// additions for skewed and for subselected benchmarks), and the deviation between processes.
 pub const BLOCK: [Statistic; 18] = [
     Statistic::Min,
     Statistic::Mean,
@@ -66,7 +66,7 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     }
 }
 
-/// The samples of a measurement that are described, read as its metric requires.
+/// The samples of a measurement that a filter keeps, or all deciding samples if there is no filter. They are converted as the metric requires.
 #[derive(Debug, Clone)]
 pub struct Readings<'a> {
     measurement: &'a Measurement,
@@ -224,8 +224,8 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// Returns by how much `candidate` is worse than `base`, two values of the same statistic, as a fraction of `base`. Positive means slower, or a
-    /// lower rate. Returns `None` if `base` is 0 or a value is missing.
+    /// Returns by how much `candidate` is worse than `base`, as a fraction of `base`. Both are values of `statistic`. A positive result means slower,
+    /// a lower rate, or a larger spread. Returns `None` if `base` is 0 or a value is missing.
     pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
         let preference = if statistic.is_spread() {
             Better::Lower

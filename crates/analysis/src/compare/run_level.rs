@@ -63,7 +63,7 @@ pub(super) struct LoneFloor {
 /// The difference of a run from its reference, with a standard error that allows for the drift between runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunLevel {
-    /// The reference value: the mean of the logarithms of the values of the reference runs.
+    /// The reference value: the mean logarithm of the values of the reference runs.
     pub base: f64,
     /// The logarithm of the run's value minus `base`.
     pub difference: f64,
@@ -73,18 +73,21 @@ pub(super) struct RunLevel {
     pub df: f64,
     /// Standard deviation between runs, pooled from the prior and the runs that were measured.
     pub run_sd: f64,
-    /// The floor whose uncertainty determines the standard error. `None` if the drift between runs is larger than this uncertainty.
+    /// The floor whose uncertainty determines the standard error. `None` if the drift between runs is larger than this uncertainty, or if the value
+    /// of a run is not a floor.
     pub lone_floor: Option<LoneFloor>,
 }
 
 impl RunLevel {
     /// Estimates the difference of `candidate` from the reference, with its standard error SE.
     ///
-    /// The variance between runs is `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`. It has df = nu0 + m - 1
-    /// degrees of freedom. Here s0 is the prior standard deviation and nu0 its degrees of freedom. Each level in `earlier` adds the squares of its
-    /// runs about their mean, and one degree of freedom less than its number of runs. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the
-    /// uncertainty within runs. For floors it is `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new +
-    /// s_base^2 / k_base` over k processes.
+    /// The variance between runs combines a prior with the m runs of `spread`: `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)`. Here s0 is the
+    /// prior standard deviation, nu0 its degrees of freedom, and s_runs the standard deviation of the runs. The result has df = nu0 + m - 1 degrees
+    /// of freedom. Each level in `earlier` adds the squares of its runs about their mean, and one degree of freedom less than its number of runs.
+    ///
+    /// SE^2 is the larger of two variances: the drift between runs, `s^2 (1 + 1 / averaged)`, and the uncertainty within runs. If the value of a run
+    /// is its floor, the latter is `u_new^2 + mean of u_base^2 / averaged`, where [`FloorGaps`] defines u. If it is a mean over processes, the latter
+    /// is `s_new^2 / k_new + s_base^2 / k_base`, where s is the standard deviation between processes and k their number.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(
@@ -145,7 +148,8 @@ impl RunLevel {
     }
 }
 
-/// Pools the prior standard deviation with the values of the runs of each level. Returns the variance between runs and its degrees of freedom.
+/// Pools the prior variance with the variance of measured runs. `levels` holds the values of the runs of each level, and only the differences within
+/// a level count. Returns the variance between runs and its degrees of freedom.
 pub(super) fn pool_run_variance(
     levels: impl Iterator<Item = Vec<f64>>,
     host: HostClass,
@@ -162,9 +166,10 @@ pub(super) fn pool_run_variance(
 
 /// The distances between the two fastest processes of each run, which measure how uncertain the floors are.
 ///
-/// A floor lies above the true floor by about as much as the next process lies above it. For exponential noise, the first spacing of k values has
-/// mean b / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937). For five normal values both are 0.67 SD. A single gap is a poor
-/// estimate and may be small by chance, so every gap counts at least as much as the usual gap. The uncertainty of a floor is u = max(gap, usual gap).
+/// A floor lies above the true floor by about as much as the next process lies above it. If the noise is exponential with mean b, the gap between the
+/// two smallest of k values has mean b / (k - 1), and the smallest value has a standard deviation of b / k (Sukhatme 1937). For five normal values,
+/// both are 0.67 standard deviations. A single gap is a poor estimate and may be small by chance, so every gap counts at least as much as the usual
+/// gap. The uncertainty of a floor is u = max(gap, usual gap).
 struct FloorGaps {
     candidate: f64,
     base: Vec<f64>,

@@ -193,8 +193,8 @@ pub struct SlopedRamp<'r> {
 }
 
 impl SlopedRamp<'_> {
-    /// Returns the time, in nanoseconds, up to which the ramps of all sides are drawn in one picture. Interrupted samples may take ten times as long
-    /// as all others, and they raise the slope, too. A picture that reached up to them would show nothing else.
+    /// Returns the time, in nanoseconds, up to which one picture draws the ramps of all sides. Interrupted samples may take ten times as long as all
+    /// others, and they raise the slope, too. If the picture reached up to the interrupted samples, it would show nothing else.
     pub fn drawn_height(sides: &[Self]) -> f64 {
         let most = |of: fn(&Self) -> f64| sides.iter().map(of).fold(0.0, f64::max);
         let undisturbed = most(|side| side.ramp.undisturbed);
@@ -203,7 +203,7 @@ impl SlopedRamp<'_> {
     }
 }
 
-/// The distribution of the change of the mean over bootstrap resamples.
+/// How the change of the mean varies over bootstrap resamples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeShape {
     /// The density of the changes (fractions) over the drawn range.
@@ -288,11 +288,11 @@ fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
     samples.iter().step_by(every).copied().collect()
 }
 
-/// The share of the samples in the shortest interval from which the drawn range is computed. It is not larger, because up to a quarter of the samples
-/// may be interruptions.
+/// The drawn range is computed from the shortest interval that contains this share of the samples. The share is not larger, because up to a quarter
+/// of the samples may be interruptions.
 const CLOSE: f64 = 0.75;
-/// How far from the shortest interval with [`CLOSE`] of the samples a sample may lie to be drawn, in widths of that interval. Samples farther away
-/// are only counted. Samples of a normal distribution practically never are so far away.
+/// A sample is drawn if its distance from the shortest interval with [`CLOSE`] of the samples is at most this many widths of the interval. Samples
+/// farther away are only counted. Samples of a normal distribution practically never are so far away.
 const REACH: f64 = 2.0;
 
 /// The density of values over a range.

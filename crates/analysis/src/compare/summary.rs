@@ -67,8 +67,8 @@ pub struct Summary {
     pub overhead_ns: Option<f64>,
     /// How many samples are outliers, by kind. An outlier is a sample beyond Tukey's fences of its own process.
     pub outliers: OutlierCounts,
-    /// The filter that leaves samples out, with the number of samples left out. All statistics ignore these samples, except `outliers` and those of
-    /// the linear phases. Null if no filter is in force.
+    /// The filter that leaves samples out, with the number of samples left out. All statistics ignore these samples, except `outliers` and the
+    /// statistics of the linear phases. Null if no filter is in force.
     pub left_out: Option<FilterReport>,
     /// Tukey's fences of each process that has samples, in the order of the processes. Samples beyond the fences count as outliers.
     #[serde(skip)]
@@ -199,7 +199,7 @@ pub fn described_processes(measurement: &Measurement) -> Vec<(&ProcessSeries, Ve
     described.filter(|(_, times)| !times.is_empty()).collect()
 }
 
-/// Like [`described_processes`], but without the processes.
+/// Like [`described_processes`], but returns only the samples.
 pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let processes = described_processes(measurement).into_iter();
     processes.map(|(_, times)| times).collect()

@@ -12,7 +12,7 @@ use super::run_level::RunValues;
 use crate::model::{Measurement, RunPoint};
 use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
 
-/// The largest number of runs of a level, counted from the newest, from which a band is computed.
+/// At most this many runs of a level, the newest ones, enter a band and the change since an earlier run.
 const MOST_RUNS: usize = 30;
 /// The fewest degrees of freedom for which there is a band. Ten runs of one level have this many.
 const FEWEST_DF: usize = 9;
@@ -26,11 +26,12 @@ const BAND_LEVEL: f64 = 0.001;
 pub struct TrendPoint {
     /// The logarithm of the nanoseconds per iteration, or of the amount that the benchmark measures.
     pub value: f64,
-    /// Whether the user accepted the run's level as a new one.
+    /// Whether the user accepted that a new level begins at this run.
     pub accepted: bool,
     /// Whether the value follows from side-by-side measurements of the run. The search for level changes ignores such values.
     pub is_placed: bool,
-    /// Set if side-by-side measurements show that a level begins at this run: half the width of the interval of the change, as a logarithm.
+    /// Half the width of the interval of the change at this run, as a logarithm, if side-by-side measurements show that a level begins here.
+    /// Otherwise `None`.
     pub shown: Option<f64>,
 }
 
@@ -50,7 +51,8 @@ pub struct TrendRules {
 pub struct Trend {
     /// The levels, oldest first. Each begins right after the one before. There is none only if there are no values.
     pub levels: Vec<Level>,
-    /// The range in which the newest value was expected. `None` if fewer than ten runs are known, or too few to compute it.
+    /// The range in which the newest value was expected. `None` if fewer than ten runs came before the newest one (one more for each further level),
+    /// or if the newest run itself begins a level.
     pub band: Option<Band>,
     /// The position of the newest value relative to the band.
     pub newest: Position,
@@ -185,9 +187,9 @@ impl Trend {
     }
 
     /// Returns how far the present level has moved from the value of one earlier run, such as a baseline, with the interval at `confidence_level`.
-    /// `place` is the index of that run, and `points` must be the points of this history. The result averages the newest 30 runs of the level that
-    /// come after that run, so it shows creeping change that no single run shows. Returns `None` if the value of that run is unknown or no later run
-    /// counts.
+    /// `place` is the index of the earlier run, and `points` must be the points of this history. The value of the present level is the mean of its
+    /// newest 30 runs that came after the earlier run. So the result reveals a creeping change that no single run shows. Returns `None` if there is
+    /// no run at `place`, or no later run of the level that counts.
     pub fn change_since(
         &self,
         points: &[TrendPoint],
@@ -316,7 +318,7 @@ fn find_level_starts(
             None => return borders,
             Some(place) => {
                 let gone = borders.remove(place);
-                // The removed step was accepted by the user. The level had begun some runs earlier, so the acceptance belongs to the step before.
+                // If the user had accepted the removed step, the level had begun some runs earlier. So the acceptance belongs to the step before.
                 if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
                     borders[before].accepted = true;
                 }
@@ -353,7 +355,8 @@ fn without_outliers(values: &[f64], tolerance: f64) -> Vec<f64> {
     believed.filter(|value| fences.contains(value)).collect()
 }
 
-/// Computes the band for the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), in logarithms.
+/// Computes the band for the value at `place` from the runs before it. In logarithms, the band is m +- t(df, .999) s sqrt(1 + 1 / runs), where m is
+/// the mean of the earlier runs of its level and s the standard deviation between runs.
 fn compute_band(
     place: usize,
     values: &[f64],
@@ -404,8 +407,8 @@ fn locate_newest(
         return (None, Position::Unknown);
     };
     let band_at = |place| compute_band(place, values, spans, tolerance);
-    // If the value before the newest one lies outside of its band, it must not widen the band of the newest. So both are first compared with the band
-    // of the former.
+    // If the value before the newest one lies outside of its own band, it must not widen the band of the newest value. So both values are first
+    // compared with the band of the older one.
     if let Some(band) = newest.checked_sub(1).and_then(band_at) {
         match (side(newest - 1, &band), side(newest, &band)) {
             (1, 1) => return (Some(band), Position::AboveTwice),

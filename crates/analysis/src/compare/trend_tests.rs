@@ -8,8 +8,8 @@ const RULES: TrendRules = TrendRules {
     seed: 5,
 };
 
-/// Creates points of a history. Each element of `levels` is a number of runs and the factor of their level. The values deviate from it by up to 1 %,
-/// always in the same way.
+/// Creates points of a history. Each element of `levels` is a number of runs and the factor of their level. The values deviate from the level by up
+/// to 1 %, always in the same way.
 fn points(levels: &[(usize, f64)]) -> Vec<TrendPoint> {
     let strays = [0.004, -0.007, 0.009, 0.0, -0.003, 0.006, -0.01, 0.001];
     let factors = levels

@@ -84,8 +84,8 @@ struct LimitedRow<'r, 'm> {
     value: LimitedValue<'r>,
 }
 
-/// Returns the number of different values that need an interval or a test, which have to share the confidence level. Two limits on the same value of
-/// a benchmark count once, because they use the same interval.
+/// Returns how many different values need an interval or a test. The probability of an error is divided among this many values. Two limits on the
+/// same value of a benchmark count once, because they use the same interval.
 fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = limited_rows
         .iter()
@@ -117,14 +117,14 @@ enum LimitedValue<'a> {
     Settled(Estimate),
     /// The change of a statistic, with the uncertainty from which its interval is computed.
     Change(Uncertainty),
-    /// A statistic of the run itself.
+    /// The value of a statistic in the run itself, as opposed to its change.
     Value(&'a Measurement, Statistic),
     /// The change of a count that varies between processes, with the p-value of its test.
     CountsOfBenchmark(CountChange),
 }
 
 impl LimitedValue<'_> {
-    /// Reports whether the value needs an interval or a test, so that it shares the confidence level with the other such values.
+    /// Returns true if the value needs an interval or a test, and therefore a share of the confidence level.
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
             Self::Settled(_) => false,
@@ -137,8 +137,9 @@ impl LimitedValue<'_> {
         }
     }
 
-    /// Returns the value with its interval if `family` values share the confidence level. Also returns the shared level if this value is one of those
-    /// that share it. The change of a count that varies has an infinite interval unless its test shows the change.
+    /// Returns the value with its interval if the confidence level is divided among `family` values. Also returns the divided level, unless the value
+    /// needs no share of it. The interval for the change of a count that varies between processes is infinite, unless a test shows that the count
+    /// changed.
     fn with_interval(
         &self,
         family: usize,

@@ -134,8 +134,8 @@ pub struct ExceededLimit {
     pub ceiling: Ceiling,
     /// The value found. Its whole interval is above the limit.
     pub found: Estimate,
-    /// The level of the interval or test, and the number of values that share it. `None` if the value has no share of the level: for a count that
-    /// does not vary, and for the change that the verdict is about, which has a level of its own.
+    /// How the level of the interval or test is divided among all values that need one. `None` if the value needs no share of the level: a value that
+    /// does not vary, or the change that the verdict is about, which has a level of its own.
     pub shared_level: Option<SharedLevel>,
 }
 

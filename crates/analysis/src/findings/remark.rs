@@ -48,9 +48,9 @@ pub enum BenchmarkNote {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunNote {
-    /// The baseline could not be run again, so only stored numbers decide.
+    /// The reference could not be run again, so the run is compared with stored numbers only.
     StoredAlone {
-        /// Why the baseline could not be run again.
+        /// Why the reference could not be run again.
         reason: String,
     },
     /// The source of a bench target differs between the sides.
@@ -170,7 +170,7 @@ pub enum RunNote {
 }
 
 impl RunNote {
-    /// Names the run whose build is the reference in a remark about machine code. Other remarks are returned unchanged.
+    /// If the remark is about machine code, returns it with `run` as the run whose build is the reference. Other remarks are returned unchanged.
     #[must_use]
     pub fn with_reference(self, run: RunId) -> Self {
         let reference = Some(run);

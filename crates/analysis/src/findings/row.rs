@@ -154,11 +154,11 @@ pub struct ComparisonContext {
     pub decision: DecisionSettings,
     /// The method by which the verdicts were reached.
     pub method: Method,
-    /// The class of host that the drift between runs was assumed for.
+    /// The class of the host, on which the assumed drift between runs depends.
     pub host: HostClass,
     /// The facts that the user allows to differ.
     pub allowed: Vec<Fact>,
-    /// Number of comparisons that share the significance level.
+    /// Number of comparisons among which the significance level is divided.
     pub family: usize,
     /// Differences between the sides that do not make them incomparable. Each is listed once.
     pub warnings: Vec<Difference>,

@@ -1,4 +1,4 @@
-//! The identity of a benchmark, the work of one iteration, and the metric: the meaning of the samples.
+//! Types that describe a benchmark: its identity, how much work an iteration does, and its metric, which says what the samples mean.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -27,8 +27,8 @@ impl BenchmarkKey {
     }
 }
 
-/// Compares two names or labels. Numbers come first, by value. In other texts, runs of digits compare by value and everything else by character.
-/// Different texts are never equal.
+/// Compares two names or labels for sorting. Texts that are numbers come first, ordered by value. All other texts are compared piece by piece:
+/// sequences of digits by their value, everything else character by character. Different texts are never equal.
 pub fn natural_cmp(a: &str, b: &str) -> Ordering {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let first = match (number(a), number(b)) {
@@ -120,7 +120,8 @@ pub enum SkipSupport {
 }
 
 impl Benchmark {
-    /// Describes the first value that exceeds its limit. Returns `None` if all values are within their limits.
+    /// Checks the texts and numbers that the benchmark was announced with, such as its id and its settings. Returns a description of the first one
+    /// that exceeds its limit, or `None` if all are within their limits.
     pub fn find_exceeded_limit(&self) -> Option<String> {
         let unit = match &self.metric {
             Metric::Time => None,

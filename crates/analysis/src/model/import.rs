@@ -1,8 +1,8 @@
-//! The origin of an imported run, the filter of its samples, and the data that Criterion writes about a benchmark.
+//! Types for imported runs: where the numbers came from, which samples are left out of summaries, and the files and messages of Criterion.
 //!
-//! This module has only types. Their users decide which file or message to read. All samples are stored, and tests use all of them unless
-//! `Observations::Filtered` is chosen. The types for Criterion describe its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput
-//! of an unknown kind is kept as text.
+//! This module has only types. The code that uses them decides which file or message to read. An import stores all samples, and tests use all of them
+//! unless the user chooses `Observations::Filtered`. The types for Criterion describe the files that criterion 0.2 to 0.8 writes, and the messages
+//! that it sends to a runner. A throughput of an unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub struct Source {
     /// Whether the data say which process each value comes from. If not, all values are treated as those of one process, and repeated values are not
     /// independent evidence.
     pub processes_known: bool,
-    /// The filter that selects the samples for statistics that describe the run. If it drops the first sample of each process, this sample is stored
-    /// as the warm-up of the process.
+    /// The filter that selects the samples for statistics that describe the run, such as means. If the filter drops the first sample of each process,
+    /// the import stores this sample as the warm-up of the process.
     pub filter: SampleFilter,
     /// Parameters of the confidence intervals that the command `import` prints for means.
     pub interval: SourceInterval,
@@ -84,12 +84,12 @@ pub struct SourceFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceValue {
-    /// The last part of the ids of the benchmarks whose values are in this column. Null if the column adds no part to the ids.
+    /// The values in this column belong to benchmarks whose ids end with this label. Null if the column adds no part to the ids.
     pub label: Option<String>,
     /// Name of the column, or its number written as `#3`.
     pub column: String,
-    /// Unit of the values, if it was declared or the file format defines it. Otherwise `by row` if another column gives the unit of each row, or
-    /// `guessed`.
+    /// Unit of the values, if it was declared or the file format defines it. Otherwise it is `by row` if another column gives the unit of each row,
+    /// and `guessed` if the import had to guess the unit.
     pub unit: String,
 }
 
@@ -108,7 +108,7 @@ impl Source {
     }
 }
 
-/// Says which samples are left out of statistics that describe a run. The filter of an import is stored with its run.
+/// Says which samples are left out of statistics that describe a run, such as means. The filter of an import is stored with its run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleFilter {
@@ -116,10 +116,10 @@ pub struct SampleFilter {
     pub drop_first: bool,
     /// Which samples are outliers. The rule is applied to the samples of all processes of a benchmark together.
     pub outliers: Outliers,
-    /// Samples beyond the fence are outliers. This is its distance from the quartile, in interquartile ranges, or from the median, in scaled MADs.
-    /// Null if the rule in `outliers` has no fence.
+    /// How far the fence beyond which samples are outliers lies from the quartile (in interquartile ranges) or from the median (in scaled MADs). Null
+    /// if the rule in `outliers` has no fence.
     pub fence: Option<f64>,
-    /// If a benchmark has fewer samples than this, the rule of interquartile ranges leaves none out.
+    /// The fewest samples with which the rule `iqr` (interquartile ranges) is applied. If a benchmark has fewer samples, the rule leaves out none.
     pub min_samples: u32,
     /// Whether a row of the file is left out in all value columns if its value in one of them is an outlier.
     pub paired: bool,
@@ -139,7 +139,8 @@ impl Default for SampleFilter {
 }
 
 impl SampleFilter {
-    /// Returns the filter with `min_samples` from `thresholds`, and with their fence unless the filter already has one.
+    /// Returns this filter with the values of `thresholds` filled in: the fewest samples for the `iqr` rule, and the fence of the outlier rule unless
+    /// this filter has a fence already.
     #[must_use]
     pub fn with_fence_from(self, thresholds: &Thresholds) -> Self {
         Self {
@@ -214,7 +215,7 @@ pub struct FilterReport {
 }
 
 impl FilterReport {
-    /// Writes the counts as an equation, with the name of the policy.
+    /// Writes the counts as an equation, followed by the name of the outlier rule in parentheses.
     pub fn describe(&self) -> String {
         format!("{} ({})", self.counts.describe(), self.filter.policy_name())
     }
@@ -272,7 +273,7 @@ pub enum DeclaredThroughput {
     Number(f64),
     /// A text.
     Text(String),
-    /// An object: a kind with its content, or named parts.
+    /// A JSON object. It has either the kind of the throughput as its only key, as in `{"Bytes":10}`, or one key for each number of such a kind.
     Members(BTreeMap<String, DeclaredThroughput>),
     /// Any other value.
     Other(IgnoredAny),

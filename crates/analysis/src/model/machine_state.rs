@@ -149,9 +149,9 @@ pub struct HeatState {
 pub struct HostActivity {
     /// Duration of the measurement, in seconds.
     pub seconds: f64,
-    /// Share of the time of all processors that the hypervisor gave to other virtual machines, as a fraction.
+    /// The fraction of all processors' time that the hypervisor gave to other virtual machines.
     pub stolen_share: Option<f64>,
-    /// Share of the time of all processors that other programs used, as a fraction.
+    /// The fraction of all processors' time that other programs used.
     pub others_share: Option<f64>,
     /// The programs besides `cargo perfcheck` that used most processor time, the busiest first. There are at most three.
     pub busiest: Vec<BusyProgram>,

@@ -1,4 +1,4 @@
-//! Parts of a suite, each measured by one of several jobs, and the facts that must be equal in all parts.
+//! Types for `--partition`: which part of a suite a job measures, and the facts that must be equal in all parts before `merge` combines them.
 
 use std::fmt;
 use std::str::FromStr;

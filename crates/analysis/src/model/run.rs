@@ -1,8 +1,8 @@
-//! A run: all processes of one invocation with their measurements, counts for each function of a benchmark, and facts about the machine, the build
-//! and the checkout.
+//! A run: all processes of one invocation with their measurements, and facts about the machine, the build and the checkout.
 //!
-//! Counts come from separate processes. They are either instructions of an iteration, which depend neither on a clock nor on the load of the machine,
-//! or CPU-time samples that were taken while the function ran.
+//! A run can also have counts for each function of a benchmark, which come from separate processes. A count is either the number of instructions in
+//! an iteration, or the number of CPU-time samples that a profiler took while the function ran. Instructions depend neither on a clock nor on the
+//! load of the machine.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
@@ -89,7 +89,7 @@ pub enum RunStatus {
     Complete,
 }
 
-/// Whether later runs may be compared with a run although the user does not name it.
+/// Whether later runs may be compared with a run without the user naming it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -111,7 +111,7 @@ pub enum Purpose {
     Comparison,
     /// A comparison of an executable with itself, which shows how large a difference the host can cause.
     Control,
-    /// A step of a search through the history.
+    /// A step of `bisect`, which searches the history for the commit that changed a benchmark.
     Search,
     /// One part of a suite, judged together with the other parts. Runs of a part have this purpose even if they are not measured side by side.
     Part,
@@ -267,8 +267,8 @@ impl Control {
 pub struct Failure {
     /// Number of the process in the run, counted from 0.
     pub process: u32,
-    /// The side that failed. If a benchmark fails on one side, the process has no samples of it on either side. It is `candidate` if only one
-    /// build was measured.
+    /// The side that failed, or `candidate` if only one build was measured. A benchmark that fails on one side has no samples in this process on
+    /// either side.
     pub side: Side,
     /// What went wrong, as text for people.
     pub message: String,
@@ -310,7 +310,7 @@ pub struct Measurement {
     pub counts: BenchmarkCounts,
     /// The run's verdict on the benchmark, once there is one.
     pub verdict: Option<Verdict>,
-    /// The samples that an import's filter keeps. If there is a filter, descriptions use only these samples.
+    /// The samples that the filter of an import keeps. If there is a filter, statistics that describe the run, such as means, use only these samples.
     pub described: Option<FilteredSamples>,
     /// The summary that replaces the samples, if they were removed from the store.
     pub expired: Option<RunPoint>,
@@ -463,7 +463,8 @@ pub struct InstructionCount {
 pub struct StackCounts {
     /// Number of iterations in which these instructions were counted, at least 1.
     pub iterations: u64,
-    /// Instructions by call stack, without those of called functions. A stack is a list of readable names, the outermost caller first.
+    /// Instructions by call stack. A stack is a list of readable names, the outermost caller first. Only the instructions of the last function in the
+    /// list are counted, without those of the functions that it calls.
     pub instructions: BTreeMap<Vec<String>, u64>,
 }
 

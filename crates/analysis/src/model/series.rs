@@ -170,7 +170,7 @@ pub struct Allocations {
     /// Number of times that the thread of the iteration allocated or enlarged memory. If the iteration ended on another thread than it began on,
     /// `count`, `bytes` and `peak_bytes` cover the whole process.
     pub count: u64,
-    /// Bytes of these allocations.
+    /// Bytes of the allocations in `count`.
     pub bytes: u64,
     /// Largest number of bytes alive at once, beyond those alive when the iteration began.
     pub peak_bytes: u64,

@@ -1,6 +1,6 @@
-//! The named statistics: one table of the words that users type and read, and the sets in which each statistic is allowed.
+//! The statistics that users can name. One table has their words, and says for which uses (columns, limits and others) each of them is available.
 //!
-//! `compare` computes their values. A word has one meaning within a [`StatisticSet`]. In columns and pivots, `p95` and `max` describe samples.
+//! `compare` computes the values. A word has only one meaning within a [`StatisticSet`]: in columns and pivots, `p95` and `max` describe samples.
 //! Everywhere else, they describe single operations.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -33,13 +33,14 @@ pub enum Statistic {
     Mad,
     /// Median absolute deviation of the samples, without the scale factor.
     MadUnscaled,
-    /// Mean of the best samples. The number says how many percent of the samples these are.
+    /// Mean of the best samples. The number says what percentage of the samples this is.
     BestMean(u8),
-    /// Percentile of the samples, in thousandths. This share of the samples is at least as good as the value.
+    /// Percentile of the samples. The number is the share of samples, in thousandths, that are at least as good as the percentile.
     Percentile(u16),
     /// Percentile of the samples by linear interpolation. The number is in thousandths.
     LinearPercentile(u16),
-    /// Median of the means of random parts of a process's samples, averaged over processes.
+    /// The subselection of mmtests. For each process, random parts of its samples are drawn, and the median of the parts' means is taken. The value
+    /// is the mean of these medians over all processes.
     Subselection,
     /// Like `Subselection`, but each random part is drawn with replacement.
     SubselectionReplaced,

@@ -65,7 +65,7 @@ impl Hello {
         self.has("allocations")
     }
 
-    /// Returns an error message if a name or a number of the frame exceeds the limits of the exchange.
+    /// Returns an error message if a name or a number in the frame is larger than the limits on input from outside allow.
     pub(super) fn find_excess(&self) -> Option<String> {
         let names = [("harness", &self.harness), ("version", &self.version)];
         let long = names.into_iter().find_map(|(what, text)| {
@@ -84,8 +84,8 @@ impl Hello {
             .any(|capability| capability == word)
     }
 
-    /// Returns how the parent runs the benchmarks of this child. If the harness has both capabilities, it is `Addressable`. Returns `None` if the
-    /// harness has neither.
+    /// Returns how the parent runs the benchmarks of this child. Returns `Addressable` if the harness has both capabilities, and `None` if it has
+    /// neither.
     pub fn capability(&self) -> Option<Capability> {
         if self.has("addressable") {
             Some(Capability::Addressable)
@@ -102,7 +102,7 @@ impl Hello {
 pub struct Announcement {
     /// Id within the executable.
     pub id: String,
-    /// The author's version string.
+    /// The benchmark version that the author set, if any. Results of different versions are not compared.
     #[serde(default)]
     pub version: Option<String>,
     /// The bytes or elements that one iteration processes.
@@ -212,7 +212,7 @@ impl Frame {
 pub struct Listing {
     /// The benchmarks of the child, in program order.
     pub benchmarks: Vec<Announcement>,
-    /// Errors of the parts of the bench that could not list their benchmarks.
+    /// One error message for each part of the bench that could not list its benchmarks, such as a function that panicked.
     pub broken: Vec<String>,
 }
 
@@ -263,7 +263,7 @@ pub(super) enum ChildRequest<'a> {
     Sample(&'a [SampleSpec]),
     /// Runs at most this number of iterations, and counts what each of them allocates.
     Count(u64),
-    /// Asks for the latencies of all samples so far, with at most this number of single latencies.
+    /// Asks for the latencies of all samples so far, with the times of at most this number of single operations.
     Latencies(u64),
     Finish,
     Bye,

@@ -263,8 +263,8 @@ impl<'a> Session<'a> {
 
     /// Warms up until `goal` is reached, and returns the totals.
     ///
-    /// A warm-up with a time of zero ends after its first iteration, so a series of such warm-ups reaches a number of iterations. If an iteration
-    /// takes no time by the bench's clock, such a warm-up runs more of them until the clock advances.
+    /// To reach a number of iterations, this function requests one warm-up after the other with a time of zero. Such a warm-up ends after its first
+    /// iteration. If an iteration takes no time by the bench's clock, the warm-up goes on until the clock advances.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
         let fewest = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
@@ -367,8 +367,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the latencies of the operations of all samples since the benchmark was started, with at most `reservoir` single times. Works only for
-    /// benchmarks of the kind [`RequestKind::Latency`].
+    /// Returns the latencies that the samples have recorded since the benchmark was started, with the times of at most `reservoir` single operations.
+    /// Works only for benchmarks of the kind [`RequestKind::Latency`].
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {

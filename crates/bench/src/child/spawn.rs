@@ -1,5 +1,5 @@
-//! What starts a bench process, and the context in which it runs: who can interrupt it and who receives its events. Both are common to all kinds of
-//! harness.
+//! Starts bench processes, with any kind of harness. A [`ProcessSpec`] says what to start. A [`ProcessContext`] says who can interrupt the process,
+//! and who receives its events.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -70,7 +70,7 @@ pub(super) struct CampaignBenchmark {
     pub(super) done: bool,
     /// The result of the last evaluation. While it is [`LookStatus::Searching`], a time budget is first spent on other benchmarks.
     pub(super) standing: LookStatus,
-    /// The number of rounds that did not visit this benchmark, so that they do not count for it.
+    /// The number of rounds in which this benchmark waited for others. They do not count toward its maximum number of rounds.
     pub(super) waited: u32,
     /// The reason why the benchmark declines to be visited, if it does.
     pub(super) skipped: Option<String>,
@@ -141,8 +141,8 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Returns the time of a phase to pass to its harness. `None` means to pass nothing, because the author's time is nearer to `requested` than
-    /// whole seconds are.
+    /// Returns the time that is passed to the harness for a phase. If the harness accepts only whole seconds, `requested` is rounded up. Returns
+    /// `None` if nothing is passed, because the author's time is nearer to `requested` than the rounded time.
     pub(super) fn time_to_pass(
         &self,
         phase: SamplingPhase,
@@ -219,7 +219,7 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Notes the lengths of the samples of a process of each side.
+    /// Records how long the samples of a process were, for each side.
     pub(super) fn note_lengths(&mut self, sides: &[SideResult<BenchmarkInProcess>]) {
         for SideResult { side, result } in sides {
             if let ProcessOutcome::Measured(series) = &result.outcome
@@ -261,12 +261,13 @@ impl CampaignBenchmark {
         limit.is_some_and(|limit| self.affordable_rounds(limit) == 0)
     }
 
-    /// Returns true if other benchmarks may be visited before this one, because its speed is already known to be unchanged.
+    /// Returns true if other benchmarks may be visited before this one. Its speed is then unchanged so far, and more rounds could only reveal a slow
+    /// path: a cost that few samples have.
     pub(super) fn can_wait(&self) -> bool {
         self.standing == LookStatus::Searching
     }
 
-    /// Returns true if the benchmark was measured and needed more rounds, and could have had them.
+    /// Returns true if the benchmark was measured and is not settled, although it has had fewer rounds than it may have.
     pub(super) fn has_unused_rounds(&self) -> bool {
         let had = self.measured + self.failures;
         self.measured > 0
@@ -386,8 +387,8 @@ impl<T> IndexMut<BenchmarkIndex> for PerBenchmark<T> {
     }
 }
 
-/// The length that samples should have after earlier ones were too short, in nanoseconds. It leaves a margin, because samples shorter than 100 us do
-/// not enter the verdict.
+/// If samples were too short, later samples should be this long, in nanoseconds. The length has a margin, because samples shorter than 100 us do not
+/// enter the verdict.
 pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
 /// Maximum factor by which a process samples longer than its settings say.
 const MOST_STRETCH: u32 = 16;

@@ -34,7 +34,7 @@ use perfcheck_analysis::model::{
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_host::ControlProbe;
 
-/// If there is a time budget, it is first spent on the benchmarks that are still in doubt, up to this number of rounds for each.
+/// If there is a time budget, it is first spent on the benchmarks whose speed is still uncertain, up to this number of rounds for each of them.
 const ROUNDS_IN_DOUBT: u32 = 60;
 
 /// How a campaign ended.
@@ -70,16 +70,16 @@ pub struct CampaignResult {
     pub costs: Vec<BenchmarkCost>,
 }
 
-/// How often each target, by package and name, was started in the round. If the benchmarks of a target have different bases, it belongs to several
-/// pairs of executables, which share the number.
+/// How often each target was started in the current round, by package and name. If the benchmarks of a target have different bases, the target
+/// belongs to several pairs of executables. All of these pairs share one number.
 type Attempts = BTreeMap<(String, String), u32>;
 
 /// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
 pub struct CampaignSink<'s, E> {
     /// Takes the record of each process as soon as it has ended, even if it was cut short.
     pub record: &'s mut dyn FnMut(Side, &ProcessRecord) -> Result<(), E>,
-    /// Decides from a benchmark, its noise threshold and its rounds whether the benchmark needs more rounds. Returns `None` if nothing is evaluated
-    /// after this number of rounds. The list of rounds is empty if only one side is measured.
+    /// Decides whether a benchmark needs more rounds. Gets the benchmark, its noise threshold, and the rounds that it has had. The list of rounds is
+    /// empty if only one side is measured. Returns `None` if nothing is evaluated after this number of rounds.
     pub standing: &'s mut StandingFn<'s>,
 }
 
@@ -311,7 +311,7 @@ impl<'a> Campaign<'a> {
         targets.all(|target| target.late.is_some() || target.open_benchmarks().next().is_none())
     }
 
-    /// Returns which benchmarks the next round visits. A time budget is first spent on the benchmarks that are still in doubt.
+    /// Returns which benchmarks the next round visits. A time budget is first spent on the benchmarks whose speed is still uncertain.
     fn round_scope(&self) -> RoundScope {
         let targets = self.targets.iter().map(|driven| &driven.target);
         let in_time = targets.filter(|target| target.late.is_none());
@@ -586,7 +586,7 @@ mod tests {
         };
         let processes = SamplingSettings::default().processes;
         assert_eq!(left(&campaign, 3), [processes - 1, processes - 3, 0]);
-        // The other benchmark has been in doubt for 60 rounds, so this one need not wait any longer.
+        // The speed of the other benchmark has been uncertain for 60 rounds, so the waiting benchmark is visited again.
         campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 60;
         assert_eq!(chosen(&mut campaign, 3), [0, 1]);
         // No more visits are expected of a target that has no time left.

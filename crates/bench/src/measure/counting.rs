@@ -32,7 +32,8 @@ const AGREEING: usize = 2;
 const VARYING: usize = 5;
 /// Target length of a sample without callgrind, in nanoseconds.
 const SAMPLE_NS: f64 = 1e6;
-/// The maximum number of iterations of the shorter of the two samples whose difference is counted.
+/// The instructions of an iteration are computed from the difference between a shorter and a longer sample. The shorter sample has at most this many
+/// iterations.
 const MOST_ITERATIONS: f64 = 256.0;
 /// Under callgrind, a sample takes at most about this many times as long as usual.
 const SLOWER: u32 = 100;
@@ -59,8 +60,9 @@ impl CountRequest {
         1 << fitting.log2().round() as u32
     }
 
-    /// Returns the iterations of the shorter and of the longer sample. If iterations allocate in different ways, the two samples are not alike. Their
-    /// counts by function still are nearly in proportion, but those by stack are not. So for stacks the shorter sample is as short as possible.
+    /// Returns the iteration counts of the shorter and of the longer sample. If iterations allocate in different ways, the longer sample is not just
+    /// a multiple of the shorter one. The counts by function are still nearly in proportion then, but the counts by stack are not. So for stacks the
+    /// shorter sample is as short as possible.
     fn lengths(&self, counted_by: CountBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
@@ -540,8 +542,8 @@ impl Stacks {
         Self(stacks)
     }
 
-    /// Returns the instructions by which `self` exceeds `other`, without the stacks that have no excess. Outer callers must have been removed before,
-    /// because each sample is called by a different instance of a generic function.
+    /// Returns the instructions by which `self` exceeds `other`, without the stacks that have no excess. Both must come from [`Self::from_profile`],
+    /// which removes the outer callers: each sample is called by a different instance of a generic function, so whole stacks would never be equal.
     pub(super) fn subtract(mut self, other: &Self) -> BTreeMap<Vec<String>, u64> {
         for (stack, count) in &mut self.0 {
             *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
@@ -551,8 +553,8 @@ impl Stacks {
         self.without_common_callers().0
     }
 
-    /// Removes the callers that all stacks have in common, except the innermost: they call the harness, which calls the code it times. Each thread
-    /// begins in a function of its own, so this is done for each thread separately.
+    /// Removes the outer callers that all stacks have in common, except the innermost of them. These functions only lead to the harness, which calls
+    /// the timed code. Each thread begins in a function of its own, so this is done for each thread separately.
     fn without_common_callers(self) -> Self {
         let stacks: Vec<(Vec<String>, u64)> = self.0.into_iter().collect();
         let mut inner = BTreeMap::new();

@@ -39,13 +39,13 @@ use perfcheck_build::cargo::BenchTarget;
 const WHOLE: Duration = Duration::from_secs(1);
 /// [`WHOLE`] with a margin, because samples take a little more or less than their time.
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
-/// If the samples of a benchmark would take a time in this range, their time is taken for Criterion's default of 5 seconds, which neither the command
-/// line nor the author has changed.
+/// If the samples of a benchmark would take a time in this range, its measurement time is assumed to be Criterion's default of 5 seconds, which
+/// neither the command line nor the author has changed.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 
-/// An iteration has setup if less than this share of its time in the warm-up is measured. The limit is low because iterations of a warm-up may take
-/// twice as long even without setup.
+/// If less than this share of an iteration's time in the warm-up is measured, the rest of the time is taken for setup, which Criterion does not
+/// measure. The limit is low because iterations of a warm-up may take twice as long even without setup.
 const MOSTLY_SET_UP: f64 = 0.5;
 /// A warm-up with fewer iterations does not show the share of setup, because the first iterations are slow.
 const WARM: u64 = 8;
@@ -143,8 +143,8 @@ fn measure_paces(
                 Err(error) => break Err(error),
             }
         };
-        // After a panic, another process shows the benchmarks that follow. After a timeout no other process starts, because it might wait as long
-        // again.
+        // After a panic, another process shows how long the following benchmarks take. After a timeout no other process starts, because it might wait
+        // just as long.
         let culprit = session.current_benchmark().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
@@ -470,8 +470,8 @@ impl CriterionDriver {
     }
 }
 
-/// Reports whether a process may have died because it ran only `run` benchmarks: it died between two benchmarks, and running all of them has not been
-/// tried.
+/// Reports whether a process may have died because it ran only `run` benchmarks of its target. This is possible if the process died between two
+/// benchmarks, and no process has been made to run all benchmarks yet.
 fn may_need_all(round: &TargetRound<'_, '_>, run: usize, failure: &StepError) -> bool {
     failure.under_way.is_none()
         && matches!(failure.error, ChildError::Exited { .. })
@@ -526,7 +526,8 @@ fn run_to_end(child: &mut SideChild<CriterionSession<'_>>) -> Result<(), StepErr
     }
 }
 
-/// Returns the benchmarks whose processes complete one iteration, and then many, on both sides. Stops after a benchmark that takes too long.
+/// Rehearses the benchmarks on both sides: first a single iteration, then many. Returns the benchmarks whose processes complete both. Stops after a
+/// benchmark that takes too long.
 pub fn rehearse(
     pair: &PairedTarget,
     context: ProcessContext<'_>,

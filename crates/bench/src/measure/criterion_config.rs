@@ -19,7 +19,7 @@ const DEFAULT_SAMPLES: u32 = 100;
 const ROUND_WARM_UP: Duration = Duration::from_millis(10);
 /// Minimum sampling time of a side in a round, as a share of its setup time.
 const SHARE_OF_SET_UP: f64 = 0.25;
-/// Shortest time of a side in a round. Longer times are this multiplied by a power of two, so that more benchmarks can share a process.
+/// Shortest time of a side in a round. Longer times are this time multiplied by a power of two, so that more benchmarks can share a process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// Maximum factor by which the setup of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
@@ -51,7 +51,8 @@ pub(super) fn shortest_sampling(version: CriterionVersion) -> CriterionSettings 
     }
 }
 
-/// Returns the warning that a target's processes run all of its benchmarks, because one that skipped some ended with `error`.
+/// Returns a warning that each process of `target` runs all of its benchmarks. The reason is that a process ended with `error` when it skipped some
+/// of them.
 pub(super) fn all_benchmarks_warning(target: &BenchTarget, error: &ChildError) -> String {
     format!(
         "each process runs all benchmarks and a filter saves no time, because bench target `{}` of package `{}` fails if it skips benchmarks: {error}",

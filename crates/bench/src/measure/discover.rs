@@ -341,8 +341,8 @@ fn list_sequentially(session: &mut Session<'_>, listing: &mut Listing) -> Result
     Ok(())
 }
 
-/// Returns the error that ended a listing if the benchmarks found before it can still be measured: if there are any, and the process ended or the
-/// bench failed. Fails with any other error.
+/// Decides whether the benchmarks that were found before `error` can still be measured. Returns the error if there are such benchmarks, and it only
+/// means that the process ended or that the bench failed. Fails with the error otherwise.
 fn require_benchmarks(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
     match error {
         ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),

@@ -103,7 +103,7 @@ impl BenchDriver for OwnDriver {
                     }
                 }
             }
-            // Before the failure counts as one of the benchmark, try it with one side at a time.
+            // Before this counts as a failure of the benchmark, try the benchmark with one side at a time.
             ProcessOverlap::Together => self.overlap = ProcessOverlap::OnTrial,
             ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
                 if overlap == ProcessOverlap::OnTrial {

@@ -8,7 +8,7 @@ use super::benchmark::{ResolvedSettings, TimeLimit};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings};
 
-/// If two quads take longer than this, in nanoseconds, a round has only one.
+/// If two quads take longer than this, in nanoseconds, a round has only one quad.
 const LONG_QUADS_NS: f64 = 6e8;
 /// Minimum sampling time of a round, as a share of the time for starting and setting up its processes.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_round_has_two_quads_at_least_but_where_they_take_very_long() {
         let at_once = Duration::ZERO;
-        // Four samples of 0.5 ms, and 0.1 ms before each: 8 of these quads in 20 ms.
+        // A quad has four samples of 0.5 ms, each after a lead-in of 0.1 ms. So 8 quads take about 20 ms.
         assert_eq!(quads_of(1000.0, 0, at_once), 8);
         assert_eq!(quads_of(1000.0, 29, at_once), 8);
         assert_eq!(quads_of(1000.0, 30, at_once), 16, "40 ms");

@@ -1,5 +1,5 @@
-//! The current process of each side: how it is started, its record, how it runs, and the conditions that must be fair to both sides: processors and
-//! the shared cache.
+//! The current process of each side: how it is started, how it runs, and what is recorded about it. Also makes the conditions fair to both sides: it
+//! chooses processors and fills the shared cache.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -173,9 +173,9 @@ const SLACK: Duration = Duration::from_millis(1);
 
 /// A child that can be bound to a processor, and whose use of resources can be read.
 pub(super) trait PinnableChild {
-    /// Returns the resources that the process has used so far, if the system reports them.
+    /// Returns the process id.
     fn id(&mut self) -> u32;
-    /// Returns its usage so far, if the system reports it.
+    /// Returns the resources that the process has used so far, if the system reports them.
     fn usage(&mut self) -> Option<UsageSnapshot> {
         read_usage(self.id())
     }
@@ -237,7 +237,8 @@ impl CpuPinning {
     /// Unbinds the children after the benchmark. Returns whether one processor was enough for each, or `None` if that is unknown.
     pub(super) fn release(self, children: &mut [SideChild<impl PinnableChild>]) -> Option<bool> {
         match self {
-            // The use of CPU time shows nothing while a child is bound. It can only turn out to have more threads than expected.
+            // While a child is bound to one processor, its CPU time does not show whether it needs more. But it may turn out to have more threads
+            // than expected.
             Self::Bound(_) => {
                 let mut usages = children
                     .iter_mut()

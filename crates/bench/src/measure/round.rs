@@ -202,8 +202,8 @@ impl TargetRound<'_, '_> {
         observer.observe(&Event::Warning(message));
     }
 
-    /// Returns a function that chooses the processor to bind a benchmark to, if one is known to be enough for it. The choice is drawn anew for each
-    /// pair of processes. A single side is never bound.
+    /// Returns a function that chooses the processor to which a benchmark is bound. Returns `None` if the benchmark is not bound, because one
+    /// processor is not known to be enough for it. The choice is drawn anew for each pair of processes. A single side is never bound.
     pub(super) fn choose_processor(
         &self,
         index: BenchmarkIndex,

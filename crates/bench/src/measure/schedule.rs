@@ -23,7 +23,8 @@ const PIN_LENGTH_FACTOR: f64 = 4.0;
 /// Maximum time of a pinned schedule, as a multiple of the measurement time. Samples beyond it are omitted.
 pub(super) const PIN_TIME_FACTOR: f64 = 2.5;
 
-/// A schedule allows setup and drops to make a process take at most this many times as long as without them.
+/// If setup and drops make iterations take more than this many times as long as their bodies, the schedule has fewer iterations, so that the process
+/// still ends in reasonable time.
 const TOTAL_TIME_FACTOR: f64 = 4.0;
 
 /// The flat phase: `samples` samples of `iterations` iterations.

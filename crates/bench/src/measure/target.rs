@@ -66,7 +66,7 @@ pub(super) enum RoundScope {
 pub(super) struct Target {
     /// The executables to start.
     pub(super) executables: CampaignSides<BenchTarget>,
-    /// The executables as built, from which layouts are made.
+    /// The executables as cargo built them. Executables with other code layouts are linked from these.
     pub(super) built: CampaignSides<BenchTarget>,
     /// Links the executables of both sides again.
     pub(super) layouts: Option<CodeLayouts>,
@@ -200,7 +200,7 @@ impl Target {
                 "{}/{}: the code layout no longer varies between rounds: {error}",
                 bench.package, bench.target
             );
-            // The link of one of the two executables may have succeeded, so go back to the built ones.
+            // One of the two executables may have been linked again, so go back to both executables as built.
             self.executables = self.built.clone();
             self.layout = None;
             self.link_time = Duration::ZERO;

@@ -300,7 +300,7 @@ impl RoundSampling {
         let apart = children.len() == 1;
         let is_first = layout.is_none();
         let mut sides_ns = [f64::INFINITY; 2];
-        // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
+        // If the sides run one after the other, each of them calibrates in its first round, although both use the layout of the side that ran first.
         if is_first || apart && self.had == 0 {
             let of_sides = request_each(children, |place, session| {
                 if metric.is_timed() {

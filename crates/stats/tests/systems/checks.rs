@@ -1,4 +1,4 @@
-//! Comparisons with reference values, counted by quantity, with the largest error of each.
+//! Compares results with reference values. For each quantity, it counts the comparisons and keeps the largest error.
 
 use std::fmt::Write as _;
 

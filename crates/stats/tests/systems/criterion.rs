@@ -1,4 +1,4 @@
-//! Criterion.rs: outlier labels, slope, bootstrap, t-score.
+//! Checks the statistics of Criterion.rs: outlier labels, the slope, bootstrap intervals and the t-score.
 
 use super::{close, up_to};
 use perfcheck_stats::*;

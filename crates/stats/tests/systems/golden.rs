@@ -1,4 +1,5 @@
-//! Golden values, written by `reference.py` with the seed that it names. The output of this test is the source of docs/internals/src/validation.md.
+//! Compares the statistics with golden values, which `reference.py` computes from data with a fixed seed. The output of this test is the source of
+//! docs/internals/src/validation.md.
 
 use std::fs;
 use std::path::Path;
@@ -84,7 +85,7 @@ fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
-/// Checks quantiles of both kinds.
+/// Checks quantiles by all three definitions, and means and percentiles of the best values.
 fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     let mut sorted = x.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -410,7 +411,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     checks.one(quantity, &expected["ratio of 95th percentiles"], found);
 }
 
-/// Checks statistics of several groups of values, of which each stands for a process.
+/// Checks statistics of several groups of values. Each group stands for a process.
 fn processes(checks: &mut Checks, set: &Value) {
     let data: Vec<Vec<f64>> = set["groups"]
         .as_array()

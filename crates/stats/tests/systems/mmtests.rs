@@ -1,4 +1,5 @@
-//! mmtests: means of rates, Welch's test, equal weights of processes, subselection, order of preference, its interval rule.
+//! Checks the statistics of mmtests: means of rates, Welch's test, processes with equal weights, subselection, values in order of preference, and the
+//! rule by which two intervals differ.
 
 use super::{close, up_to};
 use perfcheck_stats::*;

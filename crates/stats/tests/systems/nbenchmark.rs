@@ -1,4 +1,5 @@
-//! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
+//! Checks the statistics of `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what later versions of `NBenchmark`
+//! add.
 
 use super::{close, up_to};
 use perfcheck_stats::*;

@@ -1,6 +1,7 @@
 //! Sends whole runs, or the summary values that replace removed samples of a run, in a few statements.
 //!
-//! Invariant: the number of statements is independent of the number of benchmarks. There is one statement per table, whose parameters are columns.
+//! Invariant: the number of statements is independent of the number of benchmarks. Each table gets one statement, and each parameter of the statement
+//! is an array with a whole column.
 
 use rusqlite::types::Value;
 use std::collections::HashMap;

@@ -1,7 +1,9 @@
-//! Decides a family of questions by one of the published tests.
+//! Compares stored runs by one of the tests that published benchmark systems use, instead of the project's own procedure. A question asks whether one
+//! benchmark of a run differs from its reference. All questions are answered together, because their p-values are adjusted for the number of
+//! questions.
 //!
-//! Several runs of one benchmark can be compared at once. First, the Kruskal-Wallis test compares all of them. Only if it is significant do the
-//! Mann-Whitney comparisons of the single runs count.
+//! Several runs of one benchmark can also be compared with one reference. First, the Kruskal-Wallis test compares all of them at once. The
+//! Mann-Whitney comparisons of the single runs count only if this test is significant.
 
 use serde::Serialize;
 
@@ -21,7 +23,7 @@ use crate::model::{
 };
 use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
-/// A question with the result of its test, before the p-values of the family are adjusted.
+/// The result of testing one benchmark. Its p-value is not adjusted for the number of benchmarks yet.
 pub(super) struct TestedBenchmark {
     /// The result of the test, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
@@ -30,9 +32,9 @@ pub(super) struct TestedBenchmark {
     notes: Vec<Note>,
 }
 
-/// Decides all `questions` as one family, with the test that `rules` selects. The answers are in the order of the questions.
+/// Answers all `questions` by the test that `rules` selects, in the same order. The p-values are adjusted for the number of questions.
 ///
-/// A question that cannot be tested stays in the family, with a p-value of 1.
+/// A question that cannot be tested counts in this adjustment, too, with a p-value of 1.
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -55,7 +57,7 @@ pub(in crate::compare) fn compare(
         .collect()
 }
 
-/// Returns the p-value of each question, adjusted for the family. A question that has no p-value counts with 1.
+/// Returns the p-value of each question, adjusted for the number of questions. A question that has no p-value counts as if its p-value were 1.
 pub(super) fn adjust_p_values(family: &[TestedBenchmark], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
@@ -114,7 +116,7 @@ fn find_refusal(
     None
 }
 
-/// Builds the answer to `question` from the result of its test. `adjusted` is the p-value of the test, adjusted for the family.
+/// Builds the answer to `question` from the result of its test. `adjusted` is the test's p-value, adjusted for the number of benchmarks.
 pub(super) fn build_comparison(
     evidence: TestedBenchmark,
     question: &Question<'_>,
@@ -175,9 +177,9 @@ pub(super) fn build_comparison(
     comparison
 }
 
-/// Decides from the significance and the interval. The verdict is a change if the test is significant and the whole interval lies strictly beyond the
-/// threshold. It is `unchanged` if the whole interval lies within the threshold. There are two exceptions: a rank test with a threshold of 0 needs no
-/// interval, and the ratio test is judged only by its own bounds.
+/// Returns the verdict that follows from the significance and from the interval of the change. It is `regressed` or `improved` if the test is
+/// significant and the whole interval lies strictly beyond the threshold. It is `unchanged` if the whole interval lies within the threshold. There
+/// are two exceptions: a rank test with a threshold of 0 needs no interval, and the ratio test is judged only by its own bounds.
 fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
@@ -190,8 +192,8 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
         return Verdict::Inconclusive;
     }
     let significant = significance == Significance::Significant;
-    // With a threshold of 0, significance alone decides a rank test, in the direction of the ranks. The interval is ignored, because it may belong to
-    // another statistic.
+    // With a threshold of 0, a rank test is decided by its significance alone, and Cliff's delta gives the direction. The interval is ignored,
+    // because it may belong to a statistic other than the ranks.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -304,7 +306,8 @@ pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Op
     })
 }
 
-/// Tests all runs together that have enough observations. Returns `None` if the reference has too few, or if fewer than two candidates are left.
+/// Compares the reference and all candidates with each other in one Kruskal-Wallis test. Candidates with too few observations are left out. Returns
+/// `None` if the reference has too few observations, or if fewer than two candidates are left.
 fn test_gate(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -379,7 +382,7 @@ mod tests {
         assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
     }
 
-    /// Runs `work` at a level of 5 % with defaults for everything else.
+    /// Calls `work` with the default settings of a published test and a significance level of 5 %.
     fn with_usual_setting<T>(work: impl FnOnce(&PublishedTest<'_>) -> T) -> T {
         work(&PublishedTest {
             decision: &crate::model::DecisionSettings::default(),

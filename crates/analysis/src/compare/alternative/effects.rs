@@ -40,7 +40,8 @@ pub struct Effects {
     pub paired_change: Option<Estimate>,
 }
 
-/// The largest number of pairs of values for which the interval of the shift has exact ranks. Beyond it, the normal distribution approximates them.
+/// If there are at most this many pairs of values, the interval of the shift is computed from exact ranks. With more pairs, the normal distribution
+/// approximates the ranks.
 const MOST_EXACT_PAIRS: usize = 10_000;
 
 /// Computes the effect sizes of one question. Returns `None` if a side has no observations.

@@ -22,7 +22,7 @@ use perfcheck_stats::{
 /// The name of the random number stream for the change of the means, which a rank test may report.
 const OF_THE_MEANS: &str = "change of the means";
 
-/// The result of a test that `--test` selects, one of those that published benchmarking systems use, with the numbers behind it.
+/// The result of a test that `--test` selects, with the numbers behind it. Published benchmarking systems use these tests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedDecision {
@@ -36,8 +36,8 @@ pub struct PublishedDecision {
     pub candidate: usize,
     /// Number of observations of the reference.
     pub base: usize,
-    /// The test statistic. Depending on the test, it is t, the smaller U, H, the ratio of the 95th percentiles, or the distance of the intervals.
-    /// Null if it was not computed.
+    /// The test statistic. Which one it is depends on the test: a t-score, the smaller U of the Mann-Whitney test, H of the Kruskal-Wallis test, the
+    /// ratio of the 95th percentiles, or the distance between the intervals of the two sides. Null if it was not computed.
     pub statistic: Option<f64>,
     /// Degrees of freedom of Welch's t; null for all other tests.
     pub degrees_of_freedom: Option<f64>,
@@ -56,17 +56,17 @@ pub struct PublishedDecision {
 /// What the decision about a test is based on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TestDecision {
-    /// The test decides by this p-value, which is not yet adjusted for the family. It has none if it could not be computed.
+    /// The test decides by this p-value, which is not adjusted for the number of benchmarks yet. `None` if the p-value could not be computed.
     ByP(Option<f64>),
     /// The test decides by a rule that has no p-value. True means that the rule found a difference.
     Difference(bool),
-    /// The ratio of the sides was compared with fixed bounds. The noise threshold does not matter.
+    /// The ratio of the sides' 95th percentiles was compared with fixed bounds, so the noise threshold does not matter.
     Bounds(RatioVerdict),
     /// No test was made, so nothing is decided.
     NotTested,
 }
 
-/// The result of the test of one benchmark, before the family of all benchmarks is decided.
+/// The result of testing one benchmark, before its p-value is adjusted for the number of benchmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TestFinding {
     pub decided: TestDecision,
@@ -603,7 +603,8 @@ impl SideSamples {
         }
     }
 
-    /// Returns the subselection center of the side, which is computed from random parts of its processes, with the median of each process.
+    /// Computes the subselection center of the side. It is the mean over processes, and the value of a process is the median of the means of many
+    /// random parts of its samples. The result also has the value of each process.
     pub fn subselection(&self) -> Option<SubsampledCentre> {
         let processes: Vec<&[f64]> = self.processes.iter().map(Vec::as_slice).collect();
         let stream = Stream {
@@ -619,7 +620,7 @@ impl SideSamples {
     }
 }
 
-/// Returns the slope of a line through the samples: their nanoseconds by their iterations.
+/// Fits a straight line through the origin to the samples, and returns its slope in nanoseconds per iteration.
 fn slope<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Option<f64> {
     let points = samples.into_iter();
     let points = points.map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()));

@@ -7,7 +7,8 @@ use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
-    /// Returns the change of the count that `subject` names: of allocations, their bytes, the peak, or instructions.
+    /// Returns how a count changed. `subject` says which one: the number of allocations, their bytes, the peak of allocated bytes, or the
+    /// instructions. Returns `None` for any other statistic, or if the count was not compared.
     pub fn count(&self, subject: Statistic) -> Option<CountChange> {
         let allocations = self.allocations.as_ref();
         match subject {

@@ -1,9 +1,11 @@
-//! Finds the places of a history at which levels begin, in one component of its network, and removes those that do not count.
+//! Finds the levels of a history: the stretches in which the value does not change. The states of the code in a history are called places, and each
+//! level begins at a place. The search covers one connected component of the network of side-by-side measurements.
 //!
 //! The search minimizes the weighted sum of squared residuals, here called the weighted squares. At each step, a new level begins at the place that
 //! lowers them most, if it does so by more than chance would anywhere in the history. Otherwise it begins where a comparison reported a change that
-//! no level shows yet. Then this place and the beginnings of the neighboring levels move to where they lower the weighted squares most. All places of
-//! a level are tried in one sweep over its edges (the score test of one more parameter: Rao 1948).
+//! no level shows yet. Then this place and the beginnings of the neighboring levels move to where they lower the weighted squares most. In the end,
+//! levels that noise or chance explains are removed. All places of a level are tried in one sweep over its edges (the score test of one more
+//! parameter: Rao 1948).
 
 use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
@@ -183,7 +185,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Returns the best place for a level that explains a change which a comparison reported and which the levels do not show yet.
+    /// Returns the best place for one more level that explains a reported change. Only changes that a comparison reported, and that the present
+    /// levels do not show, are considered.
     fn best_called_candidate(
         &self,
         groups: &NodeGroups,
@@ -204,8 +207,8 @@ impl<'c> Search<'c> {
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    /// Moves each of `places`, except those marked in `stays`, to where it lowers the weighted squares most, between the beginnings of the levels
-    /// before and after it. Returns true if any place moved, and `None` if a fit cannot be computed.
+    /// Moves the beginnings of the levels at `places`, except those that `stays` marks. Each moves to the place that lowers the weighted squares
+    /// most, between the beginnings of the levels before and after it. Returns true if any of them moved, and `None` if a fit cannot be computed.
     fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
         let mut has_moved = false;
         for place in places.iter().copied() {
@@ -337,8 +340,8 @@ fn best_candidate<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option
     candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
-/// Returns the decrease of the weighted squares that is not due to chance: the best of `parameters` further parameters exceeds it by chance with
-/// probability [`LEVEL_P`] (Bonferroni).
+/// Returns by how much chance may lower the weighted squares if `parameters` further parameters are tried and the best of them is taken. The
+/// probability that chance lowers them by more is at most [`LEVEL_P`] (Bonferroni).
 fn squares_by_chance(parameters: usize) -> f64 {
     let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
     normal::quantile(tail).map_or(f64::INFINITY, |z| z * z)

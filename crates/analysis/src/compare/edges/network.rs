@@ -344,7 +344,8 @@ impl NodeGroups {
         self.count + self.with_trend.len()
     }
 
-    /// Returns the parameters that determine the value of a node (that of its group, and its trend), each with its factor.
+    /// Returns the parameters of the fit that add up to the value of a node, each with its factor: the value of the node's group and, if the group
+    /// has one, its trend.
     pub fn row(&self, node: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let group = self.of_node[node];
         let trend = self
@@ -369,7 +370,7 @@ impl NodeGroups {
         sums
     }
 
-    /// Returns the factor with which a trend of `group` would enter the difference of an edge. The group must not have a trend yet.
+    /// Returns which part of a trend of `group` lies between the two ends of an edge, from -1 to 1. The group must not have a trend yet.
     pub fn trend_factor(&self, group: usize, edge: &Weighted) -> f64 {
         let of = |node: usize| {
             let is_in = self.of_node[node] == group;

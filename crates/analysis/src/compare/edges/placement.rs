@@ -18,7 +18,8 @@ use perfcheck_stats::{chi_squared, normal};
 #[derive(Debug, Clone)]
 pub struct LevelEstimate {
     parts: Vec<SolvedComponent>,
-    /// The part of each place (its component), and the number of the place within that part. `None` for places without an edge.
+    /// For each place, the index of the part (the connected component) that contains the place, and the index of the place within that part. `None`
+    /// for places without an edge.
     of_place: Vec<Option<(usize, usize)>>,
     confidence_level: f64,
     /// How classes of machines disagree, if they do. In that case only the edges of one class are used.
@@ -62,8 +63,8 @@ impl LevelEstimate {
         }
     }
 
-    /// Returns the number of the part (a set of connected places) that a place belongs to. Parts are numbered in the order of their first places.
-    /// Returns `None` if the place has no edge.
+    /// Returns the index of the part that contains a place. A part is a set of places that edges connect. Parts are in the order of their first
+    /// places. Returns `None` if the place has no edge.
     pub fn part(&self, place: usize) -> Option<usize> {
         Some(self.of_place.get(place).copied()??.0)
     }
@@ -144,12 +145,12 @@ pub struct Disagreement {
     pub changes: Vec<ClassChange>,
 }
 
-/// A step as one class measured it.
+/// The change at one step of the history, as one class of machines measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassChange {
-    /// The number of the class of machines.
+    /// The index of the class of machines.
     pub class: usize,
-    /// The change, a fraction.
+    /// The change as a fraction, with its interval.
     pub change: Estimate,
 }
 

@@ -562,7 +562,7 @@ fn a_class_without_edges_of_its_own_has_no_places() {
 struct Simulated {
     /// The places at which levels begin.
     begins: Vec<usize>,
-    /// The error of the estimated value of the newest commit relative to the first.
+    /// The difference between the estimated and the true change from the first commit to the newest, without its sign. Changes are logarithms.
     error: f64,
 }
 

@@ -284,8 +284,8 @@ impl InstructionComparison {
 }
 
 /// Returns the p-value of Welch's test, or 1 if a side has a single process. Counts behave like sums of many random draws, such as the seeds of hash
-/// maps, so this test suits them. A side that does not vary adds no error. With few processes, the p-value of a rank test could not be small enough
-/// for several benchmarks that share the level.
+/// maps, so this test suits them. A side that does not vary adds no error. A rank test would not do: with few processes, its p-value cannot become
+/// small enough to be significant among several benchmarks.
 fn welch_p(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::test(candidate, base, WelchDf::Fractional);
     tested.map_or(1.0, |found| found.p)

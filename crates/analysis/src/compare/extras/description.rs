@@ -1,7 +1,7 @@
 //! Describes the extras of one run: allocations of an iteration, and latencies of single operations.
 //!
 //! Every number is a mean over processes, which all have the same weight. Only the merged histogram and the distribution pool the operations of all
-//! processes. They are for display.
+//! processes. Both are only for display.
 
 use serde::{Serialize, Serializer};
 
@@ -61,7 +61,7 @@ impl AllocationSummary {
     }
 }
 
-/// A summary of a number that each process has, over the processes.
+/// A summary of a number that each process has: its mean, spread and interval over the processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverProcesses {
@@ -104,8 +104,8 @@ pub struct PercentileSummary {
     pub ns: OverProcesses,
 }
 
-/// The operations of all processes that ended within one second of the measurement. The seconds of each process are counted from the beginning of its
-/// first sample.
+/// The operations that ended in the same second of the measurement, in all processes together. The seconds of each process are counted from the
+/// beginning of its first sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {

@@ -1,8 +1,8 @@
 //! Adds the extras (allocations, instructions, sampled time and latencies) to a comparison of times, and decides verdicts about other metrics than
 //! the time.
 //!
-//! As for the time, all benchmarks of a comparison form one family and share its level. Intervals are widened by Bonferroni's correction, and tests
-//! of counts are corrected by Holm's procedure. Counts that do not vary need no test, so they take no share of the level.
+//! As with the time, all benchmarks of a comparison share one significance or confidence level. Intervals are widened by Bonferroni's correction, and
+//! the p-values of counts are corrected by Holm's procedure. Counts that do not vary need no test, so they take no share of the level.
 
 use crate::compare::extras::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::{LevelShare, SharedLevel};

@@ -51,8 +51,8 @@ impl LatencyComparison {
         each.fold(0.0, f64::max)
     }
 
-    /// Compares the latencies of `candidate` with those of all runs in `base`. With `ByRound`, only rounds that both sides have are used. Returns
-    /// `None` if a side has no operations.
+    /// Compares the latencies of `candidate` with those of all runs in `base`. If `pairing` is `ByRound`, only rounds that both sides have are used.
+    /// Returns `None` if a side has no operations.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -184,7 +184,7 @@ impl ProcessPercentiles {
         Some(found)
     }
 
-    /// Returns the uncertainty of the change of the mean of the processes' percentiles.
+    /// Returns the uncertainty of the change of one percentile. The value of a side is the mean of its processes' percentiles.
     fn uncertainty(&self) -> Option<Uncertainty> {
         let (candidate, base) = (mean_statistic(&self.candidate), mean_statistic(&self.base));
         match self.pairing {
@@ -197,7 +197,8 @@ impl ProcessPercentiles {
         }
     }
 
-    /// Returns the change of the mean of the processes' percentiles, with its interval. Returns `None` if the interval cannot be computed.
+    /// Returns the change of one percentile with its interval. The value of a side is the mean of its processes' percentiles. Returns `None` if the
+    /// interval cannot be computed.
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasPolicy) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());

@@ -2,8 +2,8 @@
 //! function.
 //!
 //! These numbers have verdicts of their own, which do not affect the verdict about the time of an iteration. If the user asks for a verdict about one
-//! of them instead of the time, all benchmarks form one family. The unit of replication is the process. Operations of different processes are never
-//! pooled for a test.
+//! of them instead of the time, all benchmarks together share its significance or confidence level. The unit of replication is the process.
+//! Operations of different processes are never pooled for a test.
 
 mod counts;
 mod description;

@@ -1,5 +1,5 @@
-//! The rules for comparing extras (allocations, instructions and latencies), which follow from the rules for comparing times. Also how the benchmarks
-//! of a run share the level of a verdict about another metric than the time.
+//! The rules for comparing extras (allocations, instructions and latencies), which follow from the rules for comparing times. If the verdict is about
+//! such a metric instead of the time, this module also determines how the benchmarks of a run share the level.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 pub struct SharedLevel {
     /// How many intervals or tests share the level.
     pub family: usize,
-    /// The level of all benchmarks together, and what this benchmark has of it. These numbers are members of this object.
+    /// The level that all benchmarks have together, with the level of this benchmark's interval or the p-value of its test. These numbers are members
+    /// of this object.
     #[serde(flatten)]
     pub share: LevelShare,
 }
 
-/// The shared level, and what one benchmark has of it. The members show whether the verdict follows from an interval or from a test.
+/// The level that all benchmarks have together, with the level of one benchmark's interval or the p-value of its test. The members show whether the
+/// verdict follows from an interval or from a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -48,7 +50,7 @@ impl SharedLevel {
         }
     }
 
-    /// Returns the level of the interval. If the verdict is from a test, returns the level of all tests of the family together.
+    /// Returns the level of the interval. If the verdict follows from a test, returns the level that all tests have together.
     pub fn effective_level(&self) -> f64 {
         match self.share {
             LevelShare::Interval { interval_level, .. } => interval_level,

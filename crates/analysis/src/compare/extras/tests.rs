@@ -1,5 +1,5 @@
-//! Tests of allocations and latencies, situation by situation. Also tests of verdicts about other metrics than the time, whose benchmarks share the
-//! level of a family.
+//! Tests of allocations and latencies, situation by situation. There are also tests of verdicts about other metrics than the time, for which all
+//! benchmarks share one level.
 
 use crate::compare::{
     Comparison, Estimate, Extent, HostClass, Note, Plan, Question, Reference, TestPolicy,

@@ -120,8 +120,8 @@ fn note_drift(
     drifts.then_some(Note::ChangeDrifts)
 }
 
-/// Returns a note if samples are slower or faster as the second of their pair, by more than the threshold and chance. The pairs of the quad ABBA are
-/// AB and BA.
+/// Returns a note if a sample takes longer or shorter as the second of its pair than as the first. The effect must exceed the threshold and what
+/// chance explains. The quad ABBA consists of the pairs AB and BA.
 fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
     if of_rounds.len() < FEWEST_ROUNDS {
@@ -135,8 +135,8 @@ fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     })
 }
 
-/// Returns how much slower samples are as the second of their pair in one round, as a logarithm: the median over its quads. Within each quad, the
-/// speed difference of the sides occurs with both signs, so it cancels.
+/// Returns how much slower a sample is as the second of its pair than as the first, as a logarithm: the median over the quads of one round. In each
+/// quad, each side comes first in one of the two pairs, so a difference between the sides cancels out.
 fn position_in_round(round: &Round) -> Option<f64> {
     let quads = round
         .base
@@ -165,9 +165,9 @@ fn note_long_iterations(rounds: &[Round]) -> Option<Note> {
     (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
 }
 
-/// Returns a note on why rounds differ, if they differ by more than the threshold: because the processes differ, or because neighboring samples do.
-/// The median of n differences has about pi / (2 n) times the variance of a difference. The rest of the variance of the rounds is due to the
-/// processes. Rounds with a single difference are left out.
+/// Returns a note on why rounds differ, if they differ by more than the threshold. The cause may lie in the processes or in the single samples. The
+/// value of a round is the median of n differences between samples, so its variance is about pi / (2 n) times that of a difference. If rounds vary
+/// more than that, the processes differ. Rounds with a single difference are left out.
 fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();

@@ -1,8 +1,8 @@
 //! Turns the rounds of all benchmarks into verdicts.
 //!
-//! Each benchmark contributes the p-value of the look that decided it, divided by that look's share of the level. Holm's procedure runs over these
-//! values, for each test and each direction. A change that stopped a benchmark early was significant at the first step of this procedure, and stays
-//! significant.
+//! Each benchmark has a p-value for each test and each direction of a change. It comes from the look that decided the benchmark, and is divided by
+//! that look's share of the level. Holm's procedure then corrects these p-values for the number of benchmarks. A change that stopped a benchmark
+//! early was significant at the first and strictest step of this procedure, so it stays significant.
 
 use crate::compare::LookStatus;
 use crate::compare::bounds::ChangeBounds;
@@ -27,7 +27,7 @@ use crate::model::{Correction, Side, Verdict};
 pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
-        // Skip the bootstrap: the descriptive intervals are not used.
+        // Skip the bootstrap, because its intervals affect no verdict.
         let plan = Plan {
             resamples: 1,
             ..plan.clone()
@@ -41,7 +41,8 @@ pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     look.map_or(LookStatus::Open, |look| look.status(plan))
 }
 
-/// Decides `all_series` as one family. The answers are in the order of the series. The looks are repeated from the data.
+/// Decides about all benchmarks of a run and returns one comparison for each series, in the same order. The series must be given together, because
+/// p-values are adjusted for the number of benchmarks. No earlier decision is needed: the looks are repeated from the rounds.
 ///
 /// All random numbers come from the seed in `plan`, so the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
@@ -89,8 +90,9 @@ pub fn judge_with_method(
         .collect()
 }
 
-/// Tests all benchmarks as one family. `p` returns the p-values of a look for both directions, before they are divided by the share of the look.
-/// Benchmarks that were planned but not judged, or that cannot be tested, stay in the family with p-values of 1.
+/// Computes the p-values of one test for all benchmarks and adjusts them for the number of benchmarks. `p` returns the p-values of a look for both
+/// directions, before they are divided by the share of the look. Benchmarks that were planned but not judged, or that cannot be tested, count with
+/// p-values of 1.
 fn test_family(
     looks: &[Look],
     plan: &Plan,
@@ -179,7 +181,8 @@ impl BenchmarkJudge<'_> {
         layouts.len()
     }
 
-    /// Completes the comparison of a benchmark that could be tested, at the levels that the correction for the family leaves to it.
+    /// Completes the comparison of a benchmark that could be tested. The bounds of the change are at the levels that the correction for the number of
+    /// benchmarks gives this benchmark.
     fn decide(&self, speed: &SpeedTest, floors: FloorEstimate, comparison: &mut Comparison) {
         let look = self.look;
         let levels = ByDirection {
@@ -293,8 +296,8 @@ impl BenchmarkJudge<'_> {
         Verdict::Unchanged
     }
 
-    /// Returns the side on which some samples take a slow path. Returns `None` if a plain change of speed explains the finding, because it also makes
-    /// samples slower than their neighbors.
+    /// Returns the side on which some samples take a slow path. Returns `None` if a plain change of speed explains the finding, because such a change
+    /// also makes samples slower than their neighbors.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()

@@ -10,7 +10,7 @@ use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;
 
-/// The share of the planned rounds before which no benchmark is given up, because a later round may still reach the floor (the time of the fastest
+/// No benchmark is given up before this share of its planned rounds is done, because a later round may still reach the floor (the time of the fastest
 /// samples).
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
 
@@ -25,7 +25,8 @@ const NORMAL_95: f64 = 1.645;
 pub enum LookStatus {
     /// The benchmark needs more rounds, for example because its speed is still uncertain.
     Open,
-    /// The speed is unchanged so far. The benchmark needs more rounds only because a slow path would not show in so few.
+    /// The speed is unchanged so far. The benchmark needs more rounds only because a slow path, a cost that only some samples have, would not show in
+    /// so few rounds.
     Searching,
     /// The benchmark can stop with this verdict.
     Settled(Verdict),
@@ -110,7 +111,8 @@ impl Look {
         }
     }
 
-    /// Returns the look after all rounds of `series`. Returns `None` if no look before the last one is planned there.
+    /// Returns the look after all rounds of `series`. Returns `None` unless the plan has a look after exactly this many rounds that is not the last
+    /// one.
     pub(super) fn interim(
         series: &PairedSeries<'_>,
         plan: &Plan,

@@ -22,9 +22,9 @@ pub struct Plan {
     pub significance_level: f64,
     /// The number of benchmarks that were to be measured, whether or not they could be.
     pub planned: usize,
-    /// The confidence level of the bootstrap intervals that only describe.
+    /// The confidence level of the intervals that affect no verdict about the time: those of means, medians and latency percentiles.
     pub confidence_level: f64,
-    /// The number of resamples for the bootstrap intervals that only describe.
+    /// The number of bootstrap resamples for the intervals of means, medians and latency percentiles.
     pub resamples: u32,
     /// The seed from which all random numbers are derived.
     pub seed: u64,
@@ -69,7 +69,7 @@ impl HostNoise {
 pub struct PairedMethod {
     /// The floor test's share of the level of the speed test. The rank test has the rest. If the share is 1, there is no rank test.
     pub floor_share: f64,
-    /// The quantile that the floor test compares, of all samples of a side.
+    /// The floor test compares this quantile of all samples of each side.
     pub quantile: f64,
     /// The smallest rank that the quantile may have among the samples. A rank of 2 means that at least the second fastest sample is used.
     pub least_rank: usize,
@@ -77,7 +77,7 @@ pub struct PairedMethod {
     pub width: BootstrapSpread,
     /// The factor by which the standard error is enlarged.
     pub inflation: f64,
-    /// The largest number of degrees of freedom that the floor test assumes for its distribution without a change.
+    /// The floor test uses Student's t with at most this many degrees of freedom, however many rounds there are.
     pub most_df: f64,
     /// The claims of the floor test that need a second confirmation, because a few accidentally fast processes can mislead it.
     pub guard: FloorGuard,
@@ -173,8 +173,8 @@ impl Plan {
     /// Returns the share of the significance level that all looks up to the one after `rounds` may spend together. If this is the i-th of K looks,
     /// the share is (i / K)^spending.
     ///
-    /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. A look may spend the increase since the look before. So all
-    /// looks together keep the level, however they depend on each other (Bonferroni).
+    /// This is the power family of spending functions (Kim and `DeMets` 1987), with the number of looks in place of time. A look may spend what the
+    /// share has increased by since the look before. So all looks together keep the level, however they depend on each other (Bonferroni).
     pub(super) fn spent_share(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);

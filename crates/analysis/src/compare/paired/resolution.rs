@@ -27,7 +27,7 @@ pub struct HostResolution {
     floor: f64,
     /// The standard deviation that one round contributes to the difference that the rank test estimates, as an upper limit with a confidence of 90 %.
     ranks: f64,
-    /// The difference that is the least that can be distinguished, as a logarithm, however many rounds there are.
+    /// The smallest difference, as a logarithm, that can be distinguished however many rounds there are.
     least_error: f64,
 }
 
@@ -38,7 +38,7 @@ pub struct PowerTarget {
     pub noise_threshold: f64,
     /// The one-sided significance level of a single benchmark.
     pub significance_level: f64,
-    /// The share of such comparisons that must find the change.
+    /// The required power: the share of comparisons that find the change if it is real.
     pub power: f64,
 }
 
@@ -106,8 +106,9 @@ impl HostResolution {
         change.is_finite().then_some(change)
     }
 
-    /// Returns how far a change must lie beyond the noise threshold to be found at a look, as a logarithm. This is n = ((t(alpha) + t(beta)) s /
-    /// delta)^2 solved for delta.
+    /// Returns how far a change must lie beyond the noise threshold to be found at a look, as a logarithm. This is the distance delta in the usual
+    /// formula for the number of rounds, n = ((t(alpha) + t(beta)) s / delta)^2. Here alpha is the level, 1 - beta the power, and s the standard
+    /// deviation of one round.
     fn detectable_excess(&self, rounds: u32, level: f64, power: f64) -> f64 {
         let method = PairedMethod::default();
         let (of_floor, of_ranks) = (

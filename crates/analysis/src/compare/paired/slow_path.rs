@@ -10,7 +10,8 @@ use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail
 /// two because noise hides the smaller one on a busy host.
 const EXCESSES: [f64; 2] = [0.2, 0.1];
 
-/// The exact test needs integers, so each balance is multiplied by this number and rounded.
+/// The exact test needs integers, but the balance of a round is a fraction (see [`p_at_excess`]). So balances are multiplied by this number and
+/// rounded.
 const GRID: f64 = 60.0;
 
 /// A slow path is suspected if the unadjusted p-value is at most this. Then the benchmark is measured further.
@@ -45,9 +46,9 @@ fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)
 }
 
-/// Returns the p-value for one of the excesses. Each round has a balance, (up - down) / (1 + up + down). `up` counts the pairs whose new sample is
-/// slower by more than the threshold and the excess. `down` counts the pairs whose base sample, slowed down by the threshold, is slower than the new
-/// one by more than the excess. Disturbances raise both numbers, so a disturbed round has a small balance.
+/// Returns the p-value for one of the excesses. Each round has a balance, (up - down) / (1 + up + down). `up` counts the pairs whose candidate sample
+/// is slower than the base sample by more than the threshold and the excess together. `down` counts the pairs whose base sample, slowed down by the
+/// threshold, is slower than the candidate sample by more than the excess. Disturbances raise both numbers, so a disturbed round has a small balance.
 fn p_at_excess(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
     let balances: Vec<i64> = usable
         .rounds

@@ -1,8 +1,8 @@
-//! Tests whether the speed of both sides differs, by the floor test and the rank test. Each has its share of the level.
+//! Tests whether the speed of both sides differs, by the floor test and the rank test. Each test has a share of the significance level.
 //!
 //! The two tests have different weaknesses. The floor test is misled if the CPU frequency is higher for a moment on only one side. The rank test is
-//! misled by bursts that cover whole rounds. A finding of one test at its share of the level counts. But if the tests contradict each other at that
-//! level, only a finding of both counts.
+//! misled by bursts that cover whole rounds. A change counts if one of the tests finds it at its share of the level. But if the tests contradict each
+//! other at that level, a change counts only if both find it.
 
 use super::plan::{FloorGuard, PairedMethod, Plan};
 use super::series::{PairedSamples, UsableRounds};
@@ -21,7 +21,7 @@ pub(super) struct SpeedTest {
     ranks: RankTest,
     /// Whether the intervals of the two tests are disjoint at the level of the look.
     contradiction: bool,
-    /// The estimate of the test with the narrower interval, a logarithm.
+    /// The estimate of the test with the narrower interval, as a logarithm.
     pub difference: f64,
     /// The standard error of the test that gives `difference`. For the rank test it is half the width of the interval at a level of 15.9 % on each
     /// side.
@@ -170,7 +170,7 @@ const ENOUGH_FOR_QUANTILE: usize = 100;
 ///
 /// The floor test asks whether the low quantiles of all samples of each side differ by more than the threshold. Noise makes samples longer, so the
 /// fastest of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from the same
-/// test: the p-value is monotone in the assumed difference, and a bound is the difference at which it reaches the level.
+/// test: the p-value is monotone in the assumed difference, and a bound is the difference at which the p-value reaches the level.
 #[derive(Debug, Clone)]
 pub(super) struct FloorTest {
     pub location: Location,

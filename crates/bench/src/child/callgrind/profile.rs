@@ -1,4 +1,5 @@
-//! Parses the files that callgrind writes. A file has the number of instructions that each function has executed, or each function with its callers.
+//! Parses the files that callgrind writes. Such a file says how many instructions each function has executed. If callgrind counts by stack, it says
+//! so for each function together with its callers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -87,7 +88,7 @@ impl ProfilePart {
             } else if line.starts_with("calls=") {
                 is_call = true;
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-                // The line after `calls=` has the inclusive cost of the callee, which is counted elsewhere.
+                // The line after `calls=` has the inclusive cost of the call. It is skipped, because the callee's own lines count it already.
                 if !std::mem::take(&mut is_call) {
                     let count = line.split_whitespace().nth(positions);
                     let count = count.map_or(Some(0), |count| count.parse().ok())?;

@@ -118,7 +118,8 @@ pub struct Recording {
     directory: PathBuf,
     /// The number in the name of the next file to read. Callgrind numbers the files of a process from 1.
     next: u32,
-    /// The files read so far of a window that the process has not left yet. A window is the time between two of the delimiting functions.
+    /// The files that belong to the window in which the process is now. A window is the time between two calls of the functions that delimit the
+    /// timed code.
     open: Vec<ProfilePart>,
     /// Whether only Criterion reads the clock in its timing methods, or the benchmark does so too. The first window shows it. `None` before that
     /// window, and for other harnesses.

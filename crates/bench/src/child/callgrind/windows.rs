@@ -18,7 +18,7 @@ pub enum TimedWindows {
         /// The linker symbols of the function that is called after the timed code.
         close: BTreeSet<String>,
     },
-    /// Criterion times within its methods `iter*`, between readings of the clock.
+    /// Criterion reads the clock before and after the timed code, within its methods `iter*`.
     Criterion {
         /// The linker symbols of the methods `iter*`. A generic method has a symbol for each of its instances.
         methods: BTreeSet<String>,
@@ -113,8 +113,8 @@ impl TimedWindows {
         }
     }
 
-    /// Removes the complete windows from `parts`, and returns the profile of the timed code of each, in the order of execution. The parts of an
-    /// incomplete window stay. The first window of a Criterion bench sets `readings`.
+    /// Removes the complete windows from `parts`. Returns a profile for each of these windows, in the order of execution, that counts only the timed
+    /// code. The parts of an incomplete window stay in `parts`. The first window of a Criterion bench sets `readings`.
     pub(super) fn take_timed(
         &self,
         parts: &mut Vec<ProfilePart>,
@@ -241,7 +241,7 @@ fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     rest.strip_prefix(when)?.strip_prefix('=')
 }
 
-/// Returns the symbol as a pattern, with `?` in place of the first character. No other symbol is expected to have the same rest.
+/// Returns the symbol as a pattern for callgrind, with `?` in place of the first character. No other symbol is expected to match the pattern.
 fn pattern(symbol: &str) -> String {
     let mut rest = symbol.chars();
     rest.next();

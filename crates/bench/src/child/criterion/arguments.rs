@@ -76,7 +76,7 @@ pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
         arguments.extend(["--sample-size".to_owned(), settings.samples.to_string()]);
     }
     if let Some(ids) = request.ids {
-        // `x #2` may be the name of a benchmark, or the second benchmark named `x`.
+        // An id such as `x #2` may be the whole name of a benchmark, or it may mean the second benchmark named `x`. The filter accepts both names.
         let both = ids.iter().flat_map(|id| [Some(*id), strip_count(id)]);
         // If the list is too long for a command line, all benchmarks run and the caller selects from the results.
         arguments.extend(filter_exactly(both.flatten()));
@@ -130,8 +130,8 @@ impl CriterionSettings {
         }
     }
 
-    /// Returns the settings that the author fixed in code. These are the settings in force that differ from the ones on the command line (`self`) or,
-    /// if the command line leaves them to the author, from Criterion's defaults.
+    /// Returns the settings that the author fixed in code. A setting in force must come from the code if it differs from the value on the command
+    /// line (`self`). If the command line sets no value, it must come from the code if it differs from Criterion's default.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
         let other_time = |passed: Option<Duration>, usual, in_force: Duration| {
             let expected = passed.unwrap_or(usual);

@@ -22,11 +22,11 @@ use perfcheck_host::process::start_thread;
 /// The environment variables in which Criterion looks for a runner and for its output directory.
 const PORT: &str = "CARGO_CRITERION_PORT";
 pub(super) const HOME: &str = "CRITERION_HOME";
-/// The output directory that benches get. It cannot be created, so a bench that is not connected to a runner leaves no files behind. Criterion writes
-/// none while it is connected.
+/// The output directory that is set for Criterion benches. It cannot be created, so a bench that fails to connect to a runner leaves no files behind.
+/// A connected bench writes no files anyway.
 pub(super) const NOWHERE: &str = NO_DIRECTORY;
 
-/// What an error message calls the request if the bench is only asked for its version.
+/// The name of the request that only asks a bench for its version. Error messages show it, as in "no answer to `report its version`".
 const GREET: &str = "report its version";
 
 /// Number of messages that are buffered before the bench has to wait.

@@ -253,7 +253,8 @@ impl RawId {
         id
     }
 
-    /// Returns the bytes or elements that one iteration processes. If they cannot be expressed as a number, returns a description of them, too.
+    /// Returns the bytes or elements that one iteration processes. If Criterion declares an amount of another kind, returns a description of it
+    /// instead.
     pub(super) fn throughput(&self) -> (Throughput, Option<String>) {
         let Some(declared) = self.throughput.first() else {
             return (Throughput::default(), None);
@@ -269,7 +270,7 @@ impl RawId {
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Only whole numbers are stored. If the values of a benchmark are not whole, its values and its iterations are both multiplied by this number.
 const PARTS: f64 = 1000.0;
-/// The smallest stored fraction of a unit is 10 to the power of minus this number.
+/// Values other than times may be stored in a decimal fraction of their unit. The smallest such fraction is 10 to the power of minus this number.
 const SMALLEST_PART: u32 = 18;
 
 /// Converts values from the unit in which the bench measures to the unit in which they are stored.

@@ -25,7 +25,7 @@ use perfcheck_analysis::model::{Event, Observer};
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// The longest wait for the first iteration. A benchmark that needs more time is measured without a rehearsal.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often `is_enough` is called while nothing is printed.
+/// How often the callback `is_enough` is called while the bench prints nothing.
 const TICK: Duration = Duration::from_millis(20);
 /// Criterion prints this before the iterations, between the benchmark's name and a time.
 const BEGINS: &[u8] = b": Profiling for ";
@@ -47,7 +47,7 @@ pub enum RehearsalMode {
 }
 
 impl RehearsalMode {
-    /// Returns how long the benchmark may run before its process is stopped. The time counts from the line with which Criterion announces the
+    /// Returns how long the benchmark may run before its process is stopped. The time begins with the line in which Criterion announces the
     /// benchmark, which it prints before the set-up. `None` means that the process ends by itself.
     fn time_limit(self) -> Option<Duration> {
         match self {
@@ -57,7 +57,7 @@ impl RehearsalMode {
         }
     }
 
-    /// Returns the longest time to wait for the benchmark.
+    /// Returns how long to wait for the benchmark to begin. A benchmark without a [`Self::time_limit`] may also run for this long once it has begun.
     fn patience(self, timeout: Duration) -> Duration {
         match self {
             Self::Once | Self::ForAWhile { .. } => timeout.min(PATIENCE),
@@ -249,7 +249,8 @@ const LEFT_OUT: [&[u8]; 2] = [
 /// until that is known.
 pub(in crate::child) struct OutputFilter<R> {
     pipe: R,
-    /// The beginning of `of` that the current line has matched so far. Once the whole of `of` is matched, the rest of the line is dropped.
+    /// The beginning of `of`, an entry of `LEFT_OUT`, that the current line has matched so far. Once all of `of` is matched, the rest of the line is
+    /// dropped.
     matched: &'static [u8],
     of: &'static [u8],
     at_line_start: bool,
@@ -336,7 +337,8 @@ mod tests {
 
     static SUPERVISOR: LazyLock<Supervisor> = LazyLock::new(Supervisor::default);
 
-    /// Reports whether a bench that runs `script` succeeds. Returns `None` if its name is not unique.
+    /// Rehearses the benchmark `id` with `script` in place of a bench, and reports whether the process succeeds. Returns `None` if no filter selects
+    /// exactly this benchmark.
     fn comes_through(
         script: &str,
         id: &str,

@@ -274,8 +274,8 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    /// Creates the error for a second connection. Another thread reads the first connection, so the message that a benchmark has begun may arrive
-    /// after this event. This function waits for that message.
+    /// Creates the error for a bench that connected a second time, and finds out which benchmark was running then. Another thread reads the first
+    /// connection, so the message that this benchmark has begun may arrive after the second connection. This function waits for that message.
     fn second_connection_error(&mut self) -> ChildError {
         while self.under_way.is_none() {
             let Ok(Some(incoming)) = self.next_event(MEASURE, STRAGGLERS) else {
@@ -341,8 +341,8 @@ impl<'a> CriterionSession<'a> {
             .saturating_add(duration_from_ns(expected_ns).saturating_mul(PATIENCE))
     }
 
-    /// Reports whether a duration that was left to the author exceeds `longest`. A duration that the command line sets is never too long, even if a
-    /// group of the bench overrides it.
+    /// Returns true if `time`, the duration of a warm-up or of the samples, is longer than `longest`. If the command line sets this duration, it is
+    /// never too long, even if a group of the bench overrides it.
     fn exceeds_longest(
         &self,
         time: Duration,

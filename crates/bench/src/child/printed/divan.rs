@@ -6,7 +6,7 @@ use super::value::PrintedTime;
 const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 /// The separator of columns.
 const BETWEEN: &str = " │ ";
-/// A time of a microsecond or more is at least this many units of its last printed digit, because divan prints four significant digits.
+/// divan prints four significant digits of a time of a microsecond or more, so such a time is at least this many units of its last digit.
 const DIGITS: f64 = 1000.0;
 /// The largest number of decimals that divan prints for a time in nanoseconds.
 const DECIMALS: u32 = 3;
@@ -94,7 +94,7 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
 /// The result of one benchmark in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DivanRow {
-    /// Median over the samples of the time per iteration.
+    /// The time per iteration. This is the median of the samples.
     pub(super) median: PrintedTime,
     /// Total number of iterations of all samples and threads.
     pub(super) iterations: u64,
@@ -115,7 +115,7 @@ pub(super) fn parse_rows(table: &str) -> Vec<DivanRow> {
     table.lines().filter_map(row).collect()
 }
 
-/// Returns how many of the smallest steps that divan prints fit into the time.
+/// Returns the time in units of the last digit that divan prints. A time of only a few such units is too coarse to be compared.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     let steps = time.steps_at(DECIMALS);
     if time.unit_ns() == 1 {

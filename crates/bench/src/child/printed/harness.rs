@@ -61,9 +61,9 @@ pub struct PrintedHarness {
 pub struct PrintedRequest<'r> {
     /// Id of the benchmark.
     pub id: &'r str,
-    /// The total duration of the samples. Libtest cannot be told one.
+    /// The total duration of the samples. Libtest has no option for it.
     pub measurement: Duration,
-    /// The number of samples. `None` leaves it to the harness. Libtest cannot be told one.
+    /// The number of samples. `None` leaves the number to the harness. Libtest has no option for it.
     pub samples: Option<u32>,
 }
 
@@ -332,8 +332,8 @@ fn benchmark_id(name: &str, function: Option<&divan::Node>, root: &str) -> Strin
     }
 }
 
-/// Runs every benchmark once, untimed, as `cargo test --benches` does, to find the numbers of threads of benchmarks
-/// that have several.
+/// Finds the benchmarks that divan runs with several numbers of threads, and these numbers. Only a run shows them, so every benchmark runs once,
+/// untimed, as in `cargo test --benches`.
 ///
 /// A benchmark that panics ends its process, so the benchmarks after it run in a new process.
 fn find_thread_counts(

@@ -34,7 +34,7 @@ pub(super) fn parse_result(stdout: &str) -> Option<PrintedTime> {
     })
 }
 
-/// Returns how many of the smallest steps that libtest prints fit into the time.
+/// Returns the time in units of the last digit that libtest prints. A time of only a few such units is too coarse to be compared.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     time.steps_at(DECIMALS)
 }

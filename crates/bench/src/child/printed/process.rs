@@ -20,7 +20,7 @@ use perfcheck_host::process::{UsageSnapshot, read_usage};
 const MOST_TEXT: usize = 16 << 20;
 /// Beginning of the line that divan prints about its clock in every process.
 const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
-/// Bytes kept of the beginning of standard error, for error messages.
+/// How many bytes from the beginning of standard error are kept for error messages.
 const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.

@@ -10,7 +10,7 @@ const TIMED_NS: u64 = 1_000_000;
 /// A printed time per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrintedTime {
-    /// The number without its decimal point, in units of its last digit.
+    /// The printed digits as a whole number, without the decimal point.
     steps: u64,
     /// The number of decimals that were printed.
     decimals: u32,

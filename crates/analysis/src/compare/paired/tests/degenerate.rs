@@ -298,8 +298,8 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
     }
 }
 
-/// Creates rounds in which a sample is slower by `effect` if it is the second of its pair. The order differs from quad to quad. `is_told` sets
-/// whether the rounds record it.
+/// Creates rounds in which a sample is slower by `effect` if it is the second of its pair. The order of the sides differs from quad to quad.
+/// `is_told` sets whether the rounds record this order.
 fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
     let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
     let mut rounds = rounds_of(30, |round, side, i| {

@@ -108,7 +108,8 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
     );
 }
 
-/// Returns the status at the first of two looks, after 20 of 60 rounds: of the benchmark alone, and in a family of a hundred.
+/// Returns the status of a benchmark at the first of two looks, after 20 of 60 rounds: first if it is the only benchmark, then if it shares the level
+/// with 99 others.
 fn alone_and_among_a_hundred(rounds: &[Round]) -> [LookStatus; 2] {
     [1, 100].map(|planned| {
         let plan = Plan {
