@@ -16,8 +16,10 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import tomllib
@@ -165,6 +167,15 @@ def main():
                 assert [package["version"] for package in found] == [version], found
                 assert found[0]["source"].startswith("registry+"), found
                 step.note = f": {registry.sent:,} bytes received"
+            with Step("what the tool needs"):
+                with tarfile.open(target / f"package/{TOOL}-{version}.crate") as archive:
+                    archive.extractall(home, filter="data")
+                # As locked, and as cargo would choose without `--locked`: here there is just one version of each.
+                run(["cargo", "fetch", "--quiet", "--locked"], cwd=home / f"{TOOL}-{version}", env=user)
+                (home / f"{TOOL}-{version}/Cargo.lock").unlink()
+                run(["cargo", "generate-lockfile", "--quiet"], cwd=home / f"{TOOL}-{version}", env=user)
+                shutil.rmtree(home / f"{TOOL}-{version}")
+                shutil.rmtree(home / ".cargo/registry")
             if light:
                 print("Nothing was compiled. Without --light, the tool is installed and measures a bench.")
                 return
