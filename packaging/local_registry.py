@@ -34,14 +34,15 @@ def manifest_of(crate):
 
 
 def dependencies_of(table, target):
-    """The entries of an index for the dependencies in a table. Those of tests are left out: nobody resolves them."""
-    for kind, keys in (("normal", ["dependencies"]), ("build", ["build-dependencies", "build_dependencies"])):
+    """The entries of an index for the dependencies in a table. Nobody resolves those of tests, but features may name them."""
+    kinds = ("normal", ["dependencies"]), ("build", ["build-dependencies", "build_dependencies"]), ("dev", ["dev-dependencies", "dev_dependencies"])
+    for kind, keys in kinds:
         for key in keys:
             for name, value in table.get(key, {}).items():
                 value = {"version": value} if isinstance(value, str) else value
                 entry = {
                     "name": name,
-                    "req": value["version"],
+                    "req": value.get("version", "*"),
                     "features": value.get("features", []),
                     "optional": value.get("optional", False),
                     "default_features": value.get("default-features", value.get("default_features", True)),
