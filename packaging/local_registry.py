@@ -100,6 +100,8 @@ class Registry:
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # An answer leaves at once.
+            disable_nagle_algorithm = True
 
             def __init__(self, *args, **kwargs):
                 super().__init__(*args, directory=str(registry.directory), **kwargs)
