@@ -4,8 +4,8 @@
 #   packaging/archive.sh TARGET            compiles the tool with the profile `dist`; needs the target's standard library and a C compiler for it
 #   packaging/archive.sh TARGET PROGRAM    the same with a program that is already compiled
 #
-# The layout is that of `[package.metadata.binstall]`: NAME-vVERSION-TARGET.tar.gz with a folder of that name. Beside it lie its checksum and a file
-# SOURCES, the hash of what the program was compiled from: action.yml takes the archive only if it has the same sources.
+# The layout is that of `[package.metadata.binstall]`: NAME-vVERSION-TARGET.tar.gz with a folder of that name. In it and beside it lies a file SOURCES,
+# the hash of what the program was compiled from: action.yml takes the archive only if it has the same sources.
 # The program must run here, because it writes its own completions and manual pages.
 set -euo pipefail
 export LC_ALL=C
@@ -65,6 +65,7 @@ manual
 
 # The same as in action.yml.
 find Cargo.toml Cargo.lock src crates harness -type f | sort | git hash-object --stdin-paths | git hash-object --stdin >"$out/SOURCES"
+cp "$out/SOURCES" "$out/$name"
 # Only the commit decides what is in the archive: its time is that of all files.
 tar --create --directory "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" "$name" | gzip --best --no-name >"$out/$name.tar.gz"
 (cd "$out" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")

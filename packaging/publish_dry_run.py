@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Would publishing work, and would a stranger get a working tool from the registry? Nothing is uploaded.
+"""Would publishing work, and would a stranger get a working tool? Nothing is uploaded.
 
-    python3 packaging/publish_dry_run.py            everything: compiles all crates twice, without any cache
-    python3 packaging/publish_dry_run.py --light    the same without compiling: seconds
+    python3 packaging/publish_dry_run.py                   everything: compiles all crates three times, without any cache
+    python3 packaging/publish_dry_run.py --light           compiles nothing
+    python3 packaging/publish_dry_run.py --archive FILE    includes an archive that packaging/archive.sh has made; with --light, compiles just a bench
 
 1. Clones the last commit, packages all crates that may be published, and lets cargo publish them without uploading, in their order.
 2. Makes a registry on the loopback address of these packages and of the crates in Cargo.lock, which cargo takes from where this user is configured to take them.
-3. As a new user, with an empty home directory: a crate that depends on the harness finds it in that registry.
-4. The same user installs the tool, and measures a first bench twice: `new`, then `unchanged`.
+3. A crate of a new user, whose home directory is empty, finds the harness in that registry, and the tool finds all that it needs.
+4. New users get the tool from the registry, from the clone and from the archive. Each measures a first bench twice: `new`, then `unchanged`.
 
 Prints the seconds and bytes of each step. Fields that the owner has to fill in are named and allowed here; packaging/publish.sh refuses them.
 """
@@ -124,15 +125,48 @@ def newcomers_crate(directory, version):
         (directory / path).write_text(text, encoding="utf-8")
 
 
+def unpack(archive, home):
+    """Puts the program of an archive where cargo would have installed it."""
+    with tarfile.open(archive) as files:
+        files.extractall(home, filter="data")
+    programs = home / ".cargo/bin"
+    programs.mkdir()
+    shutil.move(next(home.glob(f"{TOOL}-*/{TOOL}")), programs)
+
+
+def first_verdict(name, install, home, registry, toolchain, version):
+    """A new user gets the tool with `install`, and measures a first bench."""
+    user = new_user(home, registry, toolchain)
+    began, before = time.monotonic(), registry.sent
+    with Step(f"{name}: the tool") as step:
+        install(home, user)
+        step.note = f": the program has {(home / '.cargo/bin' / TOOL).stat().st_size:,} bytes"
+    place = home / "newcomer"
+    newcomers_crate(place, version)
+    (place / ".gitignore").write_text("/target\n", encoding="utf-8")
+    git = ["git", "-c", "user.name=newcomer", "-c", "user.email=newcomer@localhost"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Begin"]):
+        run([*git, *words], cwd=place, env=user)
+    for wanted in ("new", "unchanged"):
+        with Step(f"{name}: a first bench is {wanted}") as step:
+            told = run(["cargo", "perfcheck"], cwd=place, env=user, stdout=subprocess.PIPE)
+            print(told)
+            assert wanted in told, told
+            step.note = f"; {time.monotonic() - began:.1f} s after the beginning"
+    print(f"    received from the registry: {registry.sent - before:,} bytes; the home directory has {size_of(home):,}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--light", action="store_true", help="compile nothing")
-    light = parser.parse_args().light
+    parser.add_argument("--archive", metavar="FILE", type=pathlib.Path, help="an archive of a release")
+    arguments = parser.parse_args()
+    light, archive = arguments.light, arguments.archive
     verify = ["--no-verify"] if light else []
     toolchain = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     with tempfile.TemporaryDirectory(prefix="publish-") as scratch:
         scratch = pathlib.Path(scratch)
-        clone, target, home = scratch / "clone", scratch / "target", scratch / "home"
+        clone, target, home = scratch / "clone", scratch / "target", scratch / "reader"
         with Step("clone"):
             run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone])
             subprocess.run([sys.executable, clone / "packaging/owner_fields.py"], check=False)
@@ -168,32 +202,24 @@ def main():
                 assert found[0]["source"].startswith("registry+"), found
                 step.note = f": {registry.sent:,} bytes received"
             with Step("what the tool needs"):
-                with tarfile.open(target / f"package/{TOOL}-{version}.crate") as archive:
-                    archive.extractall(home, filter="data")
+                with tarfile.open(target / f"package/{TOOL}-{version}.crate") as package:
+                    package.extractall(home, filter="data")
                 # As locked, and as cargo would choose without `--locked`: here there is just one version of each.
                 run(["cargo", "fetch", "--quiet", "--locked"], cwd=home / f"{TOOL}-{version}", env=user)
                 (home / f"{TOOL}-{version}/Cargo.lock").unlink()
                 run(["cargo", "generate-lockfile", "--quiet"], cwd=home / f"{TOOL}-{version}", env=user)
                 shutil.rmtree(home / f"{TOOL}-{version}")
                 shutil.rmtree(home / ".cargo/registry")
+            ways = {}
+            if not light:
+                ways["registry"] = lambda home, user: run(["cargo", "install", "--locked", TOOL], cwd=home, env=user)
+                ways["clone"] = lambda home, user: run(["cargo", "install", "--locked", "--path", clone], cwd=home, env=user)
+            if archive:
+                ways["archive"] = lambda home, user: unpack(archive, home)
+            for name, install in ways.items():
+                first_verdict(name, install, scratch / f"user-{name}", registry, toolchain, version)
             if light:
-                print("Nothing was compiled. Without --light, the tool is installed and measures a bench.")
-                return
-            before = registry.sent
-            with Step("cargo install") as step:
-                run(["cargo", "install", "--locked", TOOL], cwd=home, env=user)
-                tool = home / ".cargo/bin" / TOOL
-                step.note = f": {registry.sent - before:,} bytes received, the program has {tool.stat().st_size:,}"
-            git = ["git", "-c", "user.name=newcomer", "-c", "user.email=newcomer@localhost"]
-            (place / ".gitignore").write_text("/target\n", encoding="utf-8")
-            for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Begin"]):
-                run([*git, *words], cwd=place, env=user)
-            for wanted in ("new", "unchanged"):
-                with Step(f"a first bench: {wanted}"):
-                    told = run(["cargo", "perfcheck"], cwd=place, env=user, stdout=subprocess.PIPE)
-                    print(told)
-                    assert wanted in told, told
-            print(f"The new user's home directory has {size_of(home):,} bytes.")
+                print("The tool was not compiled. Without --light, new users install it from the registry and from a clone.")
 
 
 if __name__ == "__main__":

@@ -358,9 +358,9 @@ fn inputs_say_what_is_left_out_and_what_was_not_measured_has_no_reports() {
     );
 }
 
-/// Creates a job whose action lies in a repository with a release. `sources` is what its file `SOURCES` contains, in a shell; `attested` is the exit
-/// status of the check where it comes from.
-fn job_with_release<'m>(machine: &'m Machine, sources: &str, attested: u8) -> Job<'m> {
+/// Creates a job whose action lies in a repository with a release. `beside` is what the file `SOURCES` beside its archive contains, for a shell, and
+/// `inside` what the one in the archive does; `attested` is the exit status of the check where the archive comes from.
+fn job_with_release<'m>(machine: &'m Machine, beside: &str, inside: &str, attested: u8) -> Job<'m> {
     let mut job = Job::new(machine, 100);
     job.set("github.base_ref", "main");
     let action = machine.home().join("action");
@@ -378,16 +378,13 @@ fn job_with_release<'m>(machine: &'m Machine, sources: &str, attested: u8) -> Jo
         &releases.join(name).join("cargo-perfcheck"),
         &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_cargo-perfcheck")),
     );
-    let mut tar = machine.command("tar");
-    tar.arg("-C").arg(&releases).arg("-czf");
-    tar.arg(releases.join("archive")).arg(name);
-    assert_eq!(run(tar).code(), 0);
     job.with_download(&format!(
         "while [ $# -gt 1 ]; do [ \"$1\" = --output ] && file=$2; shift; done\ncase \"$1\" in\n\
-         https://github.com/somebody/tool/releases/download/v1.2.3/SOURCES) echo \"{sources}\" > \"$file\" ;;\n\
-         https://github.com/somebody/tool/releases/download/v1.2.3/{name}.tar.gz) cp '{}' \"$file\" ;;\n\
+         https://github.com/somebody/tool/releases/download/v1.2.3/SOURCES) echo \"{beside}\" > \"$file\" ;;\n\
+         https://github.com/somebody/tool/releases/download/v1.2.3/{name}.tar.gz)\n\
+         echo \"{inside}\" > '{0}/{name}/SOURCES'; tar -C '{0}' -czf \"$file\" {name} ;;\n\
          *) exit 22 ;;\nesac",
-        releases.join("archive").display()
+        releases.display()
     ));
     job.with_github("[]", attested);
     job
@@ -395,20 +392,21 @@ fn job_with_release<'m>(machine: &'m Machine, sources: &str, attested: u8) -> Jo
 
 #[test]
 fn the_program_of_a_release_is_used_if_it_has_these_sources_and_comes_from_this_repository() {
-    for (sources, attested, is_used) in [
-        ("$SOURCES", 0, true),
-        ("$SOURCES", 1, false),
-        ("another", 0, false),
+    for (beside, inside, attested, is_used) in [
+        ("$SOURCES", "$SOURCES", 0, true),
+        ("$SOURCES", "$SOURCES", 1, false),
+        ("$SOURCES", "another", 0, false),
+        ("another", "$SOURCES", 0, false),
     ] {
         let machine = Machine::new();
-        let (job, ended) = job_with_release(&machine, sources, attested).run();
+        let (job, ended) = job_with_release(&machine, beside, inside, attested).run();
         assert_eq!(ended.last.code(), 0, "{}", ended.last);
         let is_compiled = ended.steps.iter().any(|step| step == "install");
         assert_eq!(is_compiled, !is_used, "{:?}", ended.steps);
         let calls = fs::read_to_string(job.calls()).unwrap_or_default();
         // What is not from these sources is not even fetched.
         let is_checked = calls.ends_with(".tar.gz --repo somebody/tool\n");
-        assert_eq!(is_checked, sources == "$SOURCES", "{calls}");
+        assert_eq!(is_checked, beside == "$SOURCES", "{calls}");
     }
 }
 
