@@ -8,12 +8,13 @@ use std::ffi::OsString;
 use super::pages::words;
 
 /// The actions that workflows may use, each with an existing tag.
-const ACTIONS: [&str; 6] = [
+const ACTIONS: [&str; 7] = [
     "actions/cache@v6",
     "actions/cache/restore@v6",
     "actions/cache/save@v6",
     "actions/checkout@v7",
     "actions/download-artifact@v8",
+    "actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f",
     "actions/upload-artifact@v7",
 ];
 
