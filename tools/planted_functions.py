@@ -32,7 +32,7 @@ RUST = {
     "inlined": ("#[inline(always)] fn inlined_N(n: u64) -> u64 { n.wrapping_mul(VALUE) }\n#[inline(never)] pub fn run_N(n: u64) -> u64 { inlined_N(n) + 1 }", "run_N"),
     "body": ("#[inline(never)] pub fn run_N(n: u64) -> u64 { (0..n).filter(|i| i % VALUE_SMALL == 0).map(|i| i ^ n).sum() }", "run_N"),
     "call": (
-        "#[inline(never)] fn first_N(n: u64) -> u64 { n.wrapping_mul(n) ^ 71 }\n#[inline(never)] fn second_N(n: u64) -> u64 { n.wrapping_mul(n) ^ 72 }\n"
+        "#[inline(never)] fn first_N(n: u64) -> u64 { n.wrapping_mul(n) ^ UNIQUE71 }\n#[inline(never)] fn second_N(n: u64) -> u64 { n.wrapping_mul(n) ^ UNIQUE72 }\n"
         "#[inline(never)] pub fn run_N(n: u64) -> u64 { FIRST_OR_SECOND_N(n) + 3 }\n#[inline(never)] pub fn both_N(n: u64) -> u64 { first_N(n) + second_N(n) }",
         "run_N",
     ),
@@ -67,7 +67,7 @@ RUST = {
     ),
     "dyn": (
         "pub struct Plain_N; pub struct Other_N; pub trait Step_N { fn step(&self, n: u64) -> u64; }\nimpl Step_N for Plain_N { #[inline(never)] fn step(&self, n: u64) -> u64 { n.wrapping_mul(VALUE) } }\n"
-        "impl Step_N for Other_N { #[inline(never)] fn step(&self, n: u64) -> u64 { n.wrapping_sub(5) } }\n#[inline(never)] fn dyn_N(n: u64) -> Box<dyn Step_N> { if n == 77 { Box::new(Other_N) } else { Box::new(Plain_N) } }\n"
+        "impl Step_N for Other_N { #[inline(never)] fn step(&self, n: u64) -> u64 { n.wrapping_sub(UNIQUE5) } }\n#[inline(never)] fn dyn_N(n: u64) -> Box<dyn Step_N> { if n == 77 { Box::new(Other_N) } else { Box::new(Plain_N) } }\n"
         "#[inline(never)] pub fn run_N(n: u64) -> u64 { std::hint::black_box(dyn_N(n)).step(n) }",
         "<planted::Plain_N as planted::Step_N>::step",
     ),
@@ -82,7 +82,7 @@ RUST = {
         "generic_N",
     ),
     "pointers": (
-        "#[inline(never)] fn up_N(n: u64) -> u64 { n + 7 }\n#[inline(never)] fn down_N(n: u64) -> u64 { n * VALUE }\nstatic STEPS_N: [fn(u64) -> u64; 3] = [up_N, down_N, up_N];\n"
+        "#[inline(never)] fn up_N(n: u64) -> u64 { n + UNIQUE7 }\n#[inline(never)] fn down_N(n: u64) -> u64 { n * VALUE }\nstatic STEPS_N: [fn(u64) -> u64; 3] = [up_N, down_N, up_N];\n"
         "#[inline(never)] pub fn run_N(n: u64) -> u64 { STEPS_N[(n % 3) as usize](n) }",
         "down_N",
     ),
@@ -117,6 +117,8 @@ def parts(name):
 
 def filled(text, name, value):
     which = "first" if value % 2 else "second"
+    # Compilers make one function of two that are equal.
+    text = text.replace("UNIQUE", str(1000 + NAMES.index(name)))
     text = text.replace("FIRST_OR_SECOND", which).replace("VALUE_SMALL", str(value % 1000 + 2)).replace("VALUE", str(value))
     return text.replace("_N", f"_{name}")
 
@@ -147,6 +149,8 @@ def write(top, values, harmless):
         rust.insert(random.randrange(len(rust)), "\n// A comment.\n\n")
     if "order" in harmless:
         random.shuffle(rust)
+    # Compilers of C address neighboring variables from one of them, so another order makes other code.
+    if "order in C" in harmless:
         random.shuffle(c)
     calls = []
     for name in NAMES:
@@ -220,7 +224,7 @@ def main():
             # Every fifth time nothing that runs.
             count = 0 if rounds % 5 == 0 else min(random.randint(1, options.at_once), options.changes - planted)
             changed = random.sample(NAMES, count)
-            harmless = set(random.sample(["dead", "lines", "order"], 2))
+            harmless = set(random.sample(["dead", "lines", "order", "order in C"], 2))
             write(top, dict(values, **{name: changed_value(name, values[name]) for name in changed}), harmless)
             candidate = scratch / "candidate"
             candidate.write_bytes(build(top, options))

@@ -21,6 +21,19 @@ pub(crate) struct AddressReference {
     pub(crate) extent: AccessSize,
 }
 
+/// Code that a unit calls or jumps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    /// The start of a function.
+    Function,
+    /// The start of a function that never returns.
+    Endless,
+    /// Code that was moved out of functions, which may use any register as they left it.
+    Outlined,
+    /// Something else: a function without bounds, or a place within one.
+    Unknown,
+}
+
 /// The code of a unit before it is decoded.
 #[derive(Clone, Copy)]
 pub(crate) struct UnitCode<'c> {
@@ -30,8 +43,8 @@ pub(crate) struct UnitCode<'c> {
     pub(crate) bytes: &'c [u8],
     /// Addresses of data among the code, in ascending order. Only some instruction sets mark them.
     pub(crate) data: &'c [Range<u64>],
-    /// Reports whether the code at an address outside the unit may use any register as the unit left it, and not only arguments.
-    pub(crate) shares_registers: &'c dyn Fn(u64) -> bool,
+    /// Returns what is at an address outside the unit.
+    pub(crate) entrance: &'c dyn Fn(u64) -> Entrance,
 }
 
 impl UnitCode<'_> {

@@ -7,12 +7,12 @@ use object::elf::{DT_NEEDED, PT_TLS, SHT_RELR};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{
     LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
-    RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+    RelocationFlags, RelocationTarget, SectionFlags, SectionIndex, SectionKind, SymbolKind,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::decoded::{RelocationKind, UnitCode};
+use crate::decoded::{Entrance, RelocationKind, UnitCode};
 use crate::instruction_set::InstructionSet;
 
 /// The content of a section.
@@ -93,6 +93,8 @@ pub(crate) struct Image<'d> {
     pub(crate) thread_storage: Option<ThreadStorage>,
     /// Addresses of data among code, in ascending order. Only some instruction sets mark them.
     data_in_code: Vec<Range<u64>>,
+    /// Starts of units that never return, as far as their instructions show it, in ascending order.
+    endless: Vec<u64>,
 }
 
 impl<'d> Image<'d> {
@@ -164,7 +166,7 @@ impl<'d> Image<'d> {
             return Err(UnsupportedExecutable::Stripped);
         }
         thread_variables.sort();
-        Ok(Self {
+        let mut image = Self {
             instruction_set,
             units: fill_gaps(units, &labels, &sections),
             data_in_code: if instruction_set.marks_data() {
@@ -172,6 +174,7 @@ impl<'d> Image<'d> {
             } else {
                 Vec::new()
             },
+            endless: Vec::new(),
             written,
             entry: file.elf_header().e_entry(LittleEndian),
             exported: exports(file)?,
@@ -188,7 +191,14 @@ impl<'d> Image<'d> {
                     alignment: header.p_align(LittleEndian),
                 })
             }),
-        })
+        };
+        let units = image.units.iter();
+        let endless = units.filter(|unit| {
+            let is_endless = image.with_code(unit, |code| instruction_set.is_endless(code));
+            is_endless == Some(true)
+        });
+        image.endless = endless.map(|unit| unit.start).collect();
+        Ok(image)
     }
 
     /// Returns the section at an address.
@@ -234,7 +244,7 @@ impl<'d> Image<'d> {
         unit: &CodeUnit,
         read: impl FnOnce(&UnitCode<'_>) -> T,
     ) -> Option<T> {
-        let shares_registers = |address| self.shares_registers(address);
+        let entrance = |address| self.entrance(address);
         let bytes = self.bytes(unit.start, unit.end - unit.start)?;
         let data = &self.data_in_code;
         let from = data.partition_point(|data| data.end <= unit.start);
@@ -244,26 +254,29 @@ impl<'d> Image<'d> {
             end: unit.end,
             bytes,
             data: data.get(from..to).unwrap_or_default(),
-            shares_registers: &shares_registers,
+            entrance: &entrance,
         }))
     }
 
-    /// Reports whether code may enter an address with any register as it is, and not only with the arguments of a function. Compilers and linkers do
-    /// so with code that they move out of functions.
-    fn shares_registers(&self, address: u64) -> bool {
+    /// Returns what code enters at an address outside its unit.
+    fn entrance(&self, address: u64) -> Entrance {
         let unit = self.unit_at(address).map(|at| &self.units[at]);
-        match unit {
-            Some(CodeUnit {
-                start,
-                symbol: Some(symbol),
-                ..
-            }) => *start != address || OUTLINED.iter().any(|part| symbol.contains(part)),
-            // Stubs for functions of libraries are entered like these functions.
-            _ => {
-                let section = self.section(address);
-                section.is_none_or(|section| !section.name.contains("plt"))
-            }
+        let symbol = unit.and_then(|unit| unit.symbol.as_deref());
+        let is_start = unit.is_some_and(|unit| unit.start == address);
+        let is_stub = self
+            .section(address)
+            .is_some_and(|section| section.name.contains("plt"));
+        match symbol {
+            Some(symbol) if OUTLINED.iter().any(|part| symbol.contains(part)) => Entrance::Outlined,
+            Some(_) if is_start && self.is_endless(address) => Entrance::Endless,
+            Some(_) if is_start => Entrance::Function,
+            _ if is_stub => Entrance::Function,
+            _ => Entrance::Unknown,
         }
+    }
+
+    fn is_endless(&self, start: u64) -> bool {
+        self.endless.binary_search(&start).is_ok()
     }
 
     /// Reports whether an address is that of data among code.
@@ -405,8 +418,13 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
 
 /// Returns the addresses of data in code sections, in ascending order. Assemblers mark where data and code begin.
 fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
+    // Sections that are not loaded, such as debug information, have marks at low addresses.
+    let is_code = |section: Option<SectionIndex>| {
+        let section = section.and_then(|index| file.section_by_index(index).ok());
+        section.is_some_and(|section| section.kind() == SectionKind::Text)
+    };
     let mut marks = Vec::new();
-    for symbol in file.symbols() {
+    for symbol in file.symbols().filter(|one| is_code(one.section_index())) {
         let name = symbol.name_bytes().unwrap_or_default();
         let is_mark = |letter: u8| {
             name.strip_prefix(&[b'$', letter])
@@ -492,7 +510,7 @@ fn fill_gaps(
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
-    #[error("only ELF executables for x86-64 and AArch64 are supported")]
+    #[error("only ELF executables for x86-64 and 64-bit ARM are supported")]
     Format,
     /// The executables are for different processors.
     #[error("the other build is for another processor")]

@@ -64,6 +64,14 @@ impl InstructionSet {
         }
     }
 
+    /// Reports whether a unit never returns, as its own instructions show; `false` if that does not matter for this instruction set.
+    pub(crate) fn is_endless(self, code: &UnitCode<'_>) -> bool {
+        match self {
+            Self::X86_64 => false,
+            Self::Aarch64 => aarch64::is_endless(code),
+        }
+    }
+
     /// Decodes the code of a unit.
     pub(crate) fn decode(self, code: &UnitCode<'_>) -> UnitBody {
         match self {

@@ -3,7 +3,7 @@
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side.
 //!
-//! The crate does no I/O and reads no clock. It understands position-independent ELF executables with symbols for x86-64 and AArch64,
+//! The crate does no I/O and reads no clock. It understands position-independent ELF executables with symbols for x86-64 and 64-bit ARM,
 //! on any machine; for others it returns [`UnsupportedExecutable`] with the reason.
 
 mod aarch64;

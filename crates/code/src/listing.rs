@@ -60,7 +60,7 @@ impl FunctionPair {
 }
 
 impl<'d> FunctionReader<'d> {
-    /// Reads an ELF executable for x86-64 or AArch64 with symbols.
+    /// Reads an ELF executable for x86-64 or 64-bit ARM with symbols.
     pub fn parse(executable: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
         let image = Image::parse_for_listing(executable)?;
         Ok(Self {

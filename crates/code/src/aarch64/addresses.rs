@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::instruction::{
-    BranchKind, IMM12, IMM19, IMM21, Instruction, MemoryAccess, NOP, PAGE, SIZE, rd, rn,
+    BranchKind, IMM12, IMM19, IMM21, Instruction, MemoryAccess, NOP, PAGE, SIZE, bits, rd, rn,
 };
 use super::register_use::{RegisterUse, one};
 use super::registers::{RegisterValue, Registers};
-use crate::decoded::{AccessSize, AddressReference, UnitBody, UnitCode};
+use crate::decoded::{AccessSize, AddressReference, Entrance, UnitBody, UnitCode};
 
 /// Decodes the code of a unit.
 pub(crate) fn decode(code: &UnitCode<'_>) -> UnitBody {
@@ -25,6 +25,31 @@ pub(crate) fn decode(code: &UnitCode<'_>) -> UnitBody {
         }
     }
     found.finish()
+}
+
+/// Reports whether a unit never returns: it has no instruction to return, none that leaves it, and none at its end that goes on.
+pub(crate) fn is_endless(code: &UnitCode<'_>) -> bool {
+    let mut is_end = false;
+    for (word, at) in words(code).into_iter().zip(0_u64..) {
+        let address = code.start.wrapping_add(SIZE * at);
+        let instruction = word.map(|word| Instruction::decode(word, address));
+        is_end = match instruction {
+            Some(Instruction::Return | Instruction::Jump | Instruction::UnknownBranch) => {
+                return false;
+            }
+            Some(Instruction::Branch { target, kind, .. }) => {
+                if kind != BranchKind::Call && !code.contains(target) {
+                    return false;
+                }
+                kind != BranchKind::Conditional
+            }
+            Some(Instruction::End | Instruction::CallRegister) => true,
+            // Padding.
+            Some(_) if word == Some(NOP) => is_end,
+            _ => false,
+        };
+    }
+    is_end
 }
 
 /// What was found in a unit so far.
@@ -106,11 +131,16 @@ impl<'c> UnitBlocks<'c> {
                 }
                 Some(Instruction::Branch { target, kind, .. }) => {
                     bounds.extend(unit.index(target));
-                    if kind != BranchKind::Call {
+                    if kind != BranchKind::Call || unit.never_returns(target) {
                         bounds.insert(at + 1);
                     }
                 }
-                Some(Instruction::Jump | Instruction::End | Instruction::UnknownBranch) => {
+                Some(
+                    Instruction::Jump
+                    | Instruction::Return
+                    | Instruction::End
+                    | Instruction::UnknownBranch,
+                ) => {
                     bounds.insert(at + 1);
                 }
                 Some(_) => {}
@@ -127,6 +157,11 @@ impl<'c> UnitBlocks<'c> {
     fn instruction(&self, at: usize) -> Option<Instruction> {
         let word = self.words[at]?;
         Some(Instruction::decode(word, self.address(at)))
+    }
+
+    /// Reports whether a call of a function outside the unit never returns.
+    fn never_returns(&self, target: u64) -> bool {
+        !self.code.contains(target) && (self.code.entrance)(target) == Entrance::Endless
     }
 
     /// Returns the index of the instruction at an address of this unit.
@@ -184,8 +219,8 @@ impl<'c> UnitBlocks<'c> {
                     self.step(at, &mut registers);
                 }
                 for to in self.successors(block) {
-                    if starts[to].join(&registers) | !is_visited[to] {
-                        is_visited[to] = true;
+                    let is_new = !std::mem::replace(&mut is_visited[to], true);
+                    if starts[to].join(&registers) || is_new {
                         left.push(to);
                     }
                 }
@@ -213,9 +248,13 @@ impl<'c> UnitBlocks<'c> {
         let range = self.instructions_of(block);
         let last = range.last().and_then(|at| self.instruction(at));
         let (target, goes_on) = match last {
-            None | Some(Instruction::Jump | Instruction::End | Instruction::UnknownBranch) => {
-                (None, false)
-            }
+            None
+            | Some(
+                Instruction::Jump
+                | Instruction::Return
+                | Instruction::End
+                | Instruction::UnknownBranch,
+            ) => (None, false),
             Some(Instruction::Branch {
                 target,
                 kind: BranchKind::Always,
@@ -226,6 +265,7 @@ impl<'c> UnitBlocks<'c> {
                 kind: BranchKind::Conditional,
                 ..
             }) => (self.index(target), true),
+            Some(Instruction::Branch { target, .. }) => (None, !self.never_returns(target)),
             Some(_) => (None, true),
         };
         let next = goes_on.then(|| self.bounds[block + 1]);
@@ -300,12 +340,16 @@ impl<'c> UnitBlocks<'c> {
             Instruction::Branch {
                 target,
                 field,
-                kind: _,
+                kind,
             } if !self.code.contains(target) => {
                 found.put(at, word & !field);
                 found.refer(at, target, AccessSize::Open);
-                let is_used_there = registers.have_page() && (self.code.shares_registers)(target);
-                found.body.has_unknown_addresses |= is_used_there;
+                let shares_registers = match (self.code.entrance)(target) {
+                    Entrance::Function | Entrance::Endless => false,
+                    Entrance::Outlined => true,
+                    Entrance::Unknown => kind != BranchKind::Call,
+                };
+                found.body.has_unknown_addresses |= shares_registers && registers.have_page();
             }
             Instruction::UnknownBranch => found.body.has_unknown_addresses = true,
             Instruction::LoadLiteral { target, size } if !self.code.contains(target) => {
@@ -361,7 +405,7 @@ impl<'c> UnitBlocks<'c> {
         } else {
             found.put(at, word & !IMM21);
             // Linkers that avoid an error of some processors make such an `adr` of `adrp`.
-            found.body.has_unknown_addresses |= target % PAGE == 0;
+            found.body.has_unknown_addresses |= target.is_multiple_of(PAGE);
         }
         found.refer(at, target, AccessSize::Open);
     }
@@ -386,13 +430,13 @@ fn register_use(word: u32) -> RegisterUse {
 
 /// Returns the register that `mov` copies.
 fn source_of_copy(word: u32) -> usize {
-    (word >> 16 & 31) as usize
+    bits(word, 16, 5) as usize
 }
 
 /// Reports whether a store with a constant stores the register of its own address.
 fn stores_base(word: u32) -> bool {
-    let is_vector = word >> 26 & 1 == 1;
-    let is_store = word >> 22 & 3 == 0;
+    let is_vector = bits(word, 26, 1) == 1;
+    let is_store = bits(word, 22, 2) == 0;
     !is_vector && is_store && rd(word) == rn(word)
 }
 
@@ -413,9 +457,10 @@ mod tests {
 
     const RET: u32 = 0xd65f_03c0;
     const START: u64 = 0x1_0000;
-    /// Code outside the unit that is entered like a function, and code that is not.
+    /// Code outside the unit that is entered like a function, code that is not, and a function that never returns.
     const FUNCTION: u64 = 0x2_0000;
     const OUTLINED: u64 = 0x3_0000;
+    const ENDLESS: u64 = 0x4_0000;
 
     fn adrp(d: u32, page: u64, at: u64) -> u32 {
         let pages = (page / PAGE).wrapping_sub(at / PAGE) as u32;
@@ -452,7 +497,12 @@ mod tests {
             end: start + bytes.len() as u64,
             bytes: &bytes,
             data: &[],
-            shares_registers: &|address| address == OUTLINED,
+            entrance: &|address| match address {
+                OUTLINED => Entrance::Outlined,
+                FUNCTION => Entrance::Function,
+                ENDLESS => Entrance::Endless,
+                _ => Entrance::Unknown,
+            },
         })
     }
 
@@ -515,6 +565,10 @@ mod tests {
                 vec![page, add(0, 8, 16), call(OUTLINED, START + 8), RET],
             ),
             (
+                "code within another function may use it",
+                vec![page, add(0, 8, 16), 0x1400_1000, RET],
+            ),
+            (
                 "a call may have kept it",
                 vec![
                     page,
@@ -564,6 +618,18 @@ mod tests {
         );
         assert!(!body.has_unknown_addresses);
         assert_eq!(targets(&body)[0].1, 0x5_0008);
+        // Code after a call that never returns, which a branch over the call leads to.
+        let code = |callee| {
+            [
+                page,
+                skip(2),
+                0xd280_0014,
+                call(callee, START + 12),
+                load(0, 20, 8),
+                RET,
+            ]
+        };
+        assert!(is_known(&code(ENDLESS)) && !is_known(&code(FUNCTION)));
         // Code that only a table of jumps leads to.
         let body = decode_at(START, &[page, 0xd61f_0120, load(0, 20, 8), RET]);
         assert!(!body.has_unknown_addresses);
@@ -608,6 +674,33 @@ mod tests {
     }
 
     #[test]
+    fn a_function_without_a_way_back_is_endless() {
+        let is_endless = |words: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            is_endless(&UnitCode {
+                start: START,
+                end: START + bytes.len() as u64,
+                bytes: &bytes,
+                data: &[],
+                entrance: &|_| Entrance::Unknown,
+            })
+        };
+        let call = call(FUNCTION, START);
+        assert!(is_endless(&[call]) && is_endless(&[NOP, call, NOP]));
+        assert!(is_endless(&[skip(1), 0xd420_0020, call]));
+        for words in [
+            &[call, RET][..],
+            &[0x1400_1000],
+            &[0xd61f_0120],
+            &[skip(0)],
+            &[NOP],
+            &[],
+        ] {
+            assert!(!is_endless(words), "{words:x?}");
+        }
+    }
+
+    #[test]
     fn data_among_code_are_not_instructions() {
         let words = [RET, call(FUNCTION, START + 4), adrp(0, 0x5_0000, START + 8)];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -616,7 +709,7 @@ mod tests {
             end: START + 12,
             bytes: &bytes,
             data: std::slice::from_ref(&(START + 4..START + 12)),
-            shares_registers: &|_| false,
+            entrance: &|_| Entrance::Unknown,
         });
         assert_eq!(body.masked, bytes);
         assert_eq!(

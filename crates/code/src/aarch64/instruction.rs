@@ -1,4 +1,4 @@
-//! The parts of AArch64 instructions that concern addresses, and what executables for this processor have of their own.
+//! The parts of 64-bit ARM instructions that concern addresses, and what executables for this processor have of their own.
 
 use object::elf::{
     R_AARCH64_ABS64, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, R_AARCH64_JUMP_SLOT,
@@ -69,7 +69,9 @@ pub(super) enum Instruction {
     Jump,
     /// A call of an address in a register.
     CallRegister,
-    /// A return, or an instruction that ends the program.
+    /// A return.
+    Return,
+    /// An instruction that ends the program.
     End,
     /// A branch of an unknown kind.
     UnknownBranch,
@@ -186,7 +188,7 @@ impl Instruction {
             0xd6 | 0xd7 => match bits(word, 21, 3) {
                 0 => Self::Jump,
                 1 => Self::CallRegister,
-                _ => Self::End,
+                _ => Self::Return,
             },
             _ => Self::UnknownBranch,
         }
@@ -197,11 +199,9 @@ impl Instruction {
 fn literal_size(word: u32) -> u64 {
     let is_vector = bits(word, 26, 1) == 1;
     match bits(word, 30, 2) {
-        0 => 4,
-        1 => 8,
         2 if is_vector => 16,
-        2 => 4,
-        // A prefetch reads nothing.
+        0 | 2 => 4,
+        // A prefetch, the fourth kind, reads nothing.
         _ => 8,
     }
 }

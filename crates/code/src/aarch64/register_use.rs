@@ -1,4 +1,4 @@
-//! The general registers that AArch64 instructions read and write.
+//! The general registers that 64-bit ARM instructions read and write.
 
 use super::instruction::{bits, rd, rn};
 
@@ -27,6 +27,7 @@ impl RegisterUse {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "what all callers return")]
     const fn of(reads: u32, writes: u32) -> Option<Self> {
         Some(Self { reads, writes })
     }
@@ -58,7 +59,7 @@ impl RegisterUse {
         }
         match word >> 24 {
             // Exceptions; a system call returns a number.
-            0xd4 => Self::of(0, if word & 0x00e0_001f == 1 { 1 } else { 0 }),
+            0xd4 => Self::of(0, u32::from(word & 0x00e0_001f == 1)),
             0xd5 if bits(word, 22, 2) == 0 => {
                 // Hints that sign the address in one register by another one.
                 let signs = word & 0xffff_fe1f == 0xd503_201f && bits(word, 8, 1) == 1;
@@ -197,9 +198,8 @@ impl RegisterUse {
         let second = one(bits(word, 10, 5) as usize);
         let is_load = bits(word, 22, 1) == 1;
         match (bits(word, 23, 1), bits(word, 21, 1)) {
-            (1, 0) if is_load => Self::of(n, t),
+            (_, 0) if is_load => Self::of(n, t),
             (1, 0) => Self::of(n | t, 0),
-            (0, 0) if is_load => Self::of(n, t),
             (0, 0) => Self::of(n | t, s),
             (0, 1) if bits(word, 31, 1) == 1 && is_load => Self::of(n, t | second),
             (0, 1) if bits(word, 31, 1) == 1 => Self::of(n | t | second, s),

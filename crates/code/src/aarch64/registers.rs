@@ -23,11 +23,12 @@ impl RegisterValue {
     /// Returns what is known if the value is either `self` or `other`. The result is never earlier in the order of the variants than both, so that
     /// repeated joins come to an end.
     fn join(self, other: Self) -> Self {
+        if self == other || other == Self::Unset {
+            return self;
+        }
         match (self, other) {
-            (one, other) if one == other => one,
-            (Self::Unset, one) | (one, Self::Unset) | (Self::Stale, one) | (one, Self::Stale) => {
-                one
-            }
+            (Self::Unset, _) => other,
+            (Self::Stale, value) | (value, Self::Stale) => value,
             (Self::Page(_) | Self::Mixed, _) | (_, Self::Page(_) | Self::Mixed) => Self::Mixed,
             _ => Self::Plain,
         }

@@ -1,6 +1,8 @@
-//! The text of AArch64 instructions, with a placeholder in place of each address.
+//! The text of 64-bit ARM instructions, with a placeholder in place of each address.
 
 use std::collections::HashMap;
+use yaxpeax_arch::{Decoder, U8Reader};
+use yaxpeax_arm::armv8::a64::InstDecoder;
 
 use super::addresses::{decode, words};
 use super::instruction::{Instruction, PAGE, SIZE, rd, rn};
@@ -21,7 +23,7 @@ pub(crate) fn list(code: &UnitCode<'_>) -> Vec<InstructionText> {
         let Some(word) = word else {
             return InstructionText {
                 address,
-                text: format!(".word {masked:#010x}"),
+                text: number(masked),
                 target: None,
                 is_call: false,
             };
@@ -101,5 +103,12 @@ fn before_last_operand(text: &str) -> &str {
 }
 
 fn format_word(word: u32) -> String {
+    let bytes = word.to_le_bytes();
+    let instruction = InstDecoder::default().decode(&mut U8Reader::new(&bytes));
+    instruction.map_or_else(|_| number(word), |instruction| instruction.to_string())
+}
+
+/// Returns the text of data, or of an instruction that is not known.
+fn number(word: u32) -> String {
     format!(".word {word:#010x}")
 }
