@@ -235,14 +235,15 @@ def main():
             total += int(counts["same"]) + int(counts["moved"]) + len([line for line in lines[3:] if not line.startswith("added")])
             for name in NAMES:
                 function = expected(name)
+                is_found = any(one == function or one.startswith(f"{function}::<") for one in differ)
                 if name in changed:
                     planted += 1
                     by_kind[name.rsplit("_", 1)[0]] += 1
-                    if function not in differ or counts["reach"] == "same":
+                    if not is_found or counts["reach"] == "same":
                         overlooked.append((rounds, name))
                 else:
                     untouched += 1
-                    if function in differ:
+                    if is_found:
                         named[name.rsplit("_", 1)[0]] += 1
             others = [name for name in differ if not name.startswith("planted::") and name not in {expected(one) for one in NAMES}]
             print(f"{rounds}: {sorted(changed)} and {sorted(harmless)}: reach {counts['reach']}, {len(overlooked)} overlooked of {planted}; also differ {others[:6]} {len(others)}", flush=True)

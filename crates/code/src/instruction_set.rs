@@ -40,6 +40,11 @@ impl InstructionSet {
         self == Self::Aarch64
     }
 
+    /// Reports whether compilers make one variable of several, so that code has the address of only one of them.
+    pub(crate) fn merges_variables(self) -> bool {
+        self == Self::Aarch64
+    }
+
     /// Returns the end of the addresses that a process can use.
     pub(crate) fn end_of_memory(self) -> u64 {
         match self {

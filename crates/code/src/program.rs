@@ -166,18 +166,49 @@ impl<'d> Program<'d> {
 fn decode(unit: &CodeUnit, image: &Image<'_>) -> UnitBody {
     let body = image.with_code(unit, |code| image.instruction_set.decode(code));
     let mut body = body.unwrap_or_default();
-    body.derived
-        .retain(|one| may_be_neighbour(one, unit, image));
+    body.derived.retain(|one| leads_elsewhere(one, unit, image));
+    if image.instruction_set.merges_variables() {
+        let taken = body.references.iter();
+        let around: Vec<_> = taken.flat_map(|one| variables_around(one, image)).collect();
+        body.derived.extend(around);
+    }
     body
 }
 
-/// Reports whether an address that code computes from another one may be that of other data. LLVM makes one variable of several, but not one constant
-/// of several, and the end of a constant is often such an address. Other compilers make one of several constants, too.
-fn may_be_neighbour(derived: &AddressReference, unit: &CodeUnit, image: &Image<'_>) -> bool {
+/// Reports whether an address that code computes from another one may be that of other data.
+///
+/// A number of bytes that code reads is evidence. Without it, the address may be the end of an array, which is where other data begin. LLVM does not
+/// compute the address of a constant from that of another one; GCC does.
+fn leads_elsewhere(derived: &AddressReference, unit: &CodeUnit, image: &Image<'_>) -> bool {
     let symbol = unit.symbol.as_deref();
     let is_rust = symbol.is_some_and(|symbol| rustc_demangle::try_demangle(symbol).is_ok());
     let is_constant = image.section_use(derived.target) == Some(SectionUse::Constants);
-    !(is_rust && is_constant && derived.extent == AccessSize::Open)
+    derived.extent != AccessSize::Open || (is_constant && !is_rust)
+}
+
+/// The largest distance of variables that a compiler makes one variable of, in bytes.
+const MERGED: u64 = 4095;
+
+/// Returns the variables before and after one whose address code takes, because code may compute their addresses from that one. Their initial values are
+/// compared; those of zero-initialized variables need not be.
+fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressReference> {
+    let found = image.section(taken.target).filter(|section| {
+        let has_values = !section.bytes.is_empty() && !section.name.starts_with(".got");
+        has_values && section.content == SectionUse::Variables && taken.extent == AccessSize::Open
+    });
+    let Some(section) = found else {
+        return Vec::new();
+    };
+    let start = section.start.max(taken.target.saturating_sub(MERGED));
+    let end = section.end.min(taken.target.saturating_add(MERGED));
+    let both = [start..taken.target, taken.target..end];
+    both.into_iter()
+        .map(|range| AddressReference {
+            at: taken.at,
+            target: range.start,
+            extent: AccessSize::Exact(range.end - range.start),
+        })
+        .collect()
 }
 
 /// Size of a `Location` in bytes: pointer to the path, its length, line and column.

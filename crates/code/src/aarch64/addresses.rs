@@ -289,19 +289,15 @@ impl<'c> UnitBlocks<'c> {
                 return;
             }
             Instruction::Page { page } => RegisterValue::Page(page),
-            Instruction::Address { target } if !self.code.contains(target) => {
-                RegisterValue::Address(target)
-            }
+            Instruction::Address { target } if !self.code.contains(target) => address(target),
             Instruction::Add { by, can_use_page } => match base {
-                RegisterValue::Page(page) if can_use_page => {
-                    RegisterValue::Address(page.wrapping_add_signed(by))
-                }
-                RegisterValue::Address(address) => {
-                    RegisterValue::Address(address.wrapping_add_signed(by))
-                }
-                RegisterValue::Unset | RegisterValue::Stale => RegisterValue::Unset,
-                _ => RegisterValue::Plain,
+                RegisterValue::Page(page) if can_use_page => address(page.wrapping_add_signed(by)),
+                base => sum(base, Some(by)),
             },
+            Instruction::AddRegister { operands } => {
+                let [one, other] = operands.map(|register| registers.get(register));
+                other.plus(None).unwrap_or_else(|| sum(one, None))
+            }
             Instruction::Copy => match registers.get(source_of_copy(word)) {
                 RegisterValue::Page(_) | RegisterValue::Mixed => RegisterValue::Plain,
                 RegisterValue::Stale => RegisterValue::Unset,
@@ -311,16 +307,9 @@ impl<'c> UnitBlocks<'c> {
                 writeback: Some(by),
                 ..
             }) => {
-                let moved = match base {
-                    RegisterValue::Address(address) => {
-                        RegisterValue::Address(address.wrapping_add_signed(by))
-                    }
-                    RegisterValue::Unset | RegisterValue::Stale => RegisterValue::Unset,
-                    _ => RegisterValue::Plain,
-                };
                 registers.write(register_use(word), RegisterValue::Plain);
                 if rn(word) != 31 {
-                    registers.set(rn(word), moved);
+                    registers.set(rn(word), sum(base, Some(by)));
                 }
                 return;
             }
@@ -368,8 +357,9 @@ impl<'c> UnitBlocks<'c> {
                     reads.reads = 0;
                     found.use_page(at, word, page, by as u64, AccessSize::Open);
                 }
-                RegisterValue::Address(address) => {
-                    found.derive(at, address.wrapping_add_signed(by), AccessSize::Open);
+                RegisterValue::Address { origin, offset } => {
+                    let by = offset.unwrap_or(0).wrapping_add(by);
+                    found.derive(at, origin.wrapping_add_signed(by), AccessSize::Open);
                 }
                 _ => {}
             },
@@ -381,8 +371,10 @@ impl<'c> UnitBlocks<'c> {
                         reads.reads &= !one(rn(word));
                         found.use_page(at, word, page, access.offset as u64, extent);
                     }
-                    RegisterValue::Address(address) => {
-                        found.derive(at, address.wrapping_add_signed(access.offset), extent);
+                    RegisterValue::Address { origin, offset } => {
+                        let by = offset.unwrap_or(0).wrapping_add(access.offset);
+                        let extent = offset.map_or(AccessSize::Open, |_| extent);
+                        found.derive(at, origin.wrapping_add_signed(by), extent);
                     }
                     _ => {}
                 }
@@ -409,6 +401,22 @@ impl<'c> UnitBlocks<'c> {
         }
         found.refer(at, target, AccessSize::Open);
     }
+}
+
+/// Returns the value of a register with an address.
+fn address(origin: u64) -> RegisterValue {
+    RegisterValue::Address {
+        origin,
+        offset: Some(0),
+    }
+}
+
+/// Returns the sum of a value and a number; `by` is `None` for an unknown number.
+fn sum(value: RegisterValue, by: Option<i64>) -> RegisterValue {
+    value.plus(by).unwrap_or(match value {
+        RegisterValue::Unset | RegisterValue::Stale => RegisterValue::Unset,
+        _ => RegisterValue::Plain,
+    })
 }
 
 /// Returns the instructions of a unit; `None` for data.
@@ -671,6 +679,39 @@ mod tests {
             .map(|one| (one.at, one.target))
             .collect();
         assert_eq!(derived, [(8, 0x5_0030), (12, 0x5_0060), (16, 0x5_0058)]);
+    }
+
+    #[test]
+    fn an_address_is_known_in_part_after_a_number_is_added() {
+        let page = adrp(8, 0x5_0000, START);
+        // add x9, x8, x1, lsl #2; madd x9, x1, x2, x8; add x9, x1, x8; sub x9, x8, x1
+        for sum in [0x8b01_0909, 0x9b02_2029, 0x8b08_0029, 0xcb01_0109] {
+            let body = decode_at(START, &[page, add(8, 8, 0x20), sum, load(0, 9, 0x10), RET]);
+            let derived: Vec<_> = body
+                .derived
+                .iter()
+                .map(|one| (one.at, one.target))
+                .collect();
+            assert_eq!(derived, [(12, 0x5_0030)], "{sum:x}");
+        }
+        // A pointer that moves in a loop.
+        let body = decode_at(
+            START,
+            &[
+                page,
+                add(8, 8, 0x20),
+                load(0, 8, 0x10),
+                add(8, 8, 8),
+                0xb5ff_ffc0,
+                RET,
+            ],
+        );
+        let derived: Vec<_> = body
+            .derived
+            .iter()
+            .map(|one| (one.at, one.target))
+            .collect();
+        assert_eq!(derived, [(8, 0x5_0030), (12, 0x5_0028)]);
     }
 
     #[test]

@@ -93,6 +93,10 @@ pub(super) enum Instruction {
         by: i64,
         can_use_page: bool,
     },
+    /// Adds 64-bit registers, perhaps after other operations, or subtracts one.
+    AddRegister {
+        operands: [usize; 2],
+    },
     /// Copies a 64-bit register.
     Copy,
     /// A load from or a store to the sum of a register and a constant.
@@ -166,6 +170,9 @@ impl Instruction {
         if word & 0xffe0_ffe0 == 0xaa00_03e0 {
             return Self::Copy;
         }
+        if let Some(operands) = added_registers(word) {
+            return Self::AddRegister { operands };
+        }
         if let Some(access) = MemoryAccess::decode(word) {
             return Self::Access(access);
         }
@@ -192,6 +199,20 @@ impl Instruction {
             },
             _ => Self::UnknownBranch,
         }
+    }
+}
+
+/// Returns the registers that an instruction adds as they are, if it adds any.
+fn added_registers(word: u32) -> Option<[usize; 2]> {
+    let (second, third) = (bits(word, 16, 5) as usize, bits(word, 10, 5) as usize);
+    match word >> 21 {
+        // `add`; a register that is shifted is no address.
+        0x458 if bits(word, 10, 6) == 0 => Some([rn(word), second]),
+        // Or `sub`.
+        0x458..=0x45f | 0x658..=0x65f => Some([rn(word), 31]),
+        // `madd`, `smaddl`, `umaddl`.
+        0x4d8 | 0x4d9 | 0x4dd if bits(word, 15, 1) == 0 => Some([third, 31]),
+        _ => None,
     }
 }
 

@@ -11,8 +11,8 @@ pub(super) enum RegisterValue {
     Stale,
     /// The address that `adrp` makes, without its last twelve bits.
     Page(u64),
-    /// An address.
-    Address(u64),
+    /// An address that code has, plus a number if that is known.
+    Address { origin: u64, offset: Option<i64> },
     /// Neither a page nor an address that is known.
     Plain,
     /// A page if the code came here in one way, and something else if it came in another.
@@ -30,8 +30,28 @@ impl RegisterValue {
             (Self::Unset, _) => other,
             (Self::Stale, value) | (value, Self::Stale) => value,
             (Self::Page(_) | Self::Mixed, _) | (_, Self::Page(_) | Self::Mixed) => Self::Mixed,
+            (Self::Address { origin, .. }, Self::Address { origin: same, .. })
+                if origin == same =>
+            {
+                Self::Address {
+                    origin,
+                    offset: None,
+                }
+            }
             _ => Self::Plain,
         }
+    }
+
+    /// Returns the sum of the value and a number, if that is an address that is known in part. `by` is `None` for an unknown number.
+    pub(super) fn plus(self, by: Option<i64>) -> Option<Self> {
+        let Self::Address { origin, offset } = self else {
+            return None;
+        };
+        let sum = offset.zip(by).map(|(offset, by)| offset.wrapping_add(by));
+        Some(Self::Address {
+            origin,
+            offset: sum,
+        })
     }
 
     /// Reports whether code that reads the value must be known, so that no address is missed.
