@@ -93,6 +93,8 @@ pub(crate) struct Image<'d> {
     pub(crate) thread_storage: Option<ThreadStorage>,
     /// Addresses of data among code, in ascending order. Only some instruction sets mark them.
     data_in_code: Vec<Range<u64>>,
+    /// Addresses where variables of other sections of the compiler begin, in ascending order. Only some instruction sets mark them.
+    variables: Vec<u64>,
     /// Starts of units that never return, as far as their instructions show it, in ascending order.
     endless: Vec<u64>,
 }
@@ -171,6 +173,12 @@ impl<'d> Image<'d> {
             units: fill_gaps(units, &labels, &sections),
             data_in_code: if instruction_set.marks_data() {
                 data_in_code(file, &sections)
+            } else {
+                Vec::new()
+            },
+            variables: if instruction_set.marks_data() {
+                let marks = marks(file, SectionKind::Data).into_iter();
+                marks.map(|(at, _)| at).collect()
             } else {
                 Vec::new()
             },
@@ -273,6 +281,15 @@ impl<'d> Image<'d> {
             _ if is_stub => Entrance::Function,
             _ => Entrance::Unknown,
         }
+    }
+
+    /// Returns the range around an address within which a compiler may have made one variable of several. A compiler puts such a variable into a
+    /// section of its own, where the assembler marks its start.
+    pub(crate) fn merged_variables(&self, address: u64) -> Range<u64> {
+        let after = self.variables.partition_point(|start| *start <= address);
+        let start = after.checked_sub(1).map_or(0, |at| self.variables[at]);
+        let end = self.variables.get(after).copied().unwrap_or(u64::MAX);
+        start..end
     }
 
     fn is_endless(&self, start: u64) -> bool {
@@ -416,15 +433,15 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
     Ok(found)
 }
 
-/// Returns the addresses of data in code sections, in ascending order. Assemblers mark where data and code begin.
-fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
+/// What assemblers mark in sections of a kind: the address of each mark and whether code begins there, in ascending order.
+fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
     // Sections that are not loaded, such as debug information, have marks at low addresses.
-    let is_code = |section: Option<SectionIndex>| {
+    let is_of_kind = |section: Option<SectionIndex>| {
         let section = section.and_then(|index| file.section_by_index(index).ok());
-        section.is_some_and(|section| section.kind() == SectionKind::Text)
+        section.is_some_and(|section| section.kind() == kind)
     };
     let mut marks = Vec::new();
-    for symbol in file.symbols().filter(|one| is_code(one.section_index())) {
+    for symbol in file.symbols().filter(|one| is_of_kind(one.section_index())) {
         let name = symbol.name_bytes().unwrap_or_default();
         let is_mark = |letter: u8| {
             name.strip_prefix(&[b'$', letter])
@@ -435,6 +452,12 @@ fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64
         }
     }
     marks.sort_unstable();
+    marks
+}
+
+/// Returns the addresses of data in code sections, in ascending order.
+fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
+    let marks = marks(file, SectionKind::Text);
     let mut found: Vec<Range<u64>> = Vec::new();
     for section in sections {
         if section.content != SectionUse::Code {

@@ -199,8 +199,13 @@ fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressR
     let Some(section) = found else {
         return Vec::new();
     };
-    let start = section.start.max(taken.target.saturating_sub(MERGED));
-    let end = section.end.min(taken.target.saturating_add(MERGED));
+    let merged = image.merged_variables(taken.target);
+    let start = (merged.start)
+        .max(section.start)
+        .max(taken.target.saturating_sub(MERGED));
+    let end = (merged.end)
+        .min(section.end)
+        .min(taken.target.saturating_add(MERGED));
     let both = [start..taken.target, taken.target..end];
     both.into_iter()
         .map(|range| AddressReference {
