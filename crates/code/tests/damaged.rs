@@ -1,6 +1,8 @@
 //! Damages executables: `compare` and `FunctionReader` must read or reject them without a panic. `corpus/small.c` is the source of the intact
 //! executables.
 
+use object::read::elf::ElfFile64;
+use object::{LittleEndian, Object, ObjectSection};
 use std::collections::BTreeSet;
 
 use perfcheck_code::{FunctionReader, Reach, UnsupportedExecutable, compare, insert_traps};
@@ -102,4 +104,27 @@ fn with_zeros(size: u64) -> Vec<u8> {
         .expect("it has such variables");
     bytes[zeros + 32..zeros + 40].copy_from_slice(&size.to_le_bytes());
     bytes
+}
+
+#[test]
+fn a_flipped_bit_of_what_a_program_runs_or_reads_is_a_difference() {
+    for whole in [WHOLE, WHOLE_AARCH64] {
+        let file = ElfFile64::<LittleEndian>::parse(whole).expect("whole");
+        for name in [".text", ".rodata", ".tdata", ".rela.dyn"] {
+            let section = file.section_by_name(name).expect("it is there");
+            let (start, size) = section.file_range().expect("it is in the file");
+            // The loader ignores the symbol of a relocation by the place of the executable.
+            let is_read =
+                |at: &u64| name != ".rela.dyn" || !(12..16).contains(&((at - start) % 24));
+            for at in (start..start + size).filter(is_read) {
+                for bit in 0..8 {
+                    let mut flipped = whole.to_vec();
+                    flipped[at as usize] ^= 1 << bit;
+                    let found = compare(whole, &flipped).map(|found| found.reach);
+                    let place = at - start;
+                    assert_ne!(found, Ok(Reach::Same), "bit {bit} of {name}+{place:#x}");
+                }
+            }
+        }
+    }
 }
