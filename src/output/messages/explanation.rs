@@ -355,9 +355,9 @@ pub struct MachineCodePair {
 pub struct MachineCodeRow {
     /// Number of the row as a jump target, which jumps show as `L1`, `L2`; null if no jump leads here.
     pub label: Option<usize>,
-    /// Instruction of the base in Intel syntax; null if only the candidate has one.
+    /// Instruction of the base, on x86-64 in Intel syntax; null if only the candidate has one.
     pub base: Option<String>,
-    /// Instruction of the candidate in Intel syntax; null if only the base has one.
+    /// Instruction of the candidate, on x86-64 in Intel syntax; null if only the base has one.
     pub candidate: Option<String>,
     /// Whether the sides differ in this row.
     pub differs: bool,
