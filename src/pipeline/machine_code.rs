@@ -50,7 +50,9 @@ impl ExecutableComparison {
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
             // Add no note: the format is unsupported on most platforms, and readers cannot change that.
-            Err(UnsupportedExecutable::Format) => return Self::NONE,
+            Err(UnsupportedExecutable::Format | UnsupportedExecutable::OtherProcessor) => {
+                return Self::NONE;
+            }
             Err(unknown) => {
                 return Self {
                     same: None,

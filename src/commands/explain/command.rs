@@ -31,7 +31,7 @@ to do. With --full, it also says what was measured, which values were used, whic
 verdict. Nothing is built; only --flamegraph runs the benchmark.
 
 With --asm, it instead prints the machine code of one function in both builds side by side, and marks the differences. It reads
-the executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
+the executables that a run keeps (Linux on x86-64 or 64-bit ARM, with symbols). Long identical parts are printed only with --full.
 
 With --flamegraph, it runs the benchmark in both executables under valgrind to count instructions, and draws two flame graphs on the
 same scale in an SVG file. They are red where the new build executes more instructions, and blue where it executes fewer.

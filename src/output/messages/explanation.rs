@@ -359,9 +359,9 @@ pub struct MachineCodePair {
 pub struct MachineCodeRow {
     /// Number by which jumps name this row: a jump to it is shown as `L1`, `L2` and so on. Null if no jump leads here.
     pub label: Option<usize>,
-    /// Instruction of the base in Intel syntax; null if only the candidate has one.
+    /// Instruction of the base, on x86-64 in Intel syntax; null if only the candidate has one.
     pub base: Option<String>,
-    /// Instruction of the candidate in Intel syntax; null if only the base has one.
+    /// Instruction of the candidate, on x86-64 in Intel syntax; null if only the base has one.
     pub candidate: Option<String>,
     /// Whether the sides differ in this row.
     pub differs: bool,
