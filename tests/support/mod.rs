@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A run that takes longer counts as hung.
-const DEADLINE: Duration = Duration::from_mins(5);
+const DEADLINE: Duration = Duration::from_secs(5 * 60);
 /// Time within which processes must end after the run that started them.
 const CLEARED_AWAY_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(5);

@@ -260,7 +260,7 @@ fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
 
 /// Waits until the store has `wanted` processes.
 pub fn wait_for_processes(machine: &Machine, wanted: i64) {
-    let deadline = Instant::now() + Duration::from_mins(5);
+    let deadline = Instant::now() + Duration::from_secs(5 * 60);
     loop {
         let count = rusqlite::Connection::open(machine.store())
             .and_then(|store| {
