@@ -20,8 +20,8 @@ const STEPS: usize = 4_000_000;
 /// 16.2).
 ///
 /// The score is `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are
-/// centered and resampled with replacement, which gives B scores `T*`. For "larger by more than the threshold", the p-value is `(1 + #{T* >= T}) / (B
-/// + 1)`. The p-value for "smaller" is computed correspondingly.
+/// centered and resampled with replacement, which gives B scores `T*`. For "larger by more than the threshold", the p-value is
+/// `(1 + #{T* >= T}) / (B + 1)`. The p-value for "smaller" is computed correspondingly.
 ///
 /// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the
 /// smaller side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.

@@ -82,7 +82,7 @@ impl RunLevel {
     /// Estimates the difference of `candidate` from the reference, with its standard error SE.
     ///
     /// The variance between runs combines a prior with the m runs of `spread`: `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)`. Here s0 is the
-    /// prior standard deviation, nu0 its degrees of freedom, and s_runs the standard deviation of the runs. The result has df = nu0 + m - 1 degrees
+    /// prior standard deviation, nu0 its degrees of freedom, and `s_runs` the standard deviation of the runs. The result has df = nu0 + m - 1 degrees
     /// of freedom. Each level in `earlier` adds the squares of its runs about their mean, and one degree of freedom less than its number of runs.
     ///
     /// SE^2 is the larger of two variances: the drift between runs, `s^2 (1 + 1 / averaged)`, and the uncertainty within runs. If the value of a run
