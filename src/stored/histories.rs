@@ -489,7 +489,7 @@ impl HistorySubject<'_> {
     }
 }
 
-/// Returns the levels whose values drift in one direction, each with its first and its last run.
+/// Returns the stretches of the history without a step in which values still drift in one direction, each with its first and its last run.
 fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     let trends = placed.placement.trends().into_iter();
     let named = trends.map(|trend| RunTrend {

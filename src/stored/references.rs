@@ -169,7 +169,7 @@ enum SearchProgress {
 type KnownCommits = BTreeMap<String, bool>;
 
 impl ReferenceResolver<'_> {
-    /// Selects the reference runs with whose stored numbers the benchmarks in `subjects` are compared.
+    /// Selects the reference run of each benchmark in `subjects`, for a comparison with stored numbers.
     pub(crate) fn resolve_numbers(
         &self,
         wanted: &ReferenceSelector<'_>,

@@ -53,7 +53,7 @@ pub fn fault(line: &str) -> Option<String> {
     Some(format!("{line}\n{error}"))
 }
 
-/// Asserts that a workflow is YAML, uses only known actions, and has command lines of the tool that parse. Returns these command lines.
+/// Asserts that a workflow is valid YAML and uses only known actions, and that the tool accepts the command lines in it. Returns these command lines.
 pub fn commands_in(workflow: &str) -> Vec<String> {
     let document = document(workflow);
     for action in actions_in(&document) {

@@ -78,7 +78,7 @@ fn a_section_of_zeros_may_be_larger_than_memory_but_not_than_all_addresses() {
     );
 }
 
-/// Returns the executable with this size of its zero-initialized variables.
+/// Returns the executable `WHOLE`, whose section of zero-initialized variables now claims to have `size` bytes.
 fn with_zeros(size: u64) -> Vec<u8> {
     const NO_BITS: u32 = 8;
     const HEADER: usize = 64;

@@ -51,7 +51,8 @@ impl BenchStyle {
         let named = known
             .iter()
             .find(|used| refers_to_crate(&source, &used.in_code));
-        // The source names no harness, but its other files may import one. Assume the harness that the package depends on, if there is only one.
+        // If the source names no harness, one of its modules in other files may import one. Then assume the harness that the package depends on, if
+        // there is only one.
         let only = || match known[..] {
             [only] if has_other_files(&source) => Some(only),
             _ => None,

@@ -14,8 +14,8 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
-/// Maximum size that the report may have when a part has been written, in bytes. The name of the constant says which part. What remains up to 60,000
-/// bytes is for the numbers of entries that are left out and for the description of the machine.
+/// The maximum sizes of the report in bytes, each after the part in the constant's name has been written. The whole report may have 60,000 bytes: the
+/// rest is for the counts of omitted entries and for the description of the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;

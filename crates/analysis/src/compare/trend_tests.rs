@@ -109,7 +109,7 @@ fn a_value_outside_the_band_is_told_once_and_twice() {
     assert_eq!(with(&[(1, 0.7)]), Position::BelowOnce);
     assert_eq!(with(&[(2, 0.7)]), Position::BelowTwice);
     assert_eq!(with(&[(1, 1.3), (1, 1.0)]), Position::Within);
-    // A value above the band and then a value below it are not outside twice on the same side.
+    // Two values in a row count only if both are on the same side of the band.
     assert_eq!(with(&[(1, 1.3), (1, 0.7)]), Position::BelowOnce);
 }
 

@@ -170,7 +170,8 @@ pub enum RunNote {
 }
 
 impl RunNote {
-    /// If the remark is about machine code, returns it with `run` as the run whose build is the reference. Other remarks are returned unchanged.
+    /// Returns the note with `run` as the reference, if it is a note about machine code that was compared with a build of that run. Returns any other
+    /// note unchanged.
     #[must_use]
     pub fn with_reference(self, run: RunId) -> Self {
         let reference = Some(run);

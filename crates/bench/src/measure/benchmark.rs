@@ -395,8 +395,8 @@ const MOST_STRETCH: u32 = 16;
 
 /// The processes of one side that have sampled a benchmark, in the order in which they ran.
 ///
-/// A process lays out its samples by its warm-up, so a slow warm-up makes all of its samples too short. Only the iteration time of all processes
-/// together reveals this, and how much longer the next process must sample.
+/// A process chooses the number of iterations in its samples by the speed of its warm-up. So a slow warm-up makes all of its samples too short. The
+/// iteration time of all processes together shows when this happened, and by which factor the next process must sample longer.
 #[derive(Debug, Default)]
 pub struct SampleLengths {
     processes: Vec<ProcessSampling>,

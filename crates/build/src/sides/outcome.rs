@@ -150,7 +150,7 @@ impl SideTarget {
         self.executable_hash == other.executable_hash && self.has_same_companions(other)
     }
 
-    /// Reports whether both have the same private dynamic libraries and the same binaries next to them.
+    /// Returns true if this executable and `other` were built together with the same private dynamic libraries and the same ordinary binaries.
     pub fn has_same_companions(&self, other: &Self) -> bool {
         self.companions_hash == other.companions_hash
     }

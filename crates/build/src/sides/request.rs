@@ -23,7 +23,7 @@ pub struct SidesRequest<'a> {
     pub workspace: &'a Workspace,
     /// The checkout that contains the workspace, if any does.
     pub checkout: Option<&'a Checkout>,
-    /// The state whose bench targets a revision is built with.
+    /// Whether a revision is built with its own bench targets or with those of the work tree.
     pub benches_from: BenchesFrom,
     /// The harness on which Criterion benches run.
     pub harness: CriterionHarness,

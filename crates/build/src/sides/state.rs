@@ -32,7 +32,7 @@ use perfcheck_host::{Checkout, Revision};
 pub(super) struct State {
     /// The checked-out commit, for build scripts that query git.
     pub(super) head: Option<String>,
-    /// The commit that the state is. `None` for a work tree with changes.
+    /// The commit whose files the state has. `None` if it is a work tree with changes.
     pub(super) commit: Option<Revision>,
     /// State of git: commit, branch, and whether tracked files differ.
     pub(super) git: Option<GitState>,

@@ -101,7 +101,7 @@ impl RegisterUse {
         }
     }
 
-    /// Vectors and floating point: some move or convert from or to a general register.
+    /// Decodes an instruction for vectors or floating point. Some of them move or convert a value from or to a general register.
     fn decode_vectors(word: u32) -> Self {
         let from = Self {
             reads: one(rn(word)),
