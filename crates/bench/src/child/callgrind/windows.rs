@@ -479,6 +479,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "callgrind and its ELF files are on Unix alone")]
     fn an_executable_without_the_functions_says_so() {
         let executable = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
         assert_eq!(
