@@ -12,7 +12,7 @@ use perfcheck_build::sides::SidesError;
 use perfcheck_host::GitError;
 use perfcheck_store::StoreError;
 
-/// Advice if nothing is stored yet.
+/// The advice at the end of an error message if the store has no run of the workspace yet.
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores a run; `cargo perfcheck store adopt` lists the workspaces in the store";
 
 /// Returns the first line of an error's message, for places with room for one line.
@@ -42,15 +42,15 @@ pub enum AppError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another version of the tool stored the findings of this run.
+    /// The verdicts of a run cannot be read, because another version of the tool stored them.
     #[error(
         "cannot read the verdicts of run {run}, stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements again",
         env!("CARGO_PKG_VERSION")
     )]
     ForeignConclusion {
-        /// The run.
+        /// The run whose verdicts cannot be read.
         run: RunId,
-        /// The reason why its findings cannot be read.
+        /// The reason why the verdicts cannot be read.
         reason: String,
     },
     /// An import or export failed.
@@ -85,7 +85,7 @@ pub enum AppError {
     /// No verdict exists to explain.
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
-    /// A build of the verdict to inspect is missing or unreadable.
+    /// The builds that a verdict compared cannot be inspected, for example because one of them is no longer kept.
     #[error("cannot inspect the builds: {0}")]
     NothingToLookInto(String),
     /// Nothing is left to measure.
@@ -162,7 +162,7 @@ fn sides_exit_code(error: &SidesError) -> ExitCode {
         SidesError::Git(error) => git_exit_code(error),
         SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
             match cargo_exit_code(error) {
-                // The broken manifest is that of another revision, not the user's.
+                // The broken manifest belongs to another revision and not to the user's work tree, so this is a failed build rather than wrong usage.
                 ExitCode::Usage => ExitCode::BuildFailed,
                 other => other,
             }
@@ -215,7 +215,7 @@ fn store_exit_code(error: &StoreError) -> ExitCode {
     }
 }
 
-/// Lists alternatives to a run that does not exist.
+/// Returns the advice for a word that names no run: to list the stored runs, or to use one of the existing baselines.
 fn suggest_alternatives(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {

@@ -1,10 +1,10 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
 //! `cli` parses the command line, and a function of `commands` carries out the command. `session` holds the workspace, its settings and the store.
-//! `pipeline` measures: build, reference, pair, measure, judge, record, publish. `stored` reads what runs left in the store. `output` writes.
-//! The crate `perfcheck-build` builds bench targets, `perfcheck-bench` drives them, and `perfcheck-store` keeps every process;
-//! `perfcheck-analysis` reaches the verdicts and decides the exit code. The chapter *Architecture* explains this design, and tests/architecture.rs
-//! checks the directions of the imports.
+//! `pipeline` has the stages of a run: build, reference, pair, measure, judge, record, publish. `stored` reads what earlier runs left in the store.
+//! `output` writes results for people and programs. The crate `perfcheck-build` builds bench targets, `perfcheck-bench` drives them, and
+//! `perfcheck-store` keeps the results of every process. `perfcheck-analysis` reaches the verdicts and decides the exit code. The chapter
+//! *Architecture* explains this design, and tests/architecture.rs checks which module may import which.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

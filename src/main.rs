@@ -38,7 +38,8 @@ fn main() -> process::ExitCode {
     let parsed = match cli::parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // Help and version are results; every other error is wrong usage. A closed stream does not change the status.
+            // For clap, `--help` and `--version` are errors, too, but they print to stdout and succeed. All other errors are wrong usage. If the
+            // stream is closed, the exit status stays the same.
             let charset = |is_terminal| charset(&EnvironmentVariables::read(), is_terminal);
             if !error.use_stderr() {
                 let charset = charset(io::stdout().is_terminal());
@@ -75,7 +76,7 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
-/// Returns the characters that a stream can show. A file or pipe gets Unicode: its reader knows the encoding.
+/// Returns the character set for a stream. Only a terminal that cannot show Unicode gets ASCII; files and pipes always get Unicode.
 fn charset(variables: &EnvironmentVariables, is_terminal: bool) -> Charset {
     if variables.shows_unicode || !is_terminal {
         Charset::Unicode
@@ -97,7 +98,7 @@ fn dispatch(
         ProgressMode::Quiet
     } else if io::stderr().is_terminal()
         && common.output.format == MessageFormat::Human
-        // The lines of the log would run into the bar.
+        // Show no bar while a log is written, because both would mix in the same lines.
         && variables.log.is_none()
     {
         ProgressMode::Bar(self::charset(&variables, true))

@@ -12,7 +12,7 @@ const MOST_OFFERED: usize = 3;
 /// Minimum Jaro-Winkler similarity of a suggested name.
 const LEAST_LIKENESS: f64 = 0.7;
 
-/// Returns the benchmarks among `all` that `word` may stand for; a single one if the word is unambiguous.
+/// Returns the benchmarks among `all` that `word` may stand for. If the word is unambiguous, the result has a single element.
 pub(super) fn find_candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
     let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&'k BenchmarkKey> {
         all.iter().copied().filter(|key| wanted(key)).collect()

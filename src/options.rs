@@ -26,12 +26,12 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::TimeLimit;
 use perfcheck_build::cargo::CargoOptions;
 
-/// The store and workspace to use, and how to print.
+/// Options that nearly all commands share: which store and workspace to use, and how to print.
 #[derive(Debug, Clone)]
 pub struct CommonOptions {
-    /// Path or address of the database; `None` selects the user's own.
+    /// Path of the store, or its address if it is a database of a team. `None` selects the user's own store.
     pub store: Option<PathBuf>,
-    /// Output options.
+    /// How much to print, and in which format.
     pub output: OutputOptions,
     /// Options for cargo: the workspace and the targets to build.
     pub cargo: CargoOptions,
@@ -67,7 +67,7 @@ pub struct OutputOptions {
     /// Sort results [default: by name; worst first if verdicts fill more than a screen]
     #[arg(long, value_name = "ORDER", value_parser = word_parser::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
-    // Set by commands whose rows have verdicts.
+    // The verdicts that rows must have to be shown. Commands whose rows have verdicts set this from `--verdict`.
     #[arg(skip)]
     pub(crate) only: Option<Vec<Verdict>>,
 }
@@ -118,7 +118,7 @@ impl OutputOptions {
     }
 }
 
-/// Verdicts that make the exit status 1.
+/// The verdicts named by `--fail-on`, which make the exit status 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailOn(pub Vec<Verdict>);
 
@@ -227,7 +227,7 @@ impl AnalysisOptions {
         self.test.or(self.ignore_drift.then_some(Test::TScore))
     }
 
-    /// Returns these options with a rank test of single samples.
+    /// Returns these options, but with a rank test that compares single samples.
     pub(super) fn by_ranks_of_samples(self) -> Self {
         Self {
             test: Some(Test::MannWhitney),
@@ -236,7 +236,7 @@ impl AnalysisOptions {
         }
     }
 
-    /// Applies these options on top of `base`.
+    /// Returns the analysis `base`, changed by the settings that these options name.
     fn apply_to(&self, base: Analysis) -> Analysis {
         let requested = self
             .outliers
@@ -294,7 +294,7 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
-    /// Returns the filter of samples that replaces the runs' own filters in summaries; `None` keeps each run's own filter.
+    /// Returns the filter that decides which samples summaries use. `None` means that each run's own filter applies.
     pub(super) fn filter(&self, workspace: &WorkspaceSettings) -> Option<SampleFilter> {
         let of_method = |system: System| {
             let analysis = system.decision_settings().analysis;
@@ -368,7 +368,8 @@ impl ComparisonOptions {
         }
     }
 
-    /// Returns the noise threshold for stored runs from the command line: from its own flag, else from `--method`; `None` without either.
+    /// Returns the noise threshold that the command line sets for stored runs: by `--noise-threshold`, or else by `--method`. Returns `None` if
+    /// neither is given.
     pub fn explicit_noise_threshold(&self) -> Option<f64> {
         let of_method = self
             .analysis
@@ -490,7 +491,7 @@ pub struct Effort {
     pub(crate) instructions: CountingMode,
 }
 
-/// Benchmarks whose instructions are counted when no verdict or limit needs the count.
+/// Says in which benchmarks instructions are counted, apart from those where a verdict or limit needs the count anyway.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CountingMode {
     /// Never count
@@ -503,15 +504,15 @@ pub enum CountingMode {
 }
 
 impl Effort {
-    /// The default limit for a costly benchmark.
+    /// The time limit of a benchmark if neither a flag nor Cargo.toml sets one.
     const USUAL_LIMIT: TimeLimit = TimeLimit {
         time: Duration::from_secs(30),
         // Fewer rounds can hardly decide anything.
         fewest_rounds: 20,
     };
 
-    /// Returns how long one benchmark may be measured: as set by the flag, else by `key` of Cargo.toml. An explicit `--rounds` disables the implicit
-    /// limits.
+    /// Returns how long one benchmark may be measured, as set by the flag or else by `key` of Cargo.toml. With `--rounds`, neither `key` nor the
+    /// default limit applies.
     pub(super) fn limit_per_benchmark(&self, key: Option<Duration>) -> Option<TimeLimit> {
         let key = key.filter(|_| self.rounds.is_none());
         if let Some(time) = self.time_per_benchmark.or(key) {
@@ -555,7 +556,7 @@ impl PairedOptions {
     }
 }
 
-/// The word that drops first samples. It may accompany any other policy.
+/// The word of `--outliers` that drops the first sample of each process. It can be combined with any policy.
 const FIRST: &str = "first";
 const FIRST_HELP: &str = "Drop the first sample of each process before any other rule applies (as in the serializer benchmarks)";
 
@@ -571,7 +572,7 @@ fn list_possible_values(known: WordMeanings) -> impl Iterator<Item = PossibleVal
         .map(|(word, help)| PossibleValue::new(*word).help(*help))
 }
 
-/// Returns a clap parser for an enum that lists its own words.
+/// Returns a clap parser for an enum whose values are written as the words in `known`. `--help` explains each of these words.
 pub fn word_parser<T>(known: WordMeanings) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
@@ -580,7 +581,7 @@ where
         .try_map(|word| word.parse::<T>().map_err(io::Error::other))
 }
 
-/// Returns a clap parser for the statistics of a set.
+/// Returns a clap parser that accepts the names of the statistics in `set`.
 pub(super) fn statistic_parser(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
     let known = set.statistics().iter();
     PossibleValuesParser::new(known.map(|one| PossibleValue::new(one.to_string()).help(one.help())))
@@ -607,7 +608,8 @@ pub fn parse_outliers(text: &str) -> Result<SampleFilter, String> {
     })
 }
 
-/// A clap parser that reads outlier policies with this function. The value may consist of several words; the help lists each word.
+/// A clap parser for `--outliers` that reads the value with the given function. It accepts combinations such as `iqr,first`, but `--help` lists the
+/// single words.
 #[derive(Debug, Clone, Copy)]
 pub struct OutlierWords(pub fn(&str) -> Result<SampleFilter, String>);
 

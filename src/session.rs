@@ -21,11 +21,11 @@ use perfcheck_store::{Store, StoreError, WorkspaceId, default_path, is_address, 
 
 /// The process's environment: variables, streams, child processes and interrupts.
 pub struct World<'a> {
-    /// Environment variables.
+    /// The environment variables that the tool evaluates.
     pub variables: EnvironmentVariables,
-    /// Starts processes.
+    /// Starts child processes, and ensures that they end.
     pub supervisor: &'a Supervisor,
-    /// Filters workflow commands of the CI system out of forwarded output, and lets the tool's own through.
+    /// Removes workflow commands of the CI system from what other programs print, and lets the tool's own commands through.
     pub commands: &'a LogCommands,
     /// Reports whether the user asked to stop.
     pub interrupt: &'a Interrupt,
@@ -33,13 +33,14 @@ pub struct World<'a> {
     pub stdout: &'a mut dyn Write,
     /// Stream for progress and warnings.
     pub stderr: &'a mut dyn Write,
-    /// Stream for the output of benches: unchanged into a file, elsewhere without control sequences that a terminal or CI system would obey.
+    /// Stream for the output of benches. A file gets the output unchanged. On a terminal and in a CI log, control sequences are made harmless first.
     pub bench_output: &'a mut dyn Write,
     /// Style of the progress display.
     pub progress: ProgressMode,
 }
 
-/// Warning printed before git's reason. Runs stored without git belong to a different workspace once git works again.
+/// The warning that is printed if git fails, followed by the reason that git gives. Without git, the workspace usually has another key in the store,
+/// so that runs stored now are separate from those stored with git.
 const WITHOUT_GIT: &str =
     "git does not work, so runs are stored without a commit, separately from runs with a commit";
 
@@ -124,7 +125,7 @@ impl Context {
         })
     }
 
-    /// Makes the first access open the store for writing, even if that access only reads, because the command writes to the store later.
+    /// Makes the first access to the store open it for writing, even if that access only reads. For commands that will write to the store later.
     pub(super) fn for_writing(self) -> Self {
         self.access.set(StoreAccess::Write);
         self
@@ -163,7 +164,7 @@ impl Context {
         Ok(Ref::filter_map(self.store.borrow(), Option::as_ref).ok())
     }
 
-    /// Reports whether there is a store to open. An unreadable one counts: opening it reports the error.
+    /// Returns true if there is a store to open. A store that cannot be read counts, too, so that opening it reports the error.
     fn has_store_file(&self) -> bool {
         match fs::metadata(&self.store_path) {
             Ok(file) => file.len() > 0,
@@ -210,7 +211,8 @@ impl Context {
         Ok(self.open_store()?)
     }
 
-    /// Returns the class of the host that a run was measured on: as the workspace configures it, else as detected for the run.
+    /// Returns whether the host on which a run was measured is shared with others, as a class of hosts. The configuration of the workspace takes
+    /// precedence over what was detected for the run.
     pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
         HostClass::from_shared(self.is_shared(environment))
     }
@@ -267,7 +269,7 @@ impl Context {
         Ok(())
     }
 
-    /// Returns the key under which the store knows the workspace.
+    /// Returns the key by which the store identifies the workspace: its configured id, or else its git repository, or else its path.
     pub(super) fn key(&self) -> String {
         if let Some(id) = &self.tables.workspace.id {
             return format!("id:{id}");
@@ -344,7 +346,7 @@ impl NamedRun {
         }
     }
 
-    /// Resolves a word to a run as [`resolve_run`] does, and keeps the word.
+    /// Finds the run that a word names, as [`resolve_run`] does. The result also has the word.
     pub(super) fn resolve(
         store: &Store,
         workspace: WorkspaceId,
@@ -353,7 +355,7 @@ impl NamedRun {
         Ok(Self::new(resolve_run(store, workspace, word)?, word))
     }
 
-    /// Resolves a word to a reference as [`resolve_reference`] does, and keeps the word.
+    /// Finds the reference that a word names, as [`resolve_reference`] does. The result also has the word.
     pub(super) fn resolve_reference(
         store: &Store,
         workspace: WorkspaceId,
@@ -374,7 +376,7 @@ pub(super) fn resolve_run(
     } else if let Some(commit) = word.strip_prefix('@') {
         store.run_of_commit(workspace, commit)?
     } else if let Ok(run) = word.parse() {
-        // Numbers of runs in other workspaces do not count.
+        // A run of another workspace does not count, even if its number matches.
         store
             .run_summary(run)
             .ok()

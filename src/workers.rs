@@ -6,9 +6,9 @@ use std::num::NonZero;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Maximum number of workers, or the number of processors if it is larger: more threads than processors gain little.
+/// The largest number of workers that a user can ask for, unless there are more processors than this. More threads than processors gain little.
 const MOST: usize = 64;
-/// Threads left free for the rest of the command if the system refuses to start more.
+/// If the system refuses to start another worker, this many workers are ended again, so that the rest of the command can start threads.
 const SPARE: usize = 16;
 
 /// Starts `wanted` worker threads (by default one per processor), or fewer if the system refuses some. Call it once per process.

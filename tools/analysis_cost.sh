@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What the analysis of one comparison costs beside Criterion 0.8.2, both at 100,000 resamples.
+# Compares how long our analysis of one comparison takes with that of Criterion 0.8.2, both with 100,000 resamples.
 #
-# Criterion analyses stored samples of one benchmark (100 of them) against a stored baseline, without sampling or plotting. Ours compares
-# five processes of 390 samples a side and summarises both sides. Both run as whole processes, start and end included, in turn.
+# Criterion compares 100 stored samples of one benchmark with a stored baseline, without sampling or plotting. Our program compares five
+# processes with 390 samples on each side and summarizes both sides. The two programs take turns, and whole processes are timed.
 # Usage: tools/analysis_cost.sh [REPETITIONS]
 set -euo pipefail
 
@@ -17,7 +17,7 @@ cargo build --quiet --release --manifest-path "$crate/Cargo.toml"
 criterion=$(cargo bench --quiet --no-run --manifest-path "$crate/Cargo.toml" --message-format json |
     sed -n 's/.*"executable":"\([^"]*stored-[^"]*\)".*/\1/p')
 
-# Criterion keeps `new` for itself.
+# Save two baselines under names of our own, because Criterion uses the name `new` itself.
 for baseline in base candidate; do
     "$criterion" --bench --noplot --warm-up-time 0.5 --measurement-time 1 --save-baseline "$baseline" >/dev/null 2>&1
 done

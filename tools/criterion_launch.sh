@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Wall time of one launch of a Criterion bench under `cargo perfcheck` beside the bench alone with the same times, in turn.
+# Compares the wall time of one process of a Criterion bench under `cargo perfcheck` with that of the bench alone. Both have the same warm-up and
+# measurement times, and they take turns.
 #
 #   tools/criterion_launch.sh [PAIRS]      default: 11
 #
-# Prints both in seconds with the iterations that each made, warm-up included, and then medians. The bench does nothing but sleep, so that both make the same iterations in the same
-# time (on a busy machine the first sleeps end late, and Criterion plans fewer: a pair that differs by more than one in ten is left out), and what is left of the difference is what is done around them. Alone, Criterion also analyses
-# (as little as it lets itself be told to) and writes; under us it does not. Under us a launch is all from one to the next: the process, its connection, the record in the
-# store, the control workload. What a run does once (cargo, discovery, the glance at how long iterations take) is not in it: the second of three launches is timed.
-# PERFCHECK: the executable (default: built here).
+# Prints both times in seconds with the number of iterations that each made, including the warm-up, and then the medians. The bench only sleeps, so
+# both make the same iterations in the same time, and the difference is the work around them. (On a busy machine the first sleeps end late, and
+# Criterion plans fewer iterations. A pair whose numbers of iterations differ by more than a tenth is left out.) Alone, Criterion also analyzes the
+# samples, as little as its options allow, and writes files. Under `cargo perfcheck` it does not. The time there is all from one process to the next:
+# the process, its connection, the record in the store, and the control workload. What a run does only once, such as calling cargo and finding the
+# benchmarks, is not included, because the second of three processes is timed.
+# PERFCHECK: the executable to measure (default: a release build of this repository).
 set -euo pipefail
 
 pairs=${1:-11}
@@ -66,7 +69,7 @@ for ((i = 0, good = 0; good < pairs && i < 3 * pairs; i++)); do
     since=$(now)
     "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 --nresamples 1000 >/dev/null 2>&1
     alone=$(($(now) - since))
-    # From the line that announces a launch to the line that announces the next one.
+    # Measure the time from the line that announces the second process to the line that announces the third.
     under_us=$(PERFCHECK_STORE=$work/$i.db "$PERFCHECK" perfcheck --rounds 3 --samples 400 --warm-up-time 100ms --measurement-time 400ms 2>&1 >/dev/null |
         while read -r line; do
             case $line in

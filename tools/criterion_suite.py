@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Of a suite of 80 Criterion benchmarks and a budget of a minute: is what a commit does not reach proven `unchanged` at once, and is what it slows down found?
+"""Checks a suite of 80 Criterion benchmarks with a time budget of a minute: are benchmarks that a commit does not reach proven `unchanged` at once,
+and is a benchmark found that a commit makes slower?
 
-Makes a workspace of two crates, one of them with a library of 80 functions of a microsecond to fifty, ten kinds of work in eight sizes, and a benchmark for
-each on Criterion as it is in the registry. Two commits follow, and `cargo perfcheck --against HEAD~1 --time-budget 60s` compares each with the one before:
+Creates a workspace of two crates. One of them has a library of 80 functions that take 1 to 50 microseconds (ten kinds of work in eight sizes), and a
+benchmark for each on Criterion from the registry. Two commits follow, and `cargo perfcheck --against HEAD~1 --time-budget 60s` compares each with the
+one before:
 
-    untouched   comments, a function that nothing calls, another module, the other crate: none of the benchmarks runs what differs
-    slower      one function does a tenth more work
+    untouched   changes comments, another module and the other crate, and adds a function that nothing calls; no benchmark runs code that differs
+    slower      makes one function do 10 % more work
 
-Prints how each was decided, and the seconds after the build. Ends with 1 if a benchmark is called changed that does not reach the commit, or if the slower one is not
-found.
+Prints how each benchmark was decided, and how many seconds that took after the build. The exit code is 1 if a benchmark that does not run the changed
+code is called changed, or if the slower one is not found.
 
     tools/criterion_suite.py --tool target/release/cargo-perfcheck [--criterion 0.8] [--slower KIND_SIZE] [--keep DIRECTORY]
 """
@@ -24,13 +26,13 @@ import tempfile
 from planted_code import git, told
 
 BUDGET = "60s"
-# The goal where nothing is reached: all are proven within so many seconds after the build.
+# The goal for a commit that reaches no benchmark: all are proven `unchanged` within this number of seconds after the build.
 GOAL_SECONDS = 10
 MORE_WORK = 1.1
-# Functions of about so many nanoseconds.
+# About how many nanoseconds a call of the functions of each size takes.
 SIZES = (1_000, 1_700, 3_000, 5_000, 9_000, 16_000, 28_000, 50_000)
 
-# Of each kind about how many nanoseconds a unit of work takes, and the body of a function of `n: u64`; `WORK` is how many units.
+# For each kind of work: about how many nanoseconds a unit of it takes, and the body of a function of `n: u64`. `WORK` stands for the number of units.
 KINDS = {
     "mix": (1.6, "(0..WORK).fold(n, |mixed, i| (mixed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7))"),
     "divide": (7.0, "(1..WORK + 1).fold(n << 40, |sum, i| (sum ^ (i << 41)) / (i | 3) + sum)"),
@@ -78,7 +80,7 @@ def commit(top, message, files):
 
 
 def make(top, criterion):
-    """The first commit."""
+    """Creates the workspace and its first commit."""
     benches = "".join(f'    criterion.bench_function("{name}", |b| b.iter(|| suite::{name}(black_box(40))));\n' for name in UNITS)
     manifest = (
         '[workspace]\nmembers = ["other"]\n\n[package]\nname = "suite"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
@@ -101,7 +103,7 @@ def make(top, criterion):
 
 
 def untouched(units):
-    """The same functions behind a comment, beside code that nothing calls."""
+    """Returns the files of the commit `untouched`: the same functions below a new comment, and code that nothing calls."""
     comment = "//! Work of several kinds.\n//!\n//! None of it is of any use.\n\npub mod more;\n\n"
     unused = "\npub fn nobody(text: &str) -> usize {\n    text.bytes().filter(u8::is_ascii_digit).count()\n}\n"
     return {
@@ -113,7 +115,7 @@ def untouched(units):
 
 
 def compare(tool, top, scratch):
-    """The comparisons by benchmark, and the seconds after the build."""
+    """Runs the comparison. Returns its messages by benchmark, and how many seconds it took after the build."""
     words = [tool, "perfcheck", "--against", "HEAD~1", "--time-budget", BUDGET, "--message-format", "json"]
     messages, said, took = told(words, top, scratch, ("Ready", "Found"))
     found = {one["benchmark"]["id"]: one for one in messages if one["reason"] == "benchmark-compared"}
@@ -123,7 +125,7 @@ def compare(tool, top, scratch):
 
 
 def show(title, found, took):
-    """How the benchmarks were decided; returns how many were proven."""
+    """Prints how the benchmarks were decided. Returns how many were proven `unchanged`."""
     how = collections.Counter((one["verdict"], one["same"] or "measured") for one in found.values())
     print(f"\n{title}: {took:.1f} s after the build")
     for (verdict, same), count in sorted(how.items()):

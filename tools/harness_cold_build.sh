@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What a bench harness costs to build from nothing: a crate with one benchmark, bench profile, two jobs, a fresh target
-# directory each time, sources fetched beforehand. perfcheck, divan, criterion and perfcheck-criterion (`drop-in`) take turns, so that
-# all of them meet the same weather.
+# Measures how long it takes to build a bench harness from nothing: a crate with one benchmark, in the bench profile, with two jobs and a
+# fresh target directory each time. Sources are fetched beforehand. perfcheck, divan, criterion and perfcheck-criterion (`drop-in`) take
+# turns, so that changes in the load of the machine affect all of them equally.
 #
 #   tools/harness_cold_build.sh [REPEATS]      (default 3)
 #
-# Targets: perfcheck takes at most 1/5 of divan's time and 1/15 of criterion's.
+# Goals: perfcheck takes at most 1/5 of the time of divan and 1/15 of the time of criterion.
 set -euo pipefail
 export LC_ALL=C
 
@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
 
-# new NAME DEPENDENCY: a crate with that dev-dependency; its benchmark comes from stdin.
+# new NAME DEPENDENCY: creates a crate with this dev-dependency. The source of its benchmark is read from stdin.
 new() {
     mkdir -p "$work/$1/src" "$work/$1/benches"
     cat >"$work/$1/Cargo.toml" <<MANIFEST
@@ -81,7 +81,7 @@ criterion_main!(benches);
 BENCH
 done
 
-# build NAME: seconds of one cold build.
+# build NAME: builds the crate from nothing and prints how many seconds that took.
 build() {
     local start=$EPOCHREALTIME
     cargo bench --quiet --offline --no-run --jobs 2 --manifest-path "$work/$1/Cargo.toml" --target-dir "$work/target"
@@ -113,6 +113,6 @@ for name in "${harnesses[@]}"; do
     criterion) target='at most 1/15' ;;
     *) target='' ;;
     esac
-    # Without the crate under the benchmark itself.
+    # Subtract one from the number of crates, which is the crate that has the benchmark.
     awk "BEGIN { printf \"%-10s %9.2f %7d %9s   %s\\n\", \"$name\", $seconds, $crates - 1, sprintf(\"1/%.1f\", $seconds / $ours), \"$target\" }"
 done

@@ -5,8 +5,10 @@
     criterion   Criterion benches on perfcheck's harness, which replaces Criterion
     as-is       the same benches on Criterion itself (`--harness as-is`)
     divan       divan from the registry
+    report      the Criterion benches, compared by Criterion: both executables one after the other, with `--save-baseline` and `--baseline`
+    tango       tango's benches, compared by tango
 
-Makes a package with bench targets for `perfcheck`, Criterion and divan. Compares the work tree with HEAD, one benchmark at a time: each workload on all
+Makes a package with bench targets for `perfcheck`, Criterion, divan and tango. Compares the work tree with HEAD, one benchmark at a time: each workload on all
 harnesses, one after the other, in a new random order each time. The work tree is HEAD itself (`same`), has the same functions in a random order with unused
 ones between them (`layout`), or does so many percent more work.
 
@@ -19,8 +21,11 @@ each harness takes to build both sides with an empty cache and to measure one be
 
 import argparse
 import collections
+import json
+import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import statistics
@@ -33,7 +38,8 @@ from criterion_suite import HEAD, KINDS, commit, write
 from planted_code import git, told
 
 HERE = pathlib.Path(__file__).resolve().parent
-HARNESSES = {
+# The arguments of cargo-perfcheck for each harness.
+ARGUMENTS = {
     "own": ["--bench", "own"],
     "criterion": ["--bench", "criterion"],
     "as-is": ["--bench", "criterion", "--harness", "as-is"],
@@ -45,12 +51,12 @@ WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 5
 STEPS = 100
 CALLED = ("regressed", "improved")
 VERDICTS = (*CALLED, "unchanged", "inconclusive")
-# Work of the same code as HEAD's.
+# The words of `--work` for which the functions do as much work as those of HEAD.
 UNCHANGED = ("same", "layout")
 
 
 def library(work, rng=None):
-    """The functions with this work, see the top of the file."""
+    """Returns the source of the library for a word of `--work`, which the top of this file explains."""
     more = 0 if work in UNCHANGED else float(work)
     functions = []
     for name, nanoseconds in WORKLOADS.items():
@@ -60,7 +66,7 @@ def library(work, rng=None):
         body = body.replace("WORK", f"black_box({count})")
         functions.append(f"#[inline(never)]\npub fn {name}(n: u64) -> u64 {{\n    {body}\n}}\n")
     if work == "layout":
-        # `used` keeps what nothing calls in the executable.
+        # The attribute `used` keeps functions in the executable that nothing calls.
         functions += [
             f"#[used]\nstatic UNUSED_{at}: fn(u64) -> u64 = unused_{at};\nfn unused_{at}(n: u64) -> u64 {{\n    "
             + f"(0..{rng.randrange(2, 99)}).fold(n, |sum, i| (sum ^ i).rotate_left(7)) / (n | 1)\n}}\n"
@@ -75,17 +81,20 @@ def make(top):
         "own": "    suite.bench(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40))));\n",
         "criterion": "    criterion.bench_function(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40))));\n",
         "divan": "#[divan::bench]\nfn NAME() -> u64 {\n    workloads::NAME(black_box(40))\n}\n\n",
+        "tango": "        benchmark_fn(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40)))),\n",
     }
     body = {style: "".join(call.replace("NAME", name) for name in WORKLOADS) for style, call in calls.items()}
     targets = "".join(f'[[bench]]\nname = "{style}"\nharness = false\n\n' for style in calls)
     files = {
         "Cargo.toml": '[workspace]\n\n[package]\nname = "workloads"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
-        f'{targets}[dev-dependencies]\ncriterion = "0.8"\ndivan = "0.1"\nperfcheck = {{ path = "{HERE.parent / "harness"}" }}\n',
+        f'{targets}[dev-dependencies]\ncriterion = "0.8"\ndivan = "0.1"\ntango-bench = "0.9"\nperfcheck = {{ path = "{HERE.parent / "harness"}" }}\n',
         "src/lib.rs": library("same"),
         "benches/own.rs": "use perfcheck::{Suite, black_box};\n\n" f"fn all(suite: &mut Suite) {{\n{body['own']}}}\n\nperfcheck::main!(all);\n",
         "benches/criterion.rs": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
         f"fn all(criterion: &mut Criterion) {{\n{body['criterion']}}}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
         "benches/divan.rs": f"use std::hint::black_box;\n\nfn main() {{\n    divan::main();\n}}\n\n{body['divan']}",
+        "benches/tango.rs": "use std::hint::black_box;\nuse tango_bench::{IntoBenchmarks, benchmark_fn, tango_benchmarks};\n\n"
+        f"fn all() -> impl IntoBenchmarks {{\n    [\n{body['tango']}    ]\n}}\n\ntango_benchmarks!(all());\n",
         ".gitignore": "/target\n",
     }
     write(top, files)
@@ -95,8 +104,8 @@ def make(top):
 
 
 def compare(tool, top, scratch, harness, workload):
-    """The comparison of one benchmark."""
-    words = [tool, "perfcheck", workload, "--against", "HEAD", "--measure-identical", *HARNESSES[harness], "--message-format", "json"]
+    """Compares one benchmark with HEAD, and returns the message about it."""
+    words = [tool, "perfcheck", workload, "--against", "HEAD", "--measure-identical", *ARGUMENTS[harness], "--message-format", "json"]
     messages, said, _ = told(words, top, scratch, ("Ready", "Fresh"))
     found = [one for one in messages if one["reason"] == "benchmark-compared"]
     if len(found) != 1 or found[0]["seconds"] is None:
@@ -104,8 +113,51 @@ def compare(tool, top, scratch, harness, workload):
     return found[0]
 
 
+def build_bench(top, target):
+    """Builds a bench target as `cargo bench` does, and returns its executable."""
+    words = ["cargo", "bench", "--no-run", "--quiet", "--bench", target, "--message-format", "json"]
+    built = subprocess.run(words, cwd=top, check=True, text=True, stdout=subprocess.PIPE)
+    return [found for line in built.stdout.splitlines() if (found := json.loads(line).get("executable"))][-1]
+
+
+def compare_by_criterion(base, candidate, scratch, workload):
+    """Returns what Criterion reports about two executables. It warms up for half a second and samples for two, as in arena/peers.py."""
+    home = scratch / "criterion-home"
+    shutil.rmtree(home, ignore_errors=True)
+    flags = ["--bench", "--noplot", "--color", "never", "--warm-up-time", "0.5", "--measurement-time", "2", workload]
+    said = ""
+    for executable, baseline in ((base, "--save-baseline"), (candidate, "--baseline")):
+        environment = dict(os.environ, CRITERION_HOME=str(home))
+        done = subprocess.run([executable, *flags, baseline, "base"], env=environment, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        said = done.stdout
+    phrases = {"has regressed": "regressed", "has improved": "improved", "within noise": "unchanged", "No change": "unchanged"}
+    change = json.loads((home / workload / "change" / "estimates.json").read_text())["mean"]["point_estimate"]
+    return next(verdict for phrase, verdict in phrases.items() if phrase in said), change
+
+
+def compare_by_tango(base, candidate, scratch, workload):
+    """Returns what tango reports about two executables. A star marks a change. It samples for two seconds, as in arena/peers.py."""
+    words = [candidate, "--color", "never", "compare", base, "-t", "2", "-f", workload, "--bench"]
+    done = subprocess.run(words, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    found = re.search(rf"{workload}\s+\[.*\]\s+([-+0-9.]+)%(\*?)", done.stdout)
+    change = float(found[1]) / 100
+    return "unchanged" if not found[2] else "regressed" if change > 0 else "improved", change
+
+
+PEERS = {"report": ("criterion", compare_by_criterion), "tango": ("tango", compare_by_tango)}
+
+
+def compare_as_peer(top, base, scratch, peer, workload):
+    """Compares one benchmark by another tool, and returns the result in the form of `compare`."""
+    target, function = PEERS[peer]
+    executables = [build_bench(directory, target) for directory in (base, top)]
+    started = time.monotonic()
+    verdict, change = function(*executables, scratch, workload)
+    return {"verdict": verdict, "change": {"estimate": change}, "seconds": time.monotonic() - started}
+
+
 def build_seconds(tool, top, scratch, harness):
-    """The processor seconds of building both sides (the same sources) with an empty cache and of measuring one benchmark."""
+    """Returns the processor seconds that it takes to build both sides (from the same sources) with an empty cache and to measure one benchmark."""
     shutil.rmtree(scratch / "cache", ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     compare(tool, top, scratch, harness, "mix")
@@ -114,7 +166,7 @@ def build_seconds(tool, top, scratch, harness):
 
 
 def show(results):
-    """Prints the table: a line for each condition, work and harness."""
+    """Prints the table, with a line for each condition, word of `--work` and harness."""
     names = "".join(f" {verdict:>13}" for verdict in VERDICTS)
     print(f"\n{'condition':<9} {'work':<6} {'harness':<10} {'verdicts':>8}{names} {'seconds: median':>16} {'most':>6}")
     for (condition, work, harness), found in sorted(results.items()):
@@ -145,7 +197,9 @@ def main():
     noise = None
     try:
         make(top)
-        for harness in harnesses:
+        base = scratch / "base"
+        shutil.copytree(top, base)
+        for harness in [one for one in harnesses if one in ARGUMENTS]:
             print(f"{harness}: {build_seconds(tool, top, scratch, harness):.0f} processor seconds to build and measure one benchmark", flush=True)
         for cycle in range(options.cycles):
             is_noisy = options.noise and cycle % 2 == 1
@@ -156,7 +210,7 @@ def main():
             for work, name in trials:
                 write(top, {"src/lib.rs": library(work, rng)})
                 for harness in rng.sample(harnesses, len(harnesses)):
-                    one = compare(tool, top, scratch, harness, name)
+                    one = compare_as_peer(top, base, scratch, harness, name) if harness in PEERS else compare(tool, top, scratch, harness, name)
                     condition = "busy" if is_noisy else "quiet"
                     results[condition, work, harness].append(one)
                     change = (one["change"] or {}).get("estimate")

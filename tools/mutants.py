@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Would the tests notice? Plants faults in statistics, decisions, imports, pivots and limits, and runs the tests on each.
+"""Checks whether the tests notice faults. Plants faults in statistics, decisions, imports, pivots and limits, and runs the tests with each of them.
 
     tools/mutants.py [--seed N] [--count N] [--minutes M] [--only GLOB] [--wide] [--least SHARE]
 
-cargo-mutants (https://mutants.rs) lists the possible faults and must be installed. This script takes a seeded sample and plants all of it at once in a
-copy of the last commit: a function with faults gets one body for each, and the variable `PLANTED_FAULT` chooses. So the tests are built once, and a
-fault takes as long as they run. Faults that do not compile are left out; so are those in `const` functions, which cannot read a variable.
+cargo-mutants (https://mutants.rs) lists the possible faults and must be installed. This script draws a seeded sample of them and plants all of these
+at once in a copy of the last commit. A function with faults gets a body for each of them, and the variable `PLANTED_FAULT` chooses a body. So the
+tests are built only once, and each fault takes only as long as the tests run. Faults that do not compile are left out, and so are faults in `const`
+functions, which cannot read a variable.
 
-With `--wide`, a fault that the tests of its package do not notice goes on to the tests of the whole tool that are about statistics; that takes some
-minutes each. Faults that tools/mutants_kept.txt lists count as noticed. The script ends with 1 if the share of noticed faults is below `--least`.
+With `--wide`, a fault that the tests of its package do not notice is also tried with the tests of the whole tool that are about statistics. This
+takes some minutes for each fault. Faults that tools/mutants_kept.txt lists count as noticed. The exit code is 1 if the share of noticed faults is
+below `--least`.
 """
 
 import argparse
@@ -29,18 +31,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tools/mutants_kept.txt"
 # The copy in which the faults are planted, and the directory of its builds.
 TREE, BUILDS = ROOT / "target/mutants/tree", ROOT / "target/mutants/builds"
-# The sources that get faults, and the tests beside them.
+# The sources in which faults are planted, and for each of them the arguments of `cargo test` that run its tests.
 PLACES = {
     "crates/stats/src/*": ["-p", "perfcheck-stats", "--lib", "--tests"],
     "crates/analysis/src/*": ["-p", "perfcheck-analysis", "--lib"],
     "src/interchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "interchange", "exchange", "systems", "exchanging", "importing"],
     "src/commands/compare/pivot*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }
-# The tests of statistics through the whole tool.
+# The arguments of `cargo test` for tests that check statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]
-# Seconds, longer than tests take: of a package, and of the whole tool.
+# After this number of seconds, the tests of a package or of the whole tool are stopped, and the fault counts as noticed. Tests take less.
 TIMEOUT, WIDE_TIMEOUT = 120, 900
-# Bytes: a fault may ask for all memory there is.
+# The memory of the tests is limited to this number of bytes, because a fault may make them allocate without end.
 MEMORY = 16 << 30
 SWITCH = """
 #[doc(hidden)]
@@ -77,7 +79,7 @@ def plant(path, text, faults):
     changed, places, at = [], {}, 0
     for (begin, end), inside in sorted(functions.items()):
         opening = body_of(text, begin, end)
-        # A function within another one keeps its text.
+        # Plant no faults in a function that is inside another one.
         if begin < at or opening is None:
             continue
         changed.append(text[at : opening + 1] + "\nmatch crate::planted_fault() {")
@@ -138,18 +140,18 @@ def build(words, faults):
 
 
 def has_span_in(message, path, lines):
-    """Whether the compiler's message points to these lines of the file."""
+    """Returns whether a message of the compiler points to these lines of the file."""
     return any(span["file_name"] == path and span["line_start"] in lines and span["line_end"] in lines for span in message["spans"])
 
 
 def variables(fault=0):
-    # proptest must not keep the inputs that a planted fault makes fail.
+    # Do not let proptest store inputs that fail only because of a planted fault.
     ours = {"PLANTED_FAULT": str(fault), "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "CARGO_TARGET_DIR": str(BUILDS), "RUSTFLAGS": "--cap-lints=warn"}
     return os.environ | ours
 
 
 def notice(words, fault, timeout=TIMEOUT):
-    """Whether these tests notice."""
+    """Runs these tests with a fault. Returns how they noticed it, or None if they did not."""
     running = subprocess.Popen(
         ["cargo", "test", "--quiet", "--locked", *words],
         cwd=TREE,
@@ -162,7 +164,7 @@ def notice(words, fault, timeout=TIMEOUT):
     try:
         return "caught" if running.wait(timeout) else None
     except subprocess.TimeoutExpired:
-        # The tests, too, and not cargo alone.
+        # Kill the whole process group, because the tests would go on if only cargo were killed.
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
         return "timeout"
@@ -222,7 +224,7 @@ def main():
 
 
 def without_line(name):
-    """The name of a fault without line and column, which move."""
+    """Returns the name of a fault without line and column, which change when the file is edited."""
     path, _, rest = name.partition(":")
     return f"{path}: {rest.partition(': ')[2]}"
 

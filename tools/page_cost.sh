@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What the page costs beside the reports of Criterion 0.8 with plotters, for the same number of benchmarks and of resamples.
+# Compares how long it takes to write our page with how long the reports of Criterion 0.8 with plotters take, for as many benchmarks and resamples.
 #
-# Criterion analyses and plots stored samples (100 of each benchmark) against a stored baseline, without sampling; its plots alone are the
-# difference to the same call with --noplot. Ours compares two stored runs of 10 processes of 100 samples a side and writes the page.
-# Whole processes, one after the other; CPU time is user and system together. Needs python3 and GNU time.
-# Criterion takes seconds of each benchmark at its usual 100,000 resamples: of thousands it is compared at fewer, which shrinks what both do.
+# Criterion compares stored samples (100 of each benchmark) with a stored baseline and plots them, without sampling. The difference to the
+# same call with --noplot is the time of its plots. Our tool compares two stored runs that have 10 processes with 100 samples and writes
+# the page. Whole processes are timed, one after the other, and CPU time is user and system time together. With its default of 100,000
+# resamples, Criterion takes seconds per benchmark. So thousands of benchmarks are compared with fewer resamples, for both tools.
+# Needs python3 and GNU time.
 # Usage: tools/page_cost.sh [COUNT[:RESAMPLES]...]      default: 200:100000 2000:1000
 set -euo pipefail
 
@@ -53,7 +54,7 @@ RUST
 criterion=$(CARGO_TARGET_DIR=$scratch/plots/target cargo bench --quiet --no-run --manifest-path "$scratch/plots/Cargo.toml" --message-format json |
     sed -n 's/.*"executable":"\([^"]*trivial-[^"]*\)".*/\1/p')
 
-# timed NAME COMMAND...: wall time, CPU time and memory of a command. Status 1 is a regression, which is a result.
+# timed NAME COMMAND...: runs a command and prints its wall time, CPU time and memory. The exit status 1 is allowed, because it means a regression.
 timed() {
     local name=$1 status=0
     shift
@@ -71,7 +72,7 @@ for wanted in "${counts[@]}"; do
     [[ $wanted == *:* ]] && resamples=${wanted#*:}
     echo "$COUNT benchmarks, $resamples resamples"
     export CRITERION_HOME=$scratch/criterion-$COUNT
-    # What is said while sampling is not kept: analysis is made anew from the samples.
+    # Take the samples. The few resamples are enough here, because the analysis is repeated from the samples below.
     for baseline in base candidate; do
         "$criterion" --bench --noplot --nresamples 1001 --warm-up-time 0.001 --measurement-time 0.01 --save-baseline "$baseline" >/dev/null 2>&1
     done

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What does the plain command say of many harmless commits in a row, and does `history` find what was planted among them?
+"""Checks what `cargo perfcheck` without options says about many harmless commits in a row, and whether `history` finds the changes among them.
 
-Clones the arena's repository, adds a commit before each run, and runs `cargo perfcheck` as a user would: a comment, a function that nothing calls, another
-module; with `--layouts` also the work of before in an executable of other bytes (the arena's layouts, some of which the compiler inlines otherwise). From run `--slowed N` on the tool shares its processor with a busy process,
-which halves the machine; from run `--planted N` on everything takes 5 % more. What a run calls regressed is accepted, so that the next one asks for the next change.
-Prints a line for each run, counts, and the steps of each history.
+Clones the arena's repository, adds a commit before each run, and runs `cargo perfcheck` as a user would. Each commit adds a comment, a function that
+nothing calls, or another module. With `--layouts`, it also takes the source of one of the arena's layouts, which does the same work in an executable
+with other bytes. From run `--slowed N` on, the tool shares its processor with a busy process, which halves the speed of the machine. From run
+`--planted N` on, everything takes 5 % longer. A run with regressions is accepted, so that the next run reports only the next change.
+Prints a line for each run, the number of verdicts of each kind, and the steps in the history of each benchmark.
 
     tools/plain_runs.py ARENA_REPOSITORY --tool target/release/cargo-perfcheck [--runs 50] [--slowed N] [--planted N] [--layouts] [--targets main,more] [--scratch DIRECTORY]
 """
@@ -29,13 +30,13 @@ def git(repository, *words):
 
 
 def change(repository, index, planted, layouts):
-    """A commit that changes no result."""
+    """Commits a change that does not affect any result. If `planted` is true, the commit also makes everything slower."""
     if layouts:
         git(repository, "checkout", "--quiet", f"layout-{index % 25:02}", "--", ".")
     library, workloads = repository / "src/lib.rs", repository / "src/workloads.rs"
     kind = ("comment", "function", "module")[index % 3]
     if kind == "comment":
-        # What panics knows its line.
+        # A comment line moves the code down. This changes the executable, because it has the line numbers that panics print.
         text = workloads.read_text()
         place = text.index("\nuse ") + 1
         workloads.write_text(f"{text[:place]}// Comment {index}.\n{text[place:]}")
@@ -54,7 +55,7 @@ def change(repository, index, planted, layouts):
 
 @contextlib.contextmanager
 def half_a_machine():
-    """A busy process on the last processor, and the words that bind a command to it."""
+    """Keeps the last processor busy, and returns the words that bind a command to this processor. So the command gets half of its time."""
     processor = str(max(os.sched_getaffinity(0)))
     busy = subprocess.Popen(["taskset", "-c", processor, sys.executable, "-c", "while True: pass"])
     try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Is a change of machine code ever overlooked, and how many benchmarks that it does not reach are proven `unchanged`?
+"""Checks whether a change of machine code is ever overlooked, and how many benchmarks that it does not reach are proven `unchanged`.
 
-Makes a workspace of two crates whose benchmarks each run code of their own, plants changes in it at random, several at a time, and compares it with its
-first commit by `cargo perfcheck --against HEAD`. A change is in code that is inlined, in a generic function, behind a trait object, in a dependency, in
-a constant, in a string, in a static table, in a table of strings; or it is none that runs: a comment, a function that nothing calls, other lines.
-Ends with 1 if a benchmark that runs what was changed was called unchanged without a measurement.
+Creates a workspace of two crates in which each benchmark runs code of its own. Plants random changes in it, several at a time, and compares it with
+its first commit (`cargo perfcheck --against HEAD`). A change can be in code that is inlined, in a generic function, behind a trait object, in a
+dependency, in a constant, in a string, in a static table or in a table of strings. Other changes affect no code that runs: a comment, a function that
+nothing calls, or code at other lines. The exit code is 1 if a benchmark that runs changed code was called `unchanged` without a measurement.
 
     tools/planted_code.py --tool target/release/cargo-perfcheck [--changes 200] [--at-once 5] [--seed 1] [--keep DIRECTORY]
 """
@@ -23,7 +23,7 @@ import time
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 VARIANTS = 4
 
-# Of each kind: what the library has, what the dependency has, and the body of a benchmark. `VALUE` is what a change changes.
+# For each kind of code: its text in the library, its text in the dependency, and the body of its benchmark. A change replaces `VALUE`.
 KINDS = {
     "inlined": ("#[inline(always)] pub fn inlined_N(n: u64) -> u64 { n.rotate_left(3) ^ VALUE }", "", "planted::inlined_N(n)"),
     "generic": (
@@ -70,7 +70,7 @@ NAMES = [f"{kind}_{variant}" for kind in KINDS for variant in range(VARIANTS)]
 
 
 def write(top, values, harmless):
-    """Writes the workspace with these values; `harmless`: what is added that nothing runs."""
+    """Writes the workspace with these values. `harmless` names the kinds of changes to add that affect no code that runs."""
     library, beneath, benches = [], [], []
     for name in NAMES:
         kind, variant = name.split("_")
@@ -108,7 +108,7 @@ def git(top, *words):
 
 
 def told(words, top, scratch, marks):
-    """What the tool writes as JSON, what it says, and the seconds since it last said a line that begins with one of `marks`."""
+    """Runs the tool. Returns its JSON messages, its other output, and the seconds since its last line of output that begins with one of `marks`."""
     environment = dict(os.environ, XDG_DATA_HOME=str(scratch / "data"), XDG_CACHE_HOME=str(scratch / "cache"))
     since, said = None, []
     with tempfile.TemporaryFile("w+") as written:
@@ -124,7 +124,7 @@ def told(words, top, scratch, marks):
 
 
 def compare(tool, top, scratch):
-    """The benchmarks with in what they are the same, and the seconds that it took after the build."""
+    """Compares the workspace with its commit. Returns for each benchmark why it was not measured, if it was not, and the seconds after the build."""
     words = [tool, "perfcheck", "--against", "HEAD", "--rounds", "5", "--message-format", "json"]
     messages, said, took = told(words, top, scratch, ("Ready", "Found"))
     found = {one["benchmark"]["id"]: one["same"] for one in messages if one["reason"] == "benchmark-compared"}
@@ -155,7 +155,7 @@ def main():
     try:
         while planted < options.changes:
             rounds += 1
-            # Every fifth time nothing that runs.
+            # Every fifth time, change no code that runs.
             count = 0 if rounds % 5 == 0 else min(options.at_once, options.changes - planted)
             changed = random.sample(NAMES, count)
             harmless = set(random.sample(["dead", "comment", "lines", "order"], 2))

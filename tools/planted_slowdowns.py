@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""How often does `explain` name the function that became slower?
+"""Measures how often `explain` names the function that became slower.
 
-Takes crates as they were published, with the Criterion benches in their packages as they are. In each it draws functions at random among those that run
-under a benchmark, and gives one at a time a loop to run first. `cargo perfcheck --against HEAD` measures one benchmark that runs the function, and
-`cargo perfcheck explain` names functions: at which place does the slowed one stand?
+Takes published crates with the Criterion benches in their packages. In each crate, it draws functions at random from those that a benchmark runs, and
+adds a loop to the beginning of one function at a time. `cargo perfcheck --against HEAD` measures a benchmark that runs this function, and
+`cargo perfcheck explain` lists functions. The script reports the rank of the slowed function in this list.
 
-Which functions run, how much a turn of the loop costs, and in which symbols the loop came to lie, callgrind says by source line, in a build with line tables.
-Set-up that Criterion does not time (`iter_batched`) does not count: a loop there would make nothing slower that is measured.
-A function that is inlined has no symbol: what can be named is the function that it was inlined into. So two ranks are counted, that of the planted
-function itself, and that of any function that runs the loop. Generic functions are compared without their type arguments.
+A build with line tables is run by callgrind, whose counts by source line show which functions run, how much a turn of the loop costs, and which
+symbols have the loop. Set-up that Criterion does not time (`iter_batched`) is left out, because a loop there would not change the measured time.
+A function that is inlined has no symbol, so `explain` can only name the function that it was inlined into. Therefore two ranks are reported: that of
+the function itself, and that of any function whose symbol has the loop. Generic functions are compared without their type arguments.
 
-Prints a line for each slowdown and writes one to slowdowns.jsonl in the scratch directory; with --keep DIRECTORY another call goes on from there.
+Prints a line for each slowdown, and writes a line to slowdowns.jsonl in the scratch directory. With --keep DIRECTORY, the next call continues from
+there.
 
     tools/planted_slowdowns.py --tool target/release/cargo-perfcheck [--slowdowns 100] [--seed 1] [--crates NAME=VERSION[=FEATURES]...]
                                [--keep DIRECTORY] [--minutes M]
 
-Needs cargo, git, valgrind and the registry. Ends with 1 if fewer slowdowns were called than it was asked for.
+Needs cargo, git, valgrind and the registry. The exit code is 1 if fewer slowdowns were called `regressed` than `--slowdowns` asks for.
 """
 
 import argparse
@@ -40,21 +41,22 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "arena"))
 from table import exact_interval, percent  # noqa: E402
 
-# With features after a second sign, as tests/real/criterion_unedited.sh has them.
+# The crates, as name, version and features with `=` between them. The syntax is that of tests/real/criterion_unedited.sh.
 CRATES = """
     base64=0.22.1 httparse=1.10.1 semver=1.0.28 httpdate=1.0.3 rpds=1.2.1 fancy-regex=0.19.2 tinytemplate=1.2.1 fraction=0.17.0
     tinyvec=1.13.3=alloc,real_blackbox fixed_decimal=0.7.3=ryu
 """.split()
 
-# Of the instructions of a benchmark a function that is slowed down has at least so many.
+# A function is slowed down only if it executes at least this share of the instructions of a benchmark.
 LEAST_SHARE = 0.01
-# Benchmarks of a crate in which functions are looked for.
+# The largest number of benchmarks of a crate in which functions are searched.
 MOST_BENCHMARKS = 30
-# Turns of the loop with which the cost of one is found.
+# The number of turns of the loop in the build that finds out the cost of a turn.
 TRIAL_TURNS = 64
-# The planted instructions as a share of those of the benchmark: at first, and the most that a single turn may cost.
+# Instructions of the loop, as a share of those of the benchmark: of the whole loop at the first attempt, and the most that a single turn may cost.
 SHARE, LARGEST_TURN = 0.2, 0.5
-# A slowdown that is not called is made larger, one beyond the largest change smaller, if it has more than one turn.
+# The number of attempts. After an attempt that was not called `regressed`, the loop is made larger by this factor. After a change above the largest
+# one, it is made smaller, if it has more than one turn.
 ATTEMPTS, LARGER, LARGEST_CHANGE = 3, 2.5, 0.6
 MOST_TURNS = 1_000_000
 
@@ -65,7 +67,7 @@ LOOP = """
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A function that runs under a benchmark, and the instructions of the benchmark."""
+    """A function, a benchmark that runs it, and the number of instructions of an iteration of this benchmark."""
 
     function: Function
     target: str
@@ -77,7 +79,7 @@ class Case:
 
 
 class Subject:
-    """A crate in the scratch directory, committed as it was published."""
+    """A published crate in the scratch directory, in a git repository with one commit."""
 
     def __init__(self, word, place):
         self.name, self.version, self.features = (word.split("=") + ["", ""])[:3]
@@ -90,7 +92,7 @@ class Subject:
         return ["--features", self.features] if self.features else []
 
     def unpack(self):
-        """As tests/real/ does."""
+        """Unpacks the crate as the scripts in tests/real/ do, or restores it if it is there."""
         if (self.top / ".git/HEAD").exists():
             self.restore()
             return
@@ -114,7 +116,8 @@ class Subject:
         git(self.top, "checkout", "--quiet", ".")
 
     def built(self, target="*"):
-        """The bench executables by target, with line tables; none if they do not build. What crates have in common is built once."""
+        """Builds the bench executables with line tables, and returns them by target. Returns none if they do not build. All crates share a target
+        directory, so that a dependency that they share is built only once."""
         variables = os.environ | {"CARGO_TARGET_DIR": str(self.place / "target"), "CARGO_PROFILE_BENCH_DEBUG": "line-tables-only", "CARGO_PROFILE_BENCH_STRIP": "none"}
         words = ["cargo", "bench", "--no-run", "--quiet", "--message-format", "json", *self.flags(), "--bench", target]
         done = subprocess.run(words, cwd=self.top, env=variables, capture_output=True, text=True, check=False)
@@ -124,7 +127,7 @@ class Subject:
         return {one["target"]["name"]: one["executable"] for one in messages if one.get("executable")}
 
     def cases(self, seed):
-        """What can be slowed down, in a random order, each function once before any of them twice."""
+        """Returns the cases to try, in a random order in which each function occurs once before any function occurs twice."""
         known = self.place / f"{self.name}.json"
         if not known.exists():
             known.write_text(json.dumps(self.executed(seed)))
@@ -138,7 +141,7 @@ class Subject:
         return sorted(cases, key=turn.get)
 
     def executed(self, seed):
-        """File and line of functions that run, with target, id and instructions of a benchmark that runs them."""
+        """Returns the functions that run: file and line of the function, and target, id and instructions of a benchmark that runs it."""
         built = self.built()
         if not built:
             print(f"{self.name} {self.version}: its benches do not build", flush=True)
@@ -157,12 +160,12 @@ class Subject:
         return sorted(found)
 
     def at(self, file, line):
-        """The innermost function with this line; none if it is not of this crate."""
+        """Returns the innermost function that has this line, or None if the line is not in this crate."""
         inside = [one for one in self.functions if file == str(self.top / one.file) and one.line <= line <= one.last]
         return max(inside, key=lambda one: one.line, default=None)
 
     def tried(self, case):
-        """The instructions of a turn of the loop in an iteration, and the symbols that run it, those that run it most first."""
+        """Returns how many instructions a turn of the loop adds to an iteration, and the symbols that run the loop, those that run it most first."""
         self.plant(case.function, TRIAL_TURNS)
         built = self.built(case.target)
         self.restore()
@@ -174,19 +177,20 @@ class Subject:
 
 
 def benchmarks_of(executable, top):
-    """The ids, as Criterion lists them."""
+    """Returns the ids that Criterion lists for an executable."""
     done = subprocess.run([executable, "--bench", "--list"], cwd=top, capture_output=True, text=True, check=False)
     found = [re.fullmatch(r"(.*): bench(mark)?", line) for line in done.stdout.splitlines()]
     return [one[1] for one in found if one]
 
 
-# Criterion reads the clock four times and times between the second and the third, so that five parts are written. `iter_custom` has two readings, older
-# versions and benchmarks that read the clock themselves have others: there all parts count.
+# callgrind writes a part of its counts at each reading of the clock. Criterion usually reads it four times and times what lies between the second and
+# the third reading, so there are five parts, and only the third one counts. With `iter_custom`, in older versions, and in benchmarks that read the
+# clock themselves, the number of parts differs, and all parts count.
 PARTS_OF_ONE_BATCH, TIMED_OF_ONE_BATCH = 5, 2
 
 
 def profile(executable, id, top):
-    """The instructions of an iteration that are timed by symbol, and for each by file and line."""
+    """Returns the timed instructions of an iteration by symbol, and for each symbol by file and line."""
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "out"
         collect = ["--collect-atstart=no", "--toggle-collect=*bencher*Bencher*iter*", "--dump-before=*clock_gettime*", f"--callgrind-out-file={out}"]
@@ -208,7 +212,8 @@ def instructions_of(counted):
 
 
 def read_callgrind(text):
-    """Own instructions by symbol, and for each by file and line. The format is in valgrind's manual, "Callgrind Format Specification"."""
+    """Returns the own instructions of each symbol, by file and line. The manual of valgrind describes the format ("Callgrind Format
+    Specification")."""
     counted = collections.defaultdict(collections.Counter)
     names = {}
     symbol = file = ""
@@ -216,7 +221,7 @@ def read_callgrind(text):
     for row in text.splitlines():
         key, _, word = row.partition("=")
         if key in ("fl", "fi", "fe", "cfi", "cfl", "fn", "cfn"):
-            # A name is written out once, with a number.
+            # A name is written in full only once, with a number that stands for it afterwards.
             number, _, name = word.partition(" ")
             name = names.setdefault((key[-2:] == "fn", number), name)
             if key == "fn":
@@ -228,7 +233,7 @@ def read_callgrind(text):
         elif row[:1] in tuple("0123456789+-*"):
             position, count = row.split()[:2]
             line = line if position == "*" else int(position) + (line if position[0] in "+-" else 0)
-            # The line after a call says what the callee took.
+            # The line after a call has the cost of the callee, which is not an own cost of this function.
             if not is_call:
                 counted[symbol][file, line] += int(count)
             is_call = False
@@ -236,7 +241,7 @@ def read_callgrind(text):
 
 
 def segments(name):
-    """The parts of a readable name without type arguments: `<a::B<T> as c::D>::e::<F>` is a, B, D, e."""
+    """Returns the parts of a readable name without type arguments. For `<a::B<T> as c::D>::e::<F>` they are a, B, D and e."""
     name = re.sub(r"\.llvm\.\d+$", "", name.strip())
     if name.startswith("<"):
         end = end_of_brackets(name)
@@ -260,7 +265,7 @@ def segments(name):
 
 
 def end_of_brackets(text):
-    """Behind the bracket that closes the one at the beginning."""
+    """Returns the position after the bracket that closes the bracket at the beginning."""
     depth = 0
     for place, letter in enumerate(text):
         is_arrow = letter == ">" and text[place - 1] == "-"
@@ -271,21 +276,21 @@ def end_of_brackets(text):
 
 
 def is_symbol_of(symbol, function):
-    """Whether a symbol is that of the function itself."""
+    """Returns whether a symbol is that of the function itself, and not that of a function into which it was inlined."""
     parts = segments(symbol)
     words = set(re.findall(r"\w+", symbol))
     return parts[-1:] == [function.name] and (not function.owners or not words.isdisjoint(function.owners))
 
 
 def compared(tool, subject, case):
-    """The messages of a comparison with what is committed, what it said, and the seconds from the verdict to the end."""
+    """Compares the work tree with the commit. Returns the messages, the other output, and the seconds that the tool needed after the verdict."""
     words = [tool, "perfcheck", "--against", "HEAD", *subject.flags(), "--bench", case.target, "--exact", case.id, "--message-format", "json"]
     messages, said, took = told(words, subject.top, subject.place, "Counting")
     return {one["reason"]: one for one in messages}, said, took
 
 
 def explained(tool, subject, case, run):
-    """The functions that `explain` names, those to blame most first, what tells them, and the seconds that it took."""
+    """Runs `explain`. Returns the functions that it names, the most suspicious one first, the kind of evidence for them, and the seconds it took."""
     began = time.monotonic()
     [explanation], _, _ = told([tool, "perfcheck", "explain", case.id, "--run", str(run), "--message-format", "json"], subject.top, subject.place, ())
     took = time.monotonic() - began
@@ -298,12 +303,12 @@ def explained(tool, subject, case, run):
 
 
 def rank(names, is_meant):
-    """The place of the first name that is meant, from 1."""
+    """Returns the rank, counted from 1, of the first name for which `is_meant` is true. Returns None if there is no such name."""
     return next((place for place, name in enumerate(names, 1) if is_meant(name)), None)
 
 
 def slowed(tool, subject, case):
-    """What the tool says of a slowdown; `outcome` is `called` if it was called a regression."""
+    """Slows down the function of a case, and returns what the tool says about it. `outcome` is `called` if the verdict was `regressed`."""
     found = {"crate": subject.name, "version": subject.version, "case": case.key(), "function": case.function.name}
     turn, holders = subject.tried(case)
     if not holders or turn <= 0:
@@ -354,7 +359,7 @@ def line_of(found):
 
 
 def rates(title, called, member):
-    """How often the function is first, and how often among three."""
+    """Prints how often the function has rank 1, and how often it is among the first three."""
     for most, word in ((1, "first"), (3, "among three")):
         count = sum(1 for one in called if one[member] and one[member] <= most)
         lower, upper = exact_interval(count, len(called))
@@ -388,13 +393,13 @@ def table(all_found):
 
 
 def measure(options, place, ends, all_found, written):
-    """A slowdown of each crate in turn, until there are enough, none is left, or the time is over."""
+    """Tries slowdowns in the crates in turn, until enough of them were called `regressed`, no case is left, or the time is over."""
     subjects = [Subject(word, place) for word in options.crates]
     known = [(one["crate"], one["case"]) for one in all_found]
     waiting = {subject: [case for case in subject.cases(options.seed) if (subject.name, case.key()) not in known] for subject in subjects}
     while any(waiting.values()):
         for subject in subjects:
-            # One that is called a crate and round.
+            # In each round, try cases of this crate until a slowdown is called `regressed`.
             while waiting[subject]:
                 if sum(one["outcome"] == "called" for one in all_found) >= options.slowdowns or time.monotonic() > ends:
                     return

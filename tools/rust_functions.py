@@ -1,13 +1,13 @@
-"""Where the functions of a Rust file begin and end, by a small scanner: for tools that change sources at random.
+"""Finds where the functions of a Rust file begin and end, for tools that change sources at random.
 
-It knows comments, strings and characters, and counts brackets. What macros make of tokens it does not know, so functions within `macro_rules!` are left out.
+The scanner recognizes comments, strings and characters, and counts brackets. It cannot expand macros, so functions in `macro_rules!` are left out.
 """
 
 import bisect
 import dataclasses
 import re
 
-# What is no code: comments, of which those in stars nest, strings, raw and other ones, and characters, which lifetimes look like.
+# Text that is not code: strings, and characters, which must not be confused with lifetimes. The functions below find comments.
 RAW_STRING = re.compile(r'(?:b|c)?r(#*)"')
 STRING = re.compile(r'(?:b|c)?"(?:[^"\\]|\\.)*"', re.DOTALL)
 CHARACTER = re.compile(r"b?'(?:[^'\\\n]|\\(?:x[0-9a-fA-F]{2}|u\{[0-9a-fA-F_]+\}|.))'")
@@ -15,7 +15,7 @@ COMMENT_BOUND = re.compile(r"/\*|\*/")
 WORD = re.compile(r"(?:r#)?\w+")
 
 HEAD = re.compile(r"((?:\b(?:const|async|unsafe|default|extern)\s+(?:\x00+\s*)?)*)\bfn\s+(?:r#)?(\w+)")
-# An item whose functions belong to what its head names.
+# An `impl` or `trait` item. Its head names the type and the trait to which its functions belong.
 ITEM = re.compile(r"(?:^|(?<=[;{}\]\s]))(?:impl|trait)\b(?=[\s<])")
 MACRO = re.compile(r"\bmacro_rules!\s*\w+\s*(?=[{(\[])")
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -23,24 +23,24 @@ BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 @dataclasses.dataclass(frozen=True)
 class Function:
-    """A function with a body that statements can be put into."""
+    """A function with a body into which statements can be inserted."""
 
     file: str
     name: str
     # The names of the type and of the trait that it belongs to.
     owners: tuple[str, ...]
-    # Its lines, and that of the bracket which its body begins with.
+    # Its first line, the line of the bracket at the beginning of its body, and its last line.
     line: int
     body_line: int
     last: int
-    # The offset of that bracket.
+    # The offset of the bracket at the beginning of its body.
     body: int
-    # It is neither const nor async.
+    # Whether the function is neither const nor async.
     is_plain: bool
 
 
 def functions_of(path, top):
-    """The functions of this file, in the order of their beginnings."""
+    """Returns the functions of this file, in the order in which they begin."""
     code = code_of(path.read_text())
     lines = [place for place, letter in enumerate(code) if letter == "\n"]
     macros = [span_of(code, found.end()) for found in MACRO.finditer(code)]
@@ -68,7 +68,7 @@ def functions_of(path, top):
 
 
 def code_of(text):
-    """The text with NUL in place of strings and characters, and blanks in place of comments, letter by letter."""
+    """Returns the text with each letter of a string or character replaced by NUL, and each letter of a comment by a blank. Line breaks stay."""
     kept, place = [], 0
     while place < len(text):
         end, fill = without_code(text, place)
@@ -81,7 +81,7 @@ def code_of(text):
 
 
 def without_code(text, place):
-    """Where what begins here ends, and what stands in its place; none in place of code."""
+    """Returns where the comment, string or word at this place ends, and the letter that replaces it, which is None for code."""
     if text.startswith("//", place):
         return text.find("\n", place) % (len(text) + 1), " "
     if text.startswith("/*", place):
@@ -91,7 +91,7 @@ def without_code(text, place):
         return (len(text) if closing < 0 else closing + 1 + len(raw[1])), "\0"
     if literal := STRING.match(text, place) or CHARACTER.match(text, place):
         return literal.end(), "\0"
-    # No letter within a word begins a string.
+    # Skip the whole word, because a letter inside a word (such as `r`) does not begin a string.
     word = WORD.match(text, place)
     return (word.end() if word else place + 1), None
 
@@ -106,7 +106,7 @@ def end_of_comment(text, place):
 
 
 def span_of(code, begin):
-    """From this bracket to behind the one that closes it."""
+    """Returns the span from this bracket to the end of the bracket that closes it."""
     opening, closing = code[begin], BRACKETS[code[begin]]
     depth = 0
     for place in range(begin, len(code)):
@@ -117,7 +117,7 @@ def span_of(code, begin):
 
 
 def body_after(code, place):
-    """The bracket that the body begins with; none where the function is only declared."""
+    """Returns the place of the bracket at the beginning of the body, or None if the function is only declared."""
     depth = 0
     while place < len(code):
         letter = code[place]
@@ -129,10 +129,10 @@ def body_after(code, place):
 
 
 def owners_of(code):
-    """The bodies of `impl` and `trait` with the names in their heads: `Trait` and `Type` of `impl<T> Trait<T> for Type<T> where ...`."""
+    """Yields the bodies of `impl` and `trait` items with the names in their heads, such as `Trait` and `Type` of `impl<T> Trait<T> for Type<T>`."""
     for item in ITEM.finditer(code):
         body = body_after(code, item.end())
-        # `impl Trait` in a signature is followed by the body of a function, and by no item.
+        # Skip `impl Trait` in a signature, because the body that follows is that of a function.
         if body is None or code[: item.start()].rstrip()[-1:] in ("(", ",", ":", ">", "<", "&", "=", "+"):
             continue
         head = re.split(r"\bwhere\b|(?<!:):(?!:)", without_generics(code[item.end() : body]))[0]
@@ -141,7 +141,7 @@ def owners_of(code):
 
 
 def without_generics(text):
-    """The text without what is between angle brackets."""
+    """Returns the text without the parts between angle brackets."""
     kept, depth = [], 0
     for place, letter in enumerate(text):
         is_arrow = letter == ">" and text[place - 1 : place] == "-"

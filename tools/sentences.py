@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Only tests use this crate.
 NO_PRODUCT = ROOT / "crates/mutations"
 
-# Calls, macros and attributes: no user sees the strings within these, however deep, nor the arguments of those.
+# Calls, macros and attributes. No user sees the strings inside those of the first list, at any depth, or the direct arguments of those of the second.
 SILENT = set(
     """expect expect_err panic! unreachable! todo! assert! assert_eq! assert_ne! debug_assert! debug_assert_eq! debug! trace! info_span! debug_span!
     json_schema! include_str! cfg derive serde deprecated must_use allow schemars execute execute_batch query query_row prepare""".split()
@@ -34,21 +34,21 @@ SEARCHED = set(
 )
 FORMATS = set("format! format_args! write! writeln! print! println! eprint! eprintln! #[error".split())
 
-# Strings in other languages: SQL, and tags around text.
+# Strings that are not English: SQL, and tags around text.
 NO_PROSE = re.compile(
     r"^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|SET|LOCK TABLE|BEGIN;|AND|LEFT JOIN|CROSS JOIN|JOIN|[a-z]\w*\.\w+) "
     r"|\b(SELECT \w|FROM \w+ \w|ORDER BY|INDEXED BY|IS (NOT )?NULL|SET \w+ TO)\b|^[a-z_]+(, [a-z_]+){3,}$|\0|</?[a-z]\w*( [\w-]+=|/?>)"
 )
-# Lines in other languages: JSON, TOML and Rust.
+# Lines that are not English: JSON, TOML and Rust.
 NO_PROSE_LINE = re.compile(r"^\s*\{\"|\"\w+\":\s|^\s*(\[[\w.\[\]-]+\]|[\w.-]+ = \S+)$|^\s*(use|let|fn|mod|extern) .*[;{]$")
 COMMAND = re.compile(
     r"^\s*(help: )?(\$ |[A-Z_]+=\S+ )*(cargo (perfcheck|bench|install)|git (-|show|log|config|rev-|ls-|fetch)|sudo|echo|ps|docker run)\b.*?(\s{2,}|$)"
 )
-# A word of prose, and whatever is read as a word.
+# A word of English prose, and anything that a reader takes for a word.
 WORD = re.compile(r"(?<!\S)[(\[\"'`*…]*[^\W\d_][^\W\d_'’-]*[)\]\"'`*,.:;!?…]*(?!\S)")
 TOKEN = re.compile(r"(?<!\S)(?![-/$?])\S*[^\W_]\S*")
 
-# What stands for a value with one of these names, of one of these types, or written by one of these functions.
+# Examples, each with the names of values, types and functions for which it is shown.
 EXAMPLES = {
     name: example
     for example, names in {
@@ -94,20 +94,20 @@ EXAMPLES = {
     }.items()
     for name in names.split()
 }
-# Words in expressions that do not name a value.
+# Words that occur in expressions but do not name a value.
 PLAIN = set("as new from self str units terminal sanitize words remarks sentences text lines quoted mut ref one_line capitalize describe".split())
 
 ESCAPES = {"n": "\n", "t": " ", "r": "\r", "0": "\0"}
 ESCAPED = re.compile(r"\\\n\s*|\\u\{([0-9a-fA-F_]+)\}|\\x([0-9a-fA-F]{2})|\\(.)|[^\\]", re.DOTALL)
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}")
-# What clap prints the documentation of, and attributes with which it does not.
+# Items whose documentation clap prints, and attributes that prevent this.
 HELP = re.compile(r"#\[derive\([^)]*\b(Parser|Args|Subcommand|ValueEnum)\b[^)]*\)\]")
 HIDDEN = re.compile(r"\s*(#\[[^\n]*\]\s*)*#\[(arg|command|clap|value)\([^#]*\b(flatten|skip|help =)")
 TESTS = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*")
 
 
 class Source:
-    """A file of Rust: its text, its code without strings and comments, and where strings and lines of documentation begin and end."""
+    """A Rust file: its text, its code without strings and comments, and where its strings and lines of documentation begin and end."""
 
     def __init__(self, path):
         self.path, self.text = path, path.read_text(encoding="utf-8")
@@ -135,7 +135,7 @@ class Source:
                 yield self.path.parent / module[1] if module[1] else folder / f"{module[2]}.rs"
 
     def surroundings(self):
-        """For each string the calls, macros and attributes around it, innermost first, with the brackets of their arguments."""
+        """Returns the calls, macros and attributes around each string, innermost first, with the places of their opening brackets."""
         within = []
         for found in re.finditer(r"[(\[{}\])]|\0+", self.code):
             if found[0] in BRACKETS:
@@ -156,7 +156,7 @@ class Source:
         return self.around[place][0][0].rsplit("::", 1)[-1] in FORMATS
 
     def decoded(self, place):
-        """The letters of a string, each with its own place."""
+        """Returns the letters of a string after escape sequences were replaced, each with its place in the file."""
         opening = re.match(r'[bc]?(r?)(#*)"', self.text[place:])
         begin, end = place + opening.end(), self.strings[place] - 1 - len(opening[2])
         if opening[1]:
@@ -165,7 +165,7 @@ class Source:
         for found in ESCAPED.finditer(self.text, begin, end):
             code = (found[1] or found[2] or "").replace("_", "")
             letter = chr(int(code, 16)) if code else ESCAPES.get(found[3], found[3]) if found[3] else found[0]
-            # A long line of help goes on in the next one.
+            # Join wrapped lines of a long help text with a blank.
             if letter == "\n" and not self.has_format(place) and re.match(r"\S", self.text[found.end() :]) and len(letters) > 100:
                 letter = letter if "\n" in [last for last, _ in letters[-100:]] else " "
             if not letter.startswith("\\\n"):
@@ -173,7 +173,7 @@ class Source:
         return letters
 
     def arguments(self, place):
-        """Where the expressions behind a format are: those without a name in their order, and those with one."""
+        """Returns where the arguments of a format string are: those without a name in their order, and those with a name."""
         end = span_of(self.code, self.around[place][0][1])[1] - 1
         begin, depth, ordered, named = self.strings[place], 0, [], {}
         for at in range(begin, end + 1):
@@ -187,7 +187,7 @@ class Source:
         return ordered, named
 
     def rendered(self, place, depth=0):
-        """A string with examples in it."""
+        """Returns a string with an example in place of each placeholder."""
         text = "".join(letter for letter, _ in self.decoded(place))
         if not self.has_format(place):
             return text
@@ -212,14 +212,14 @@ class Source:
                 return "30"
             if re.search(r"standard error( of)? $", before):
                 return "0.4 %"
-            # What follows a word without a blank may be missing.
+            # A value directly after a word, without a blank, is often an optional ending. Leave it out.
             is_glued = re.search(r"[^\W\d_]{2}$|[)}]$" + ("" if before.count("`") % 2 else "|[`.]$"), before) and re.match(r"[\w<`+]", given)
             return "" if is_glued else given
 
         return PLACEHOLDER.sub(example, text)
 
     def example(self, begin, end, depth):
-        """What an expression may give."""
+        """Returns an example of the value of an expression."""
         expression = self.text[begin:end].strip()
         if counted := re.search(r'counted\w*\(.*"([\w -]+)",?\s*\)$', expression, re.DOTALL):
             return "3 " + re.sub(r"ss$", "sse", counted[1]) + "s"
@@ -228,7 +228,7 @@ class Source:
         outer = re.match(r"(?:\w+::)*(\w+)\(", expression) or re.search(r"\.(display|len|count)\(\)$", expression)
         if outer and outer[1] in EXAMPLES:
             return EXAMPLES[outer[1]]
-        # Names of values and functions, but not of modules and methods.
+        # Find the names of values and functions, but not those of modules and methods.
         names = re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"|::<[^>]*>|\|[^|]*\||\w+::|\.\w+(?=\()', " ", expression))
         if len(names) == 1:
             return self.variable(names[0], begin, depth)
@@ -236,7 +236,7 @@ class Source:
         return next((EXAMPLES[name] for name in reversed(meant) if name in EXAMPLES), f"<{re.sub('^(describe|format|list|explain)_', '', meant[0])}>")
 
     def choice(self, begin, end, depth):
-        """The last of the strings that an expression chooses from."""
+        """Returns the last of the strings between which an expression chooses, or None if it has none."""
         for place in sorted((place for place in self.strings if begin <= place < end), reverse=True):
             before = self.code[begin:place].rstrip()
             is_result = before.endswith(("=>", "{", "|")) or not before or self.has_format(place)
@@ -245,7 +245,7 @@ class Source:
         return None
 
     def variable(self, name, place, depth):
-        """What a constant of this file or a variable of this function may hold."""
+        """Returns an example of the value of a constant of this file or a variable of this function."""
         if name.isupper() and (constant := re.search(rf'\bconst {name}: [^=]+= (?:"(.*)")?', self.text)):
             return constant[1] or "30"
         bound = [found.end() for found in re.finditer(rf"\blet (?:mut )?{name}\b[^=;]*=(?!=)", self.code[:place])][-1:]
@@ -259,7 +259,7 @@ class Source:
         return EXAMPLES.get(name, f"<{name}>")
 
     def field(self, place):
-        """The only field of the variant that has this message, by its type."""
+        """Returns an example for the only field of the error variant that has this message, by the type of the field."""
         variant = re.search(r"\]\s*(?:#\[[^\n]*\]\s*)*\w+\(\s*(?:#\[\w+\]\s*)?([\w:]+)", self.code[self.strings[place] :])
         name = variant[1].rsplit("::", 1)[-1] if variant else "value"
         return "permission denied" if name.endswith("Error") else EXAMPLES.get(name, f"<{name}>")
@@ -278,7 +278,7 @@ class Source:
         yield from self.help()
 
     def help(self):
-        """The paragraphs of documentation that clap prints."""
+        """Yields the paragraphs of documentation that clap prints."""
         for item in HELP.finditer(self.code):
             end = self.end_of_item(item.end())
             begin = item.end() if item[1] == "Parser" else self.code.index("{", item.end())
@@ -296,14 +296,14 @@ class Source:
 
 
 def is_prose(shown, fixed):
-    """Whether people read this line: as it is shown, and without its examples."""
+    """Returns whether a line is prose. It is given as it is shown, and without its examples."""
     shown, fixed = COMMAND.sub("", shown), COMMAND.sub("", fixed)
     words, own = len(WORD.findall(shown)), len(WORD.findall(fixed))
     return len(TOKEN.findall(shown)) >= 3 and (own >= 2 or (own == 1 and words >= 3)) and not NO_PROSE_LINE.search(fixed)
 
 
 def sources():
-    """The files of the product."""
+    """Returns the source files of the product, without those of tests."""
     paths = [path for place in [ROOT / "src", *ROOT.glob("crates/*/src")] for path in place.rglob("*.rs")]
     paths = [path for path in paths if NO_PRODUCT not in path.parents and "tests" not in path.parts and not path.stem.endswith("tests")]
     read = [Source(path) for path in sorted(paths)]

@@ -1,7 +1,8 @@
 """Times commands on a large store: store_scale.py EXECUTABLE [BEFORE] --work DIRECTORY --last RUN [--repeats N] [--only COMMAND...].
 
-DIRECTORY has `perfcheck.db` as `store_scale` fills it, and `crate`, the package that the commands are called in. Wall and CPU time (user and system) of the whole command, medians. With BEFORE, another executable, both are started in turn, and what they print is compared
-byte by byte, with one thread and with several.
+DIRECTORY has `perfcheck.db`, as the program `store_scale` fills it, and `crate`, the package in which the commands are called. The script prints
+medians of the wall time and the CPU time (user and system) of each whole command. If BEFORE, another executable, is given, both executables take
+turns, and what they print is compared byte by byte, with one thread and with several.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import time
 
 
 def run(executable, words, store, work, threads=None):
-    """Seconds of wall and of CPU, and a digest of what was printed."""
+    """Runs a command. Returns its wall and CPU time in seconds, and a digest of what it printed."""
     environment = os.environ | {"PERFCHECK_STORE": str(store), "PERFCHECK_CACHE": str(work / "cache")}
     if threads:
         environment["RAYON_NUM_THREADS"] = threads
@@ -26,7 +27,7 @@ def run(executable, words, store, work, threads=None):
         _, status, used = os.wait4(child.pid, 0)
         wall = time.monotonic() - began
     child.returncode = os.waitstatus_to_exitcode(status)
-    # A regression in made-up data is no failure of this script.
+    # The exit code 1 is allowed, because the made-up data may contain a regression.
     if child.returncode not in (0, 1):
         sys.exit(f"{' '.join(words)} ended with {child.returncode}: {(work / 'err').read_text()}")
     return wall, used.ru_utime + used.ru_stime, hashlib.sha256((work / "out").read_bytes()).hexdigest()
@@ -71,7 +72,7 @@ def main():
             for place, executable in enumerate(given.executables):
                 used = store
                 if name == "store prune":
-                    # A file of its own each time; what is written to it is not the copying of it.
+                    # Use a fresh copy of the store each time. Wait until the copy is on the disk, so that writing it is not timed.
                     used = work / "pruned.db"
                     shutil.copyfile(store, used)
                     os.sync()

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Time of `cargo perfcheck history`, `compare`, `show`, `store prune` and other commands on a large store: the whole command each, medians of N repeats.
+# Measures how long `cargo perfcheck history`, `compare`, `show`, `store prune` and other commands take on a large store. Prints the median of N
+# repeats of each whole command.
 #
 #   tools/store_scale.sh [N [RUNS BENCHMARKS PROCESSES SAMPLES]]     default: 11 repeats, 10000 100 5 20
 #   tools/store_scale.sh 3 50 10000 5 20                            many benchmarks in few runs
 #
 # Limits of the default: history 50 ms, compare 1 s.
 #
-# BEFORE: another executable, started in turn with the one that is built here; what both print must be the same bytes, for any number of threads.
-# ONLY: names of commands, as the output has them, each in its line. Needs about 1 GB of disk for the default.
+# BEFORE: another executable, which takes turns with the one that is built here. Both must print the same bytes, for any number of threads.
+# ONLY: names of the commands to measure, one per line, as they are in the output. The default needs about 1 GB of disk space.
 set -euo pipefail
 repeats=${1:-11}
 [ $# -gt 0 ] && shift

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# A team's store when it is large, and when senders and servers are killed. PostgreSQL must be installed; a server in a temporary directory is used.
+# Tests the store of a team: how fast it is when it is large, and what happens when senders and servers are killed. PostgreSQL must be installed. The
+# script uses a server in a temporary directory.
 #
 #   tools/team_store.sh [scale [RUNS [BENCHMARKS [PROCESSES [SAMPLES [PUSHED]]]]]]    default: 1000 100 5 20 1000
 #   tools/team_store.sh kills [SENDERS [SERVERS [SEED]]]                             default: 1000 50 1
 #
-# `scale 100000` needs 20 GB of disk. Goals: history of one benchmark 100 ms, compare 1 s, store runs 200 ms; store push 10 round trips and 1 s.
+# `scale 100000` needs 20 GB of disk space. Goals: 100 ms for the history of one benchmark, 1 s for compare, 200 ms for store runs, and 10 round trips
+# and 1 s for store push.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A picture of a terminal: what a command prints there, as an SVG without references to other files.
+"""Draws what a command prints in a terminal, as an SVG file that refers to no other files.
 
     tools/terminal_picture.py OUT.svg [--columns N] [--shown TEXT] [--without REGEX] -- COMMAND [ARGUMENT...]
 
-Runs the command in a terminal of N columns (110), so that it prints its colours, and draws the screen that is left: lines that a progress bar has
-overwritten are gone. TEXT stands at the prompt in place of the command; lines that match REGEX are left out. Linux and macOS; needs Python 3.11.
+Runs the command in a terminal of N columns (default: 110), so that it prints in color, and draws the screen as it is at the end. Lines that a
+progress bar has overwritten are not in the picture. TEXT is shown after the prompt instead of the command, and lines that match REGEX are left out.
+Works on Linux and macOS, with Python 3.11 or later.
 """
 
 import argparse
@@ -28,7 +29,7 @@ FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 
 
 def printed(command, columns):
-    """What the command writes to a terminal of its own, and its exit status."""
+    """Runs a command in a terminal of its own. Returns what it writes there, and its exit status."""
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
@@ -39,7 +40,7 @@ def printed(command, columns):
     while True:
         try:
             piece = os.read(parent, 65536)
-        except OSError:  # Linux says so where nobody has the other end open any more.
+        except OSError:  # On Linux, this error means that no process has the other end open any longer.
             piece = b""
         if not piece:
             return text, process.wait()
@@ -47,7 +48,7 @@ def printed(command, columns):
 
 
 def style(codes, old):
-    """The style after a sequence of select-graphic-rendition codes."""
+    """Returns the style that results from an old style and a sequence of codes for colors and weights (SGR)."""
     new, codes = dict(old), [int(code or 0) for code in codes.split(";")]
     while codes:
         code = codes.pop(0)
@@ -68,7 +69,7 @@ def style(codes, old):
 
 
 def screen(text):
-    """Lines of cells, each a character with its style."""
+    """Returns the lines of the screen at the end. Each line is a list of characters with their styles."""
     lines, row, column, now = [[]], 0, 0, {}
     for match in SEQUENCE.finditer(text):
         found, (codes, letter) = match.group(), match.groups()
@@ -100,7 +101,7 @@ def screen(text):
 
 
 def drawn(line):
-    """A line as spans of one style without wide gaps; each is given its place, so that every font keeps the columns."""
+    """Splits a line into spans that have one style and no wide gaps. Each span has its own position, so that columns line up in every font."""
     spans = []
     for column, (character, now) in enumerate(line):
         if spans and spans[-1][2] == now:

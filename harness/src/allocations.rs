@@ -3,13 +3,13 @@
 /// The allocations of one iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Allocations by the thread that ran the iteration. This field, `bytes` and `peak_bytes` exclude other threads, unless a window closed on
-    /// another thread than it opened on: then they cover the whole process.
+    /// The number of allocations by the thread that ran the iteration. Like `bytes` and `peak_bytes`, it leaves out other threads. Only if a window
+    /// closed on another thread than it opened on, all three cover the whole process.
     pub(crate) allocations: u64,
     pub(crate) bytes: u64,
-    /// The most bytes that were alive at once
+    /// The largest number of bytes that were alive at once
     pub(crate) peak_bytes: u64,
-    /// Allocations by all other threads; `other_bytes` covers the same threads
+    /// The number of allocations by all other threads, whose bytes are in `other_bytes`
     pub(crate) other_allocations: u64,
     pub(crate) other_bytes: u64,
 }

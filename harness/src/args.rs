@@ -3,25 +3,25 @@
 
 use crate::protocol::escape;
 
-/// The task of the executable.
+/// What the executable is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExecutableMode {
     /// `cargo bench`: measure and print a table.
     Bench,
     /// `cargo test`, nextest: run each body once.
     Test,
-    /// `--list`.
+    /// `--list`: print the ids of the selected benchmarks.
     List(ListFormat),
-    /// `--help`.
+    /// `--help`: print the help.
     Help,
 }
 
 /// The format of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListFormat {
-    /// With a count at the end.
+    /// The ids, and their number at the end.
     Pretty,
-    /// `--format terse`: ids only.
+    /// `--format terse`: only the ids.
     Terse,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     pub(crate) mode: ExecutableMode,
     pub(crate) selection: Selection,
     pub(crate) verbosity: PrintedDetail,
-    /// Arguments without effect; each causes a warning
+    /// Arguments without effect, each of which causes a warning
     pub(crate) ignored: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum RoutineEnding {
     Measured,
     /// The closure called `skip` with this reason.
     Skipped(String),
-    /// The closure did not use its bencher as required; the text says how.
+    /// The closure did not use its bencher as required. The text says what was wrong.
     Misused(&'static str),
 }
 

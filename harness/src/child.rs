@@ -260,7 +260,7 @@ pub(crate) struct RemoteDriver<'s> {
 
 /// A visitor that runs one benchmark while its function declares all of its benchmarks. Several benchmarks may have the same id.
 struct DeclarationFinder<'s> {
-    /// The benchmark to run; each earlier benchmark with the same id decrements `before`
+    /// The benchmark to run. Each earlier benchmark with the same id decrements `before`
     declaration: DeclaredId,
     starter: RemoteDriver<'s>,
 }
@@ -366,7 +366,7 @@ pub(crate) use unix::take_over;
 #[cfg(windows)]
 pub(crate) use windows::take_over;
 
-/// Fails: this system is not supported.
+/// Fails, because this system is not supported.
 #[cfg(not(any(unix, windows)))]
 pub(crate) fn take_over() -> io::Result<ProtocolFiles> {
     Err(io::Error::new(

@@ -91,14 +91,14 @@ pub(crate) const SCRIPT_VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
 /// In a scripted latency benchmark, every operation whose number is a multiple of `TAIL_EVERY` takes the time `tail_ns`.
 const TAIL_EVERY: u64 = 50;
 
-/// Times per iteration, by benchmark and process.
+/// The times per iteration that the scripted clock reports, by benchmark and process.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
-    /// Ids with the times of processes 0, 1, ...; the times repeat cyclically
+    /// For each id, the times of the processes 0, 1, and so on. Later processes repeat these times from the beginning
     items: BTreeMap<String, Vec<ScriptedTimes>>,
 }
 
-/// The scripted times of one process.
+/// The scripted times of one benchmark in one process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ScriptedTimes {
     ns_per_iteration: f64,

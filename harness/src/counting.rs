@@ -11,11 +11,11 @@ use std::thread::{self, ThreadId};
 
 use crate::allocations::Counts;
 
-/// No counts are requested.
+/// The state in which no counts are requested.
 const OFF: u8 = 0;
-/// The next window will count.
+/// The state in which the next window will count.
 const ARMED: u8 = 1;
-/// A window is open, and allocations are counted.
+/// The state in which a window is open and allocations are counted.
 const OPEN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(OFF);
@@ -41,7 +41,7 @@ thread_local! {
 struct ProcessCounts {
     allocations: AtomicU64,
     bytes: AtomicU64,
-    /// Bytes allocated minus bytes freed in the window; may be negative, because memory allocated before the window may be freed in it
+    /// Bytes allocated minus bytes freed in the window. Negative if more memory from before the window was freed in it than was allocated
     live: AtomicI64,
     peak: AtomicI64,
 }
@@ -202,7 +202,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 /// bench protocol, section 13).
 #[must_use]
 pub struct Window {
-    /// Thread that opened the window; `None` if the window does not count
+    /// The thread that opened the window. `None` if the window does not count
     opened_on: Option<ThreadId>,
 }
 
@@ -263,8 +263,8 @@ fn close_window(opened_on: ThreadId) {
     sum.other_bytes += counts.other_bytes;
 }
 
-/// Makes the counts consistent. The window may open or close while another thread is in the middle of recording, but the parent refuses bytes
-/// without an allocation, and a peak above the bytes.
+/// Makes the counts consistent. The window may open or close while another thread records an allocation, so counts may contradict each other. The
+/// parent would refuse bytes without an allocation, or a peak above the bytes.
 fn make_consistent(counts: Counts) -> Counts {
     let of_some = |allocations: u64, bytes: u64| if allocations > 0 { bytes } else { 0 };
     let bytes = of_some(counts.allocations, counts.bytes);

@@ -12,8 +12,8 @@ use crate::settings::Throughput;
 /// A driver, which takes the samples of a benchmark. There is one for `cargo perfcheck`, one for the table of `cargo bench`, and one for tests, which
 /// run the body once.
 pub(crate) trait SampleDriver {
-    /// Takes as many samples as needed; in a latency benchmark, through [`latencies::sample_operations`](crate::latencies::sample_operations). Called
-    /// when set-up is done.
+    /// Takes as many samples as needed. Samples of a latency benchmark are taken through
+    /// [`latencies::sample_operations`](crate::latencies::sample_operations). Called when set-up is done.
     fn drive(
         &mut self,
         throughput: Throughput,
@@ -64,8 +64,8 @@ impl WarmUpTotals {
     }
 }
 
-/// Runs passes of 1, 2, 4, ... iterations, until the body has taken more than the limit or everything together more than a multiple of it. `round`
-/// runs the given number of iterations and returns the time of the body and the time of everything, in nanoseconds.
+/// Runs passes of 1, 2, 4, ... iterations. Stops when the body has taken more than the limit, or when everything together has taken more than a
+/// multiple of it. `round` runs the given number of iterations and returns the time of the body and the time of everything, in nanoseconds.
 pub(crate) fn warm_up(mut round: impl FnMut(u64) -> (u64, u64), limit_ns: u64) -> WarmUpTotals {
     let limit_of_total_ns = limit_ns.saturating_mul(TOTAL_FACTOR);
     let (mut sum, mut iterations) = (WarmUpTotals::default(), 1);

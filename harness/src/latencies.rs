@@ -46,7 +46,7 @@ pub(crate) struct LatencyRecorder {
     reservoir: Reservoir,
     errors: u64,
     messages: Vec<String>,
-    /// Windows that have ended; the current one is not among them
+    /// The windows that have ended, without the current one
     windows: Vec<RecordedWindow>,
     in_window: TimeCounts,
     errors_in_window: u64,
@@ -239,7 +239,7 @@ pub(crate) struct TimeCounts {
 #[derive(Debug, Clone, Copy)]
 struct Geometry {
     digits: LatencyDigits,
-    /// Times below `exact` have one counter each; each power of two above has `exact / 2` counters
+    /// Times below `exact` have one counter each. Each power of two above has `exact / 2` counters
     exact: u64,
 }
 
@@ -301,8 +301,8 @@ impl TimeCounts {
         (self.touched.start, &self.counters[self.touched.clone()])
     }
 
-    /// Returns the quantile q, given in thousandths: the lower bound of the counter that holds the value of rank `ceil(q n)`, but at least of rank 1.
-    /// `None` if the histogram is empty.
+    /// Returns the quantile q of the times, where q is given in thousandths. The result is the lower bound of the counter that holds the value of
+    /// rank `ceil(q n)`, or of rank 1 if that is 0. Returns `None` if the histogram is empty.
     pub(crate) fn percentile(&self, thousandths: u64) -> Option<u64> {
         // Integer arithmetic is exact: 0.07 of 100 values are 7, but 0.07 * 100 is more than 7 in floating point.
         let rank = (self.total * thousandths).div_ceil(1000).max(1);
@@ -425,8 +425,8 @@ impl Reservoir {
         }
     }
 
-    /// Returns at most `wanted` of the kept times; each subset of that size has the same chance (Knuth 1997, algorithm 3.4.2 S). Taking the first
-    /// ones instead would favor the oldest times.
+    /// Returns at most `wanted` of the kept times. Each subset of that size has the same chance (Knuth 1997, algorithm 3.4.2 S). If the first times
+    /// were taken instead, the oldest ones would be favored.
     pub(crate) fn draw_sample(&self, wanted: usize) -> Vec<u64> {
         let mut draws = self.draws;
         let mut needed = wanted.min(self.kept_ns.len()) as u64;

@@ -43,7 +43,7 @@ pub fn format_time(ns: f64) -> String {
     format_scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// Formats the work per second of an iteration that takes `ns` nanoseconds; empty if `throughput` is unknown.
+/// Formats the work per second of an iteration that takes `ns` nanoseconds. Returns an empty text if `throughput` is unknown.
 pub fn format_rate(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
         let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];

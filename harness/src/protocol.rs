@@ -428,7 +428,7 @@ pub(crate) enum ParentRequest {
     Bye,
 }
 
-/// The samples of one request, in order.
+/// The samples of one request, in the order in which they are taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Schedule {
     specs: Vec<ScheduleItem>,

@@ -30,7 +30,7 @@ pub struct Declaration {
     pub sampling_mode: Option<SamplingMode>,
     pub noise_threshold: Option<f64>,
     pub throughput: Throughput,
-    /// Unit of the measured values; `None` for times. A sampler returns n units as a `Duration` of n nanoseconds
+    /// The unit of the measured values. `None` if they are times. A sampler returns n units as a `Duration` of n nanoseconds
     pub unit: Option<String>,
 }
 
@@ -195,7 +195,7 @@ impl Parent {
         }
     }
 
-    /// Waits for a request that is one of `words`, or for `bye`, which is answered here. All others are refused.
+    /// Waits for a request that is one of `words`, or for `bye`, which is answered here. All other requests are refused.
     fn wait_for(&mut self, words: &[&'static str], state: &str) -> RequestWord {
         let wire = &mut self.opened.wire;
         loop {

@@ -120,7 +120,8 @@ impl SmokeTests {
         )
     }
 
-    /// Returns the message of each failure, then the list of names, as libtest does; empty without failures.
+    /// Returns the message of each failure and then the list of names, as libtest prints them. Returns an empty text if
+    /// nothing has failed.
     fn failure_report(&self) -> String {
         if self.failures.is_empty() {
             return String::new();

@@ -3,9 +3,9 @@
 /// A file of a crate.
 #[derive(Debug, Clone, Copy)]
 pub struct CrateFile {
-    /// Path in the crate's directory.
+    /// The path of the file in the crate's directory.
     pub path: &'static str,
-    /// Content.
+    /// The content of the file.
     pub text: &'static str,
 }
 

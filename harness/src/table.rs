@@ -223,7 +223,7 @@ impl TableSampling {
 
     /// Returns the time per iteration in each sample, in ascending order.
     pub(crate) fn sorted(&self) -> Vec<f64> {
-        // The order of nonnegative floats is that of their bits. A heap sort keeps compile time low.
+        // Nonnegative floats have the same order as their bits. A heap sort keeps compile time low.
         let bits: BinaryHeap<u64> = self
             .ns_per_iteration
             .iter()

@@ -1,5 +1,6 @@
-//! Replaces `counting.rs` without the feature `allocations`: nothing is counted. `open` and `close` are never inlined, because instruction counters
-//! find a window by the names of these functions (the bench protocol, section 13).
+//! Replaces `counting.rs` if the feature `allocations` is off. Allocations are not counted then, but tools outside the process still need the
+//! windows. `open` and `close` are never inlined, because instruction counters find a window by the names of these functions (the bench protocol,
+//! section 13).
 
 use std::hint::black_box;
 

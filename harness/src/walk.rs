@@ -48,7 +48,7 @@ impl BenchFunction {
 /// The payload of a panic.
 pub(crate) type PanicPayload = Box<dyn Any + Send>;
 
-/// Walks one function. Returns the payload of a panic outside the benchmarks' closures, or of one that `visitor` did not catch.
+/// Walks one function. Fails with the payload of a panic that happened outside the benchmarks' closures, or that `visitor` did not catch.
 pub(crate) fn walk_function(
     function: BenchFunction,
     visitor: &mut dyn Visitor,
@@ -58,17 +58,17 @@ pub(crate) fn walk_function(
     }))
 }
 
-/// A benchmark, with the place of its declaration.
+/// A benchmark, and where it is declared.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredBenchmark {
-    /// Id and settings; the id is unique in the executable
+    /// The id and the settings. This id is unique in the executable
     pub(crate) announcement: AnnouncedBenchmark,
     /// Index of the function that declares the benchmark
     pub(crate) function: usize,
     pub(crate) declaration: DeclaredId,
 }
 
-/// The id in the author's code, and the number of earlier benchmarks of the same function with this id.
+/// The id as it is in the author's code, and the number of earlier benchmarks of the same function with this id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeclaredId {
     pub(crate) id: String,
@@ -170,7 +170,7 @@ pub(crate) enum Ending {
     Measured,
     /// The benchmark called `skip` with this reason.
     Skipped(String),
-    /// The benchmark panicked or did not use its bencher as required; the text says how.
+    /// The benchmark panicked or did not use its bencher as required. The text says what happened.
     Failed(String),
 }
 
@@ -256,14 +256,15 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The id of the running benchmark. The hook needs it if a panic aborts the process.
+/// The id of the running benchmark. The panic hook needs it if a panic aborts the process.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 
-/// The last panic outside any benchmark, since the last benchmark ended. Kept apart from [`LAST`], which disappears when its thread ends.
+/// The message of the last panic that happened outside any benchmark since the last benchmark ended. It is kept apart from [`LAST`], which disappears
+/// when its thread ends.
 static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is
-/// every panic if `RUST_BACKTRACE` asks for a backtrace. If panics abort, the hook itself sends the frame.
+/// Installs a hook that records panics of the calling thread and does not print them. Panics of other threads are printed as usual, and so is every
+/// panic if `RUST_BACKTRACE` asks for a backtrace. If a panic aborts the process, the hook itself sends the `error` frame.
 pub(crate) fn install_hook(frames: &Frames) -> std::io::Result<()> {
     let frames = Mutex::new(frames.try_clone()?);
     let bench_thread = thread::current().id();
@@ -305,7 +306,7 @@ pub(crate) fn message_outside_benchmarks() -> Option<String> {
     OUTSIDE.lock().ok().and_then(|outside| outside.clone())
 }
 
-/// Returns the message of a caught panic, with its place if the hook has recorded it.
+/// Returns the message of a caught panic. If the hook has recorded the panic, the message says where in the source it happened.
 pub(crate) fn take_message(payload: &(dyn Any + Send)) -> String {
     LAST.take()
         .unwrap_or_else(|| format!("panicked: {}", payload_text(payload)))

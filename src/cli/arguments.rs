@@ -184,7 +184,7 @@ enum Subcommands {
     },
 }
 
-/// Parses the process's arguments. The first one is `perfcheck` if cargo has called the executable.
+/// Parses the arguments of the process. If cargo has called the executable, this ignores the `perfcheck` that cargo inserts after the program's name.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_some_and(|first| first == "perfcheck") {

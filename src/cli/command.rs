@@ -12,7 +12,7 @@ use crate::options::{CommonOptions, OutputOptions};
 use perfcheck_analysis::model::Verdict;
 use perfcheck_build::cargo::CargoOptions;
 
-/// A command of the user.
+/// A command that the user can give, with its options.
 #[derive(Debug)]
 pub enum Command {
     /// Measure, compare and store
@@ -33,7 +33,7 @@ pub enum Command {
     List(ListOptions),
     /// List the newest runs, at most this many
     Runs(usize),
-    /// Take over the runs of another workspace, or list the workspaces
+    /// Take over the runs of the workspace that has this key or path. `None` lists the workspaces
     Adopt(Option<String>),
     /// Show a run
     Show(ShowOptions),
@@ -43,7 +43,7 @@ pub enum Command {
     Report(ReportCommandOptions),
     /// Show how benchmarks changed from run to run
     History(HistoryOptions),
-    /// Accept runs or single benchmarks, or undo this
+    /// Accept runs or single benchmarks, or undo an acceptance
     Accept(AcceptOptions),
     /// Remove runs by rules
     Prune(PruneOptions),

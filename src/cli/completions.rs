@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use super::arguments::command_line;
 
-/// The executable that cargo calls; shells complete its arguments.
+/// The executable that cargo starts for `cargo perfcheck`. Shells complete the arguments of this executable.
 const EXECUTABLE: &str = "cargo-perfcheck";
 
 /// Writes the completions for `shell`.
 pub fn write_completions(shell: Shell, writer: &mut dyn Write) -> io::Result<()> {
-    // Writing directly would panic if the reader closes the pipe.
+    // `generate` panics if it cannot write, for example because the reader has closed the pipe. Therefore it writes into memory.
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command_line(), EXECUTABLE, &mut text);
     writer.write_all(&text)

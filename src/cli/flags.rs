@@ -44,7 +44,7 @@ pub(super) struct AgainstFlags {
     /// Also measure identical executables, to show this machine's noise
     #[arg(long)]
     pub(super) measure_identical: bool,
-    // clap's `env` would accept an empty variable as a value.
+    // The variable is read elsewhere, because clap's `env` would accept an empty variable as a value.
     #[arg(
         long,
         conflicts_with = "against-what",
@@ -304,7 +304,7 @@ pub(super) struct RowFlags {
 }
 
 impl RowFlags {
-    /// Returns the verdicts to show; `None` shows all rows.
+    /// Returns the verdicts that a row must have to be shown. `None` means that all rows are shown.
     pub(super) fn verdicts(self) -> Option<Vec<Verdict>> {
         Some(self.verdict).filter(|only| !only.is_empty())
     }
@@ -313,7 +313,7 @@ impl RowFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = None::<&'static str>)]
 pub(super) struct StoreFlags {
-    // clap's `env` would accept an empty variable as a value.
+    // The variable is read elsewhere, because clap's `env` would accept an empty variable as a value.
     #[arg(
         long,
         value_name = "PATH",

@@ -1,11 +1,11 @@
-//! Lays out help (its width, and the flags that `-h` leaves to `--help`), and detects mistyped commands. Also detects a command after a flag, which
-//! clap would accept as a filter.
+//! Lays out the help text: how wide it is, and which flags only `--help` shows. Also detects mistyped commands, and commands that follow a flag,
+//! because clap would accept these as filters.
 
 use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. Without them, `-h` fits on one screen.
 const ONLY_IN_LONG_HELP: [&str; 66] = [
-    // `--manifest-path`, as clap-cargo calls it.
+    // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "against_executable",
     "against_merge_base",
@@ -114,7 +114,8 @@ pub(super) fn allow_signed_numbers(command: clap::Command) -> clap::Command {
     command.mut_subcommands(allow_signed_numbers)
 }
 
-/// Words that are no commands here, for example from other tools, with the commands that users probably mean.
+/// Words that are not commands of this tool, some of them because they are commands of other tools. Each comes with the command that users probably
+/// mean.
 const OTHER_WORDS: [(&str, &str); 3] = [
     ("cmp", "compare"),
     ("diff", "compare"),

@@ -1,7 +1,7 @@
 //! The command line: clap's types, and their translation into the options of commands.
 //! Options of a single command are defined next to the command and derive clap's traits there.
 //!
-//! Must only parse. Invariant: cargo's flags have the spelling and meaning that they have in cargo.
+//! This module must only parse. Invariant: cargo's flags have the spelling and meaning that they have in cargo.
 
 mod arguments;
 mod command;

@@ -1,6 +1,6 @@
 //! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `init`, `list` and `store`.
 //!
-//! Must only parse.
+//! This module must only parse.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;

@@ -1,4 +1,5 @@
-//! `cargo perfcheck accept RUN | FILTER...`: accepts an intentional change of whole runs or of some benchmarks, or undoes this.
+//! `cargo perfcheck accept RUN | FILTER...`: accepts the intentional changes of whole runs or of single benchmarks, or takes an earlier acceptance
+//! back.
 
 use crate::error::AppError;
 use crate::naming::{find_candidates, full_name, list_keys, similar_keys};
@@ -48,7 +49,7 @@ enum AcceptTargets {
     Benchmarks(RunId, Vec<BenchmarkKey>),
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck accept`.
 pub fn accept(
     options: &AcceptOptions,
     common: &CommonOptions,
@@ -122,8 +123,8 @@ fn format_lines(keys: &[BenchmarkKey]) -> String {
     keys.iter().map(line).collect()
 }
 
-/// Resolves the words to runs or to benchmarks. Several words are runs only if each is a number, `latest` or `@commit`. A single word is a run if it
-/// names one. With `--run`, all words are benchmarks.
+/// Decides whether the words of the command line name runs or benchmarks, and finds these. With `--run`, all words are benchmarks. A single word is a
+/// run if there is a run of this name. Several words are runs only if each of them is a number, `latest` or `@commit`.
 fn resolve_targets(
     options: &AcceptOptions,
     store: &Store,

@@ -8,16 +8,16 @@ use crate::session::{Context, World, resolve_reference};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_store::check_baseline_name;
 
-/// An action on the names of runs.
+/// What to do with the names of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineAction {
     /// List all names.
     List,
-    /// Name a run.
+    /// Save a run as a baseline.
     Save {
         /// Name of the baseline.
         name: String,
-        /// The run: a number, a name, `latest` or `@commit`.
+        /// The run to save: a number, a baseline, `latest` or `@commit`.
         run: String,
     },
     /// Rename a baseline.
@@ -27,14 +27,14 @@ pub enum BaselineAction {
         /// The new name.
         to: String,
     },
-    /// Remove a name.
+    /// Remove a baseline and keep its run.
     Remove {
-        /// Name of the baseline.
+        /// Name of the baseline to remove.
         name: String,
     },
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck baseline`.
 pub fn baseline(
     action: &BaselineAction,
     common: &CommonOptions,

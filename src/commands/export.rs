@@ -76,7 +76,7 @@ pub struct ExportOptions {
     pub output: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck store export`.
 pub fn export(
     options: &ExportOptions,
     common: &CommonOptions,
@@ -101,7 +101,7 @@ pub fn export(
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
-    // Criterion's directories are created if missing.
+    // Criterion's directory needs no check here: it is created if it does not exist.
     if let Some(path) = output.filter(|_| options.format != ExportFormat::Criterion) {
         check_destination(path)?;
     }
@@ -184,7 +184,7 @@ fn benchmarks_of(runs: &[ExportedRun]) -> usize {
     runs.iter().map(|run| run.measurements.len()).sum()
 }
 
-/// Adds the other sides of side-by-side measurements. Sorts in ascending order, which puts bases before candidates.
+/// Adds the other side of each run that was measured side by side. The result is in ascending order, so that each base comes before its candidate.
 fn with_partners(store: &Store, runs: &[RunId]) -> Result<Vec<RunId>, AppError> {
     let mut all = runs.to_vec();
     for run in runs {

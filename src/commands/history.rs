@@ -19,10 +19,10 @@ use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
 };
 
-/// Number of newest runs searched for branches.
+/// To find the branches that have runs, look at this many of the newest runs.
 const HORIZON: usize = 400;
 
-/// Runs the command.
+/// Carries out `cargo perfcheck history`.
 pub fn history(
     options: &HistoryOptions,
     common: &CommonOptions,
@@ -72,7 +72,8 @@ pub fn history(
     Ok(ExitCode::Clean)
 }
 
-/// Sorts histories by name, by the last step of their levels, by their present level, or worst first (by how far the newest run is above its level).
+/// Sorts histories in the order that the user chose: by name, by the last change of level, by the value of the present level, or worst first. Worst
+/// first begins with the benchmarks whose newest runs are above the expected range.
 fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
     let step = |history: &BenchmarkHistory| {
         let step = history.present().and_then(|level| level.step);
@@ -138,7 +139,7 @@ fn selected_benchmarks(
 /// The branch whose runs are shown.
 enum Branch {
     All,
-    /// `None` for a detached `HEAD`.
+    /// The runs of one branch, or with `None` those of a detached `HEAD`.
     One(Option<String>),
 }
 
@@ -254,12 +255,12 @@ impl HistoryOptions {
         }
     }
 
-    /// Returns the maximum number of newest runs of each benchmark.
+    /// Returns how many of the newest runs of each benchmark are shown at most.
     pub(super) fn limit(&self) -> usize {
         self.last.unwrap_or(USUAL_LAST)
     }
 
-    /// Reports whether no option selects runs or benchmarks; then all benchmarks are listed.
+    /// Returns true if no option selects runs or benchmarks. In that case, the command lists all benchmarks.
     pub(super) fn is_overview(&self) -> bool {
         self.filters.is_empty()
             && self.branch.is_none()
@@ -281,7 +282,7 @@ fn runs_of_history(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Number of latest runs whose values are drawn.
+/// In the list of all benchmarks, the values of this many newest runs are drawn.
 const LAST_RUNS: usize = 16;
 
 /// Lists all benchmarks in the store. If `only` is not empty, lists only those whose latest verdict is in `only`.
@@ -339,8 +340,8 @@ pub(super) fn overview(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the values of the complete runs on the newest complete run's branch, oldest first. Leaves out runs from before the last change of the
-/// benchmark's version or metric.
+/// Returns the values that are drawn for a benchmark, oldest first: those of complete runs on the branch of the newest complete run. Leaves out runs
+/// from before the last change of the benchmark's version or metric.
 fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
     let is_complete = |found: &&PastMeasurement| {

@@ -13,13 +13,14 @@ use perfcheck_bench::measure::Filter;
 /// Options of `list`.
 #[derive(Debug, Clone)]
 pub struct ListOptions {
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks to list.
     pub filter: Filter,
-    /// Fixed time that is added to every deadline for an answer of a bench; `None` for the configured or default value.
+    /// How long a request to a bench may take, in addition to ten times its expected duration, before the bench counts as hung. `None` selects the
+    /// configured or default value.
     pub timeout: Option<Duration>,
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck list`.
 pub fn list(
     options: &ListOptions,
     common: &CommonOptions,

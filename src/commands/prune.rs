@@ -1,8 +1,8 @@
 //! `cargo perfcheck store prune` and `store remove`: turn a policy into a plan, show it, and remove exactly the runs shown.
 //!
-//! Pruning keeps the runs that future runs on existing branches are compared with: for each benchmark the runs at its present level, as many as a
-//! reference uses. A single run would suffice for the compared value. But only many runs allow an estimate of the drift between runs, without which a
-//! comparison of stored runs stays `inconclusive`.
+//! Pruning keeps the runs with which future runs on existing branches will be compared. For each benchmark, these are the newest runs at its present
+//! level, as many as a comparison uses. A single run would be enough to know the level. But how much runs drift can only be estimated from many runs,
+//! and without this estimate, a comparison of stored runs stays `inconclusive`.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use perfcheck_store::{
     StoreError, StoredRun, WorkspaceId,
 };
 
-/// Minimum age of an incomplete run for removal: a younger one may still be in progress.
+/// An incomplete run is removed only if it is at least this old, because a younger run may still be in progress.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
 
 /// Options of `store prune`. A run is removed if no rule keeps it.
@@ -276,7 +276,7 @@ struct PrunePolicy<'a> {
     /// Runs that started at this time or later are kept.
     limit: Option<Timestamp>,
     now: Timestamp,
-    /// Existing branches; `None` if unknown.
+    /// The branches that still exist. `None` if this is unknown.
     branches: Option<&'a BTreeSet<String>>,
     /// Runs that serve as references of the next run.
     references: &'a BTreeSet<RunId>,
@@ -285,7 +285,7 @@ struct PrunePolicy<'a> {
 }
 
 impl PrunePolicy<'_> {
-    /// Decides the fate of each of `runs`, which must be all runs of a workspace, newest first.
+    /// Decides for each run whether it is kept. `runs` must be all runs of a workspace, newest first.
     fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, PruneDecision> {
         let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let mut fates = BTreeMap::new();
@@ -307,7 +307,8 @@ impl PrunePolicy<'_> {
         fates
     }
 
-    /// Decides the fate of a single run: `place` newer runs are stored, `before` of them on its branch.
+    /// Decides whether a single run is kept, without regard to other runs that depend on it. `place` is the number of newer runs, and `before` is the
+    /// number of newer runs on the same branch.
     fn fate(&self, run: &StoredRun, place: usize, before: usize) -> PruneDecision {
         let options = self.options;
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)
@@ -415,7 +416,8 @@ pub(crate) fn later_references(
     Ok(found)
 }
 
-/// Returns the references of one benchmark, given its accepted runs `past`, newest first.
+/// Returns the runs that later runs of a benchmark would be compared with, for each branch and kind of processor. `past` has the accepted runs of the
+/// benchmark, newest first.
 fn references_of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
     let mut places: BTreeMap<(Option<&str>, &str), Vec<&PastMeasurement>> = BTreeMap::new();
     for one in past.iter().filter(|one| has_level(one)) {

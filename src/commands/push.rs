@@ -190,14 +190,14 @@ fn require_address(address: Option<String>) -> Result<String, AppError> {
     )))
 }
 
-/// A transfer of runs from one store to another.
+/// A transfer of runs from the local store to a team's store.
 struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// State of each local run in the team's store.
+    /// What the team's store knows about each local run.
     known: HashMap<PortableRunId, KnownRun>,
-    /// Numbers of the sent runs in the team's store.
+    /// The numbers that the sent runs got in the team's store.
     sent: Vec<RunId>,
 }
 
@@ -243,7 +243,7 @@ impl<'s> Transfer<'s> {
                 groups.extend(is_waiting(run).then(|| vec![run.id]));
                 continue;
             };
-            // The group is sent at the position of its newer side. A single side is never sent.
+            // A pair is sent when the loop reaches its newer run. One side of a pair is never sent alone.
             let partner = whole.get(&pair.partner).filter(|other| other.id < run.id);
             if partner.is_some_and(|partner| is_waiting(partner) && is_waiting(run)) {
                 groups.push(vec![pair.partner, run.id]);

@@ -24,7 +24,7 @@ use perfcheck_analysis::model::{RunStatus, Side};
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{Store, WorkspaceId};
 
-/// Maximum number of pages when all runs are reported; each page is a separate file.
+/// With `--all`, at most this many runs get a page, because each page is a file of its own.
 const MOST_PAGES: usize = 50;
 
 const AFTER_REPORT: &str = "\
@@ -96,7 +96,7 @@ impl ReportCommandOptions {
     }
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck report`.
 pub fn report(
     options: &ReportCommandOptions,
     common: &CommonOptions,
@@ -127,7 +127,7 @@ pub fn report(
     Ok(ExitCode::Clean)
 }
 
-/// A call of the command with its context.
+/// A call of `cargo perfcheck report`, with the store that it reads.
 struct ReportCall<'a> {
     options: &'a ReportCommandOptions,
     common: &'a CommonOptions,

@@ -20,23 +20,23 @@ use perfcheck_analysis::model::{BenchmarkKey, BySide, ProcessRecord, Side, Verdi
 use perfcheck_bench::measure::{CampaignEnd, DiscoveredBenches, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
-/// Capability of a harness that can slow itself down (docs/internals/src/protocol.md, section 8).
+/// The capability that a harness announces if it can slow itself down (docs/internals/src/protocol.md, section 8).
 const CAPABILITY: &str = "slowdown";
 /// Environment variable that sets the slowdown.
 const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
-/// One-sided confidence level of the bounds of rates.
+/// One-sided confidence level of the bounds on the false-alarm rate and the detection rate.
 const BOUND_LEVEL: f64 = 0.95;
 
 /// Options of the self-test.
 #[derive(Debug, Clone)]
 pub struct SelfTestOptions {
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks to test.
     pub filter: Filter,
-    /// Slowdown of one side, as a fraction.
+    /// Slowdown of one side, as a fraction: 0.02 for 2 %.
     pub slowdown: f64,
-    /// Number of comparisons of each kind.
+    /// Number of trials without the slowdown, and number of trials with it.
     pub trials: u32,
-    /// Measurement options.
+    /// Options of the side-by-side measurements.
     pub paired: PairedOptions,
 }
 
@@ -76,7 +76,7 @@ fn exit_code(has_failures: bool, ended: CampaignEnd) -> ExitCode {
     exit_code
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck doctor --self-test`.
 pub fn self_test(
     options: &SelfTestOptions,
     common: &CommonOptions,
@@ -144,7 +144,7 @@ pub fn self_test(
             }
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = run_trial(&run, kind, pairs, &mut rows, world)?;
-            // Discard the load average: from now on, the tool itself loads the machine.
+            // Forget the load average, which was read before the first trial. In later trials, the tool itself causes most of the load.
             request.load = None;
             if ended == CampaignEnd::Interrupted {
                 break 'trials;
@@ -195,7 +195,7 @@ fn sort_rows(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
 
 const NO_SUBJECTS: &str = "no bench uses a harness that can simulate a slowdown\n  help: use the current `perfcheck` crate; Criterion benches must not run with `--harness as-is`";
 
-/// The difference between the sides of a trial.
+/// Whether the sides of a trial are the same or one of them is slowed down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrialKind {
     Same,
@@ -225,7 +225,7 @@ impl TrialKind {
     }
 }
 
-/// The benchmarks that can be tested, and the others, each with the reason why it cannot be tested.
+/// The benchmarks that can be tested, and those that cannot, each with the reason.
 struct TestableBenchmarks {
     targets: Vec<PairedTarget>,
     skipped: Vec<SkippedBenchmark>,
@@ -273,7 +273,8 @@ impl TestableBenchmarks {
             .collect()
     }
 
-    /// Pairs each target with itself. Only the variable for the slowdown differs. Its value has the same length on both sides.
+    /// Pairs each target with itself. Only the variable for the slowdown differs, and its value has the same length on both sides, so the size of the
+    /// environment does not differ.
     fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
         let mut pairs = self.targets.clone();
         for pair in &mut pairs {

@@ -31,7 +31,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_store::{Store, WorkspaceId};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck show`.
 pub fn show(
     options: &ShowOptions,
     common: &CommonOptions,
@@ -200,7 +200,7 @@ fn show_measurements(
     Ok(ExitCode::Clean)
 }
 
-/// The selection of benchmarks and the settings of their description.
+/// Which benchmarks `--stats` shows, and with which settings their statistics are computed.
 struct DescriptionRules<'a> {
     is_shown: &'a dyn Fn(&BenchmarkKey) -> bool,
     decision: DecisionSettings,
@@ -329,7 +329,7 @@ pub struct ShowOptions {
 }
 
 impl ShowOptions {
-    /// Returns the analysis for describing samples; `None` to use the settings of the run.
+    /// Returns the analysis that the command line sets for describing samples. `None` means that the settings of the run apply.
     pub(super) fn explicit_analysis(&self) -> Option<Analysis> {
         let is_said = self.outliers.is_some()
             || self.quantile.is_some()

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
     limits,
 };
 
-/// Settings from one source (such as the command line) for the sampling and judgment of a benchmark; `None` for each one that the source omits.
+/// Settings from one source (such as the command line) for the sampling and judgment of a benchmark. A setting that the source omits is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Layer {
     /// Processes per run.
@@ -46,8 +46,8 @@ impl Layer {
 }
 
 impl Layer {
-    /// Returns the keys of the settings that side-by-side measurements do not use. These measurements do use the rounds and the warm-up of the
-    /// command line, so callers must first remove both.
+    /// Returns the keys of the settings that have no effect on a side-by-side measurement. The number of rounds and the warm-up do have an effect if
+    /// they come from the command line, so a caller must remove both from such a layer first.
     fn list_unused_in_rounds(self) -> impl Iterator<Item = &'static str> {
         let warm_up = self.warm_up.map(|goal| match goal {
             WarmUpGoal::Time(_) => "warm-up-time",
@@ -124,8 +124,8 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Returns the digits to which benches of this package record single operations, if they are set. All benchmarks of an executable share them,
-    /// so their code and overrides by id cannot set them.
+    /// Returns the significant digits to which the benches of this package record single operations, if the user set them. An executable has one such
+    /// setting for all its benchmarks. So it cannot be set in the code of a benchmark or in an override by id.
     pub fn latency_digits(&self, package: &str) -> Option<u8> {
         let of_package = self.packages.get(package);
         (self.command_line.latency_digits)

@@ -42,10 +42,10 @@ pub enum SettingsError {
     },
 }
 
-/// Settings that only the workspace's table may contain; `None` for each one that it omits.
+/// Settings that only the workspace's table may contain. A setting that the table omits is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkspaceSettings {
-    /// Name of the workspace in the store.
+    /// Name by which a store knows the workspace, on every machine.
     pub id: Option<String>,
     /// Address of the team's store.
     pub team_store: Option<String>,
@@ -53,15 +53,15 @@ pub struct WorkspaceSettings {
     pub method: Option<System>,
     /// Correction for the number of benchmarks in a comparison of stored runs.
     pub correction: Option<Correction>,
-    /// Whether the machine is shared with other users; `None`: detect it.
+    /// Whether the machine is shared with other users. `None` means that this is detected.
     pub shared_host: Option<bool>,
-    /// One-sided, family-wise significance level.
+    /// The allowed probability of at least one false `regressed` in a run.
     pub significance_level: Option<f64>,
-    /// Level of the descriptive intervals.
+    /// Confidence level of the intervals that describe times.
     pub confidence_level: Option<f64>,
     /// Number of bootstrap resamples.
     pub resamples: Option<u32>,
-    /// Fixed time that is added to every deadline for an answer of a bench.
+    /// How long a request to a bench may take, in addition to ten times its expected duration, before the bench counts as hung.
     pub timeout: Option<Duration>,
     /// Longest time for which one benchmark is measured side by side.
     pub time_per_benchmark: Option<Duration>,
@@ -80,9 +80,9 @@ pub struct WorkspaceSettings {
 pub struct Tables {
     /// Settings that only the workspace's table may contain.
     pub workspace: WorkspaceSettings,
-    /// Layers of all other settings. The layer of the command line is still empty.
+    /// All other settings, in layers that override each other. The layer of the command line is still empty.
     pub layers: Layers,
-    /// Limits for benchmarks; a benchmark must keep all that apply to it.
+    /// Limits on the results of benchmarks. If several limits apply to a benchmark, it must keep all of them.
     pub limits: Vec<Limit>,
 }
 
@@ -408,7 +408,7 @@ impl<'a> TableParser<'a> {
     }
 }
 
-/// Returns a reader of strings.
+/// Returns a function that reads a JSON string with `read`, and refuses all other values.
 fn string<T>(read: impl Fn(&str) -> Result<T, String>) -> impl FnOnce(&Value) -> Result<T, String> {
     move |value| match value {
         Value::String(text) => read(text),
@@ -416,7 +416,7 @@ fn string<T>(read: impl Fn(&str) -> Result<T, String>) -> impl FnOnce(&Value) ->
     }
 }
 
-/// Returns a reader of numbers, which may be written as strings with a unit.
+/// Returns a function that reads a JSON number with `read`. The number may also be a string with a unit.
 fn number_or_string<T>(
     read: impl Fn(&str) -> Result<T, String>,
 ) -> impl FnOnce(&Value) -> Result<T, String> {
@@ -427,7 +427,7 @@ fn number_or_string<T>(
     }
 }
 
-/// Returns a reader of whole numbers in `range`.
+/// Returns a function that reads a whole number, and refuses numbers outside `range`.
 fn integer(range: &RangeInclusive<u32>) -> impl FnOnce(&Value) -> Result<u32, String> {
     move |value| match value.as_u64() {
         Some(number) => limits::check_range(range, number),

@@ -12,7 +12,7 @@ use crate::interchange::ExchangeError;
 use crate::output::strip_colors;
 use crate::session::{Context, World};
 
-/// Maximum number of names tried for the temporary file; other processes may use some at the same time.
+/// How many names are tried for the temporary file. Other processes may use some of them at the same time.
 const TRIES: u32 = 100;
 
 /// Writes `bytes` to a temporary file in the same directory and renames it to `path`: readers see either the old content or the new.
@@ -22,7 +22,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_file(path, bytes).map_err(named)
 }
 
-/// Like [`write_whole`], but leaves naming the file in errors to the caller.
+/// Like [`write_whole`], but its errors do not name the file, so that the caller can do so in its own words.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Write through symbolic links, to the file the user means. Devices and pipes cannot be replaced, so write to them directly.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -46,7 +46,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
             .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&beside, &target));
         if written.is_err() {
-            // The first error is the one to report.
+            // Ignore a second error: the first one is the one to report.
             let _ = fs::remove_file(&beside);
         }
         return written;
@@ -56,13 +56,14 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     ))
 }
 
-/// Returns the parent directory of `file` if it is missing. Checking first avoids long computations whose result cannot be written.
+/// Returns the parent directory of `file` if there is no such directory. Callers check this first, so that no long computation is lost because its
+/// result cannot be written.
 pub(crate) fn missing_directory(file: &Path) -> Option<&Path> {
     let parent = file.parent().filter(|parent| *parent != Path::new(""))?;
     (!parent.is_dir()).then_some(parent)
 }
 
-/// Refuses a path in a missing directory.
+/// Fails if there is no directory for `file`.
 pub(crate) fn check_destination(file: &Path) -> Result<(), ExchangeError> {
     let Some(missing) = missing_directory(file) else {
         return Ok(());
@@ -88,7 +89,7 @@ pub(crate) fn write_result(
     Ok(write_whole(path, &strip_colors(&text))?)
 }
 
-/// Name of the page's file in a directory.
+/// The file name of a page for which the user names only a directory.
 const INDEX: &str = "index.html";
 
 /// Returns the workspace's name for a page. Pages are sent to others, so the name omits the rest of the path.
@@ -104,7 +105,7 @@ pub(crate) fn is_directory(place: &Path) -> bool {
     text.ends_with(std::path::is_separator) || place.is_dir()
 }
 
-/// Returns the file for a path. For a directory, which is created if the path ends in a separator, this is its index file.
+/// Returns the file to which a page is written. For a directory, this is its index file, and the directory is created if it does not exist.
 pub(crate) fn page_file(place: &Path) -> io::Result<PathBuf> {
     let about =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));

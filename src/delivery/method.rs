@@ -1,4 +1,4 @@
-//! `--method SYSTEM --explain`: lists the settings that follow from a system's conventions in this workspace.
+//! `--method SYSTEM --explain`: lists the settings of comparisons in this workspace if they follow the conventions of another published system.
 
 use crate::error::AppError;
 use crate::options::{CommonOptions, ComparisonOptions};
@@ -33,7 +33,7 @@ pub fn explain_method(
     Ok(ExitCode::Clean)
 }
 
-/// Formats the value of a setting; `None` if the test determines the value.
+/// Formats the value of a setting. Returns `None` if the test determines the value.
 type SettingFormatter = fn(&DecisionSettings) -> Option<String>;
 
 /// Lists every setting in force with its source.
@@ -132,7 +132,7 @@ fn thresholds(
         })
 }
 
-/// Determines the source of `value`: the command line, the method (which sets `set`), a table, or the default `usual`.
+/// Determines where `value` comes from: the command line (if `is_said`), a table, the method (which sets it to `set`), or the default (`usual`).
 fn setting_source<T: PartialEq>(
     is_said: bool,
     is_named: bool,

@@ -1,6 +1,6 @@
 //! Delivers results to streams, files, reports, the summary of a CI job and the page.
 //!
-//! Must not decide or measure.
+//! This module must not decide or measure anything.
 
 pub(crate) mod files;
 pub(crate) mod method;

@@ -1,6 +1,6 @@
 //! The content of a page: verdicts of a run or of two compared runs, with the measurements of both sides and the evidence.
 //!
-//! Statistics equal those of `show --stats` of the same run, with its confidence levels and its seed.
+//! The page has the same statistics as `show --stats` prints for the run. They use the confidence levels and the seed of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, Ru
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
 use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
-/// Number of samples per side that the benchmarks of a page share; this bounds the page's size.
+/// How many samples per side all benchmarks of a page show together. This bounds the size of the page.
 const POINTS_OF_ALL: usize = 12_000;
 /// Minimum number of samples drawn per side of a benchmark. `MOST_POINTS` is the maximum.
 const FEWEST_POINTS: usize = 60;
@@ -43,7 +43,8 @@ pub(crate) struct PageFindings {
     head: Run,
     rows: Vec<Row<'static>>,
     reference: Option<String>,
-    /// Changes from the verdicts in the store, for rows without details.
+    /// The changes that the store has beside the verdicts, for a run whose conclusion is not stored. Rows without details of a comparison show these
+    /// changes.
     changes: BTreeMap<BenchmarkKey, f64>,
     plan: Option<Plan>,
     method: Option<Method>,
@@ -97,7 +98,7 @@ impl PageFindings {
         Ok(subject)
     }
 
-    /// Reads the measurements of all sides.
+    /// Reads the measurements that the page shows or mentions, and the histories of the benchmarks.
     pub(crate) fn gather(
         self,
         store: &Store,
@@ -198,7 +199,7 @@ pub(crate) struct PageData {
     subject: PageFindings,
     heads: BTreeMap<RunId, (Run, HostControls)>,
     shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Summary of each run's measurement, also of runs whose samples are not drawn.
+    /// Summary of each measurement that the page mentions, even if its samples are not drawn.
     sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
     histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
 }
@@ -264,7 +265,7 @@ impl PageData {
         }))
     }
 
-    /// Describes data omitted from the page because of its size, and where to find it.
+    /// Says what the page leaves out because it would become too large, and where to find that.
     fn omissions(&self, points: usize, benchmarks: &[PageBenchmark<'_>]) -> Vec<String> {
         let count = benchmarks.len();
         let mut sides = benchmarks.iter().flat_map(PageBenchmark::sides);
@@ -311,7 +312,7 @@ impl PageData {
         }
     }
 
-    /// Returns the change of a row: from the row's details, else from the store.
+    /// Returns the change of a benchmark: from its row, or else from the verdict in the store.
     fn stored_change(&self, row: &Row<'_>) -> Option<f64> {
         let known = || self.subject.changes.get(&row.key).copied();
         row.change().or_else(known)

@@ -24,7 +24,7 @@ use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 use perfcheck_store::{Store, WorkspaceId};
 
-/// Key of a report if neither the user nor the CI job names one.
+/// The key that tells the reports of several jobs apart, if neither the user nor the CI job names one.
 const USUAL_KEY: &str = "benchmarks";
 
 /// Reports to write in addition to the table, in the order of the command line.
@@ -88,7 +88,7 @@ pub enum RequestedReportKind {
 }
 
 impl RequestedReportKind {
-    /// The kinds that are not in the format of another tool, each with its word.
+    /// The kinds that are not in the format of another tool, each with the word by which `--report` selects it.
     const OTHERS: [(&str, Self); 5] = [
         ("html", Self::Page),
         ("text", Self::Table(TableFormat::Text)),
@@ -97,7 +97,7 @@ impl RequestedReportKind {
         ("svg", Self::Picture),
     ];
 
-    /// Lists all kinds, each with its word.
+    /// Lists all kinds, each with the word by which `--report` selects it.
     fn all_with_words() -> impl Iterator<Item = (&'static str, Self)> {
         let findings = ReportKind::ALL.iter();
         findings
@@ -105,7 +105,7 @@ impl RequestedReportKind {
             .chain(Self::OTHERS)
     }
 
-    /// Reports whether this is a complete result that replaces the table on stdout.
+    /// Returns true if a report of this kind replaces the table on stdout, because it is a complete result.
     fn is_whole(self) -> bool {
         match self {
             Self::Findings(kind) => kind.replaces_table(),
@@ -249,7 +249,7 @@ pub(crate) struct ReportWriter<'a> {
 }
 
 impl ReportWriter<'_> {
-    /// Writes findings as requested: the table or the messages, then the reports.
+    /// Writes the findings as requested: first as a table or as JSON messages, then as reports.
     pub(crate) fn publish(
         &self,
         findings: &Findings<'_>,
@@ -382,7 +382,7 @@ impl ReportWriter<'_> {
     }
 }
 
-/// Describes the state in which an interrupted report leaves the run.
+/// Returns the message for an interrupt while reports are written. It says what is kept.
 fn interrupted_message(findings: &Findings<'_>) -> String {
     format!(
         "; run {} is stored, but not all reports were written",
@@ -404,7 +404,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
 }
 
-/// Returns the number of the line that names the benchmark `id`, for annotations; 1 if no line does.
+/// Returns the number of the source line that names the benchmark `id`, to which an annotation can then point. Returns 1 if no line names it.
 ///
 /// Searches the parts of the id in order, each from the line of the previous part on: a name may occur in several groups. Skips parts that are not in
 /// the source, such as inputs.
@@ -432,7 +432,7 @@ fn line_names(line: &str, name: &str) -> bool {
     code.contains(&format!("\"{name}\"")) || code.split("fn ").skip(1).any(declares)
 }
 
-/// Writes the table or the messages.
+/// Writes the findings as a table or as JSON messages.
 pub(crate) fn write_findings(
     findings: &Findings<'_>,
     common: &CommonOptions,

@@ -20,7 +20,8 @@ pub enum InputColumn {
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueColumn {
-    /// Last part of the ids of this column's benchmarks. If `None`, that part is the column's name, or missing if this is the only column of values.
+    /// The text that becomes the last part of the ids of the benchmarks in this column. If it is `None`, the name of the column becomes that part. If
+    /// this is the only column of values, the ids then have no such part.
     pub label: Option<String>,
     /// Name or number of the column.
     pub column: InputColumn,
@@ -35,11 +36,12 @@ pub struct ColumnMap {
     pub id: Vec<InputColumn>,
     /// The columns of values. The values of one id in different columns belong to different benchmarks.
     pub values: Vec<ValueColumn>,
-    /// The column with the ordinal of a measurement within its process, a whole number. If `None`, rows keep the order of the file.
+    /// The column with a whole number by which the measurements of a process are ordered. If it is `None`, rows keep the order of the file.
     pub repetition: Option<InputColumn>,
     /// The column with the process or session that a row belongs to. If `None`, each file is one process.
     pub process: Option<InputColumn>,
-    /// The column with a row's number of iterations; the values of the row are then totals. If `None`, values are per iteration.
+    /// The column that has the number of iterations of each row. If there is such a column, the values of a row are totals over its iterations. If it
+    /// is `None`, they are per iteration.
     pub iterations: Option<InputColumn>,
     /// The column with the unit of a row's values.
     pub unit: Option<InputColumn>,

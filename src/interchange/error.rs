@@ -59,7 +59,7 @@ pub enum ExchangeError {
     NoColumn {
         /// Name of the file.
         name: String,
-        /// The column.
+        /// The column that the file does not have.
         column: String,
         /// The columns of the file.
         there: Vec<String>,
@@ -71,7 +71,7 @@ pub enum ExchangeError {
     SeveralColumns {
         /// Name of the file.
         name: String,
-        /// The column.
+        /// The column name that occurs several times.
         column: String,
         /// Number of the first such column.
         first: usize,
@@ -102,9 +102,9 @@ pub enum ExchangeError {
     /// A file violates its format.
     #[error("{place}: {reason}; nothing was stored")]
     Broken {
-        /// The file with line and column, or with the path within its JSON.
+        /// The file, followed by line and column or by the path within its JSON.
         place: String,
-        /// The violation and advice, in words.
+        /// What is wrong with the file, and advice.
         reason: String,
     },
     /// The content of a file matches no known format.
@@ -137,9 +137,9 @@ pub enum ExchangeError {
     /// A limit is exceeded.
     #[error("there are more than {most} {what}\n  help: {hint}")]
     TooMany {
-        /// What is counted, a noun in the plural.
+        /// What there are too many of, as a noun in the plural.
         what: &'static str,
-        /// Maximum number of them.
+        /// The maximum number that is allowed.
         most: usize,
         /// Advice for the user.
         hint: &'static str,

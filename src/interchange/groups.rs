@@ -1,7 +1,7 @@
 //! Groups the rows of an import by benchmark and process, and summarizes each benchmark by its mean with a bootstrap interval.
 //!
-//! A summary leaves out warm-up and outliers. The stored samples include them: the filter is stored with the run, and later descriptions of the run
-//! apply it again. Invariant: no verdict depends on the interval.
+//! A summary leaves out warm-up and outliers, but the stored samples include them. The filter that leaves them out is stored with the run, and
+//! commands that summarize the run later apply it again. Invariant: no verdict depends on the interval of a summary.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -21,9 +21,9 @@ use perfcheck_stats::{
     Stream, derived_seed, median, percentile_interval,
 };
 
-/// Maximum number of benchmarks; more indicate a wrong column map.
+/// Maximum number of benchmarks in an import. If there are more, the column map is probably wrong.
 pub(super) const MOST_GROUPS: usize = 20_000;
-/// Maximum number of processes; more indicate a wrong column map.
+/// Maximum number of processes in an import. If there are more, the column map is probably wrong.
 pub(super) const MOST_PROCESSES: usize = 10_000;
 /// Maximum number of malformed rows in a message.
 const MOST_SHOWN: usize = 20;
@@ -31,9 +31,10 @@ const MOST_SHOWN: usize = 20;
 /// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Unit of all values whose column and row have none; `None` if the user gave none.
+    /// The unit that the user gave for values whose column and row have no unit of their own. `None` if the user gave none.
     pub unit: Option<ValueUnit>,
-    /// Whether to guess that values without a unit are nanoseconds or ticks of 100 ns, by the language of their group or the size of its median.
+    /// Whether to guess the unit of values that have none. The guess is ticks of 100 ns or nanoseconds. It depends on the language of the measured
+    /// program if the table states it, and otherwise on the median of the values.
     pub guess_units: bool,
     /// Whether to skip and count rows that cannot be read. Otherwise they are an error.
     pub lenient: bool,
@@ -55,16 +56,16 @@ pub(super) struct RawRow {
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
-    /// Dimensions of its benchmark, column by column.
+    /// What the row has in each of the dimension columns.
     pub(super) dimensions: Vec<String>,
 }
 
 /// One measurement: a sample for each column of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
-    /// Ordinal of its process, from 0.
+    /// Ordinal of the process that measured the row, from 0.
     pub process: u32,
-    /// Samples in the order of the columns.
+    /// One sample for each column of values, in the order of the columns.
     pub samples: Vec<Sample>,
 }
 
@@ -73,15 +74,15 @@ pub struct GroupRow {
 pub struct IdGroup {
     /// The id without the part that distinguishes columns of values.
     pub id: String,
-    /// Unit and meaning of each column.
+    /// The metric of each column of values.
     pub metrics: Vec<Metric>,
-    /// Sorted by process, then by repetition. If no column gives the repetition, rows of a process keep the order of the file.
+    /// The measurements, sorted by process and then by repetition. If no column gives the repetition, rows of a process keep the order of the file.
     pub rows: Vec<GroupRow>,
-    /// Work of one iteration, if the format has it.
+    /// Bytes or elements that an iteration processes, if the file says so.
     pub throughput: Throughput,
     /// Whether the iteration counts of the samples are equal or increase.
     pub phase: IterationLayout,
-    /// Values of the dimensions, in the order of the column map.
+    /// What the group has in each of the dimension columns, in the order of the column map.
     pub dimensions: Vec<String>,
 }
 
@@ -100,7 +101,7 @@ pub enum IterationLayout {
 pub struct Guess {
     /// Id of the group.
     pub id: String,
-    /// The column of values.
+    /// The column of values whose unit was guessed.
     pub column: String,
     /// The chosen unit.
     pub unit: String,
@@ -126,9 +127,9 @@ impl fmt::Display for UnitEvidence {
     }
 }
 
-/// Name of the column with the language of the measured program. `--guess-units` decides by it if the table has it.
+/// Name of the column with the language of the measured program. If a table has this column, `--guess-units` decides by the language.
 const LANGUAGE: &str = "language";
-/// Benchmarks in this language count ticks of 100 ns. Those in all other languages count nanoseconds.
+/// The language whose benchmarks count ticks of 100 ns. Benchmarks in all other languages count nanoseconds.
 const LANGUAGE_OF_TICKS: &str = "csharp";
 
 /// The content of imported files.
@@ -140,11 +141,11 @@ pub struct ImportedGroups {
     pub processes: Vec<String>,
     /// Whether the input distinguishes processes.
     pub processes_known: bool,
-    /// Guessed units.
+    /// The units that were guessed.
     pub guesses: Vec<Guess>,
-    /// The first skipped rows.
+    /// The first of the rows that were skipped because they could not be read.
     pub skipped: Vec<MalformedRow>,
-    /// Number of skipped rows.
+    /// Number of all skipped rows.
     pub rows_skipped: u64,
 }
 
@@ -153,7 +154,7 @@ struct PendingRow {
     process: u32,
     repetition: Option<u64>,
     iterations: u64,
-    /// Index of its unit in `RowCollector::units`.
+    /// Index of the row's unit in `RowCollector::units`.
     unit: Option<usize>,
     values: Vec<Decimal>,
 }
@@ -164,7 +165,7 @@ struct PendingGroup {
     rows: Vec<PendingRow>,
 }
 
-/// Collects rows and groups them.
+/// Collects the rows of all files and groups them by id.
 pub(super) struct RowCollector<'a> {
     map: &'a ColumnMap,
     reading: &'a ReadOptions,
@@ -437,7 +438,7 @@ impl<'a> RowCollector<'a> {
             .collect()
     }
 
-    /// Converts values to samples.
+    /// Converts the values of a group to samples. `units` has the unit of each column, or `None` where each row has its own.
     fn convert_samples(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
         let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
         let mut rows = Vec::with_capacity(pending.rows.len());
@@ -522,7 +523,7 @@ impl IdGroup {
     }
 }
 
-/// Minimum number of values for an interval.
+/// The mean of fewer values than this gets no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
 
 /// Returns for each row whether it is warm-up: with `drop_first`, the first row of each process that has more than one.
@@ -584,7 +585,7 @@ fn summarize_column(
 ) -> Option<ValueSummary> {
     let description = Description::compute(&cleaned.used)?;
     let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();
-    // Each group and column has its own seed; a shared one would correlate their intervals.
+    // Derive a seed for each group and column, because the same random numbers would correlate their intervals.
     let seed = derived_seed(interval.seed, &format!("{}/{column}", group.id));
     let resampling = Resampling {
         resamples: interval.resamples as usize,

@@ -1,8 +1,8 @@
 //! Imports from and exports to the formats of other programs.
 //!
-//! Owns the formats, the column map, units and exact decimal values. Must not store, decide or print, and guesses a unit only on request.
-//! Invariant: every value becomes a fraction of two whole numbers, as exact as 64 bits allow, or an error with line and column.
-//! Malformed rows are never skipped silently.
+//! This module has the formats, the column map, the units and the exact decimal values. It must not store, decide or print anything, and it guesses a
+//! unit only if the user asks for it. Invariant: a value that is read becomes a fraction of two whole numbers, as exact as 64 bits allow, or an error
+//! with its line and column. Rows that cannot be read are never skipped silently.
 
 mod column_map;
 mod error;

@@ -11,7 +11,7 @@ use super::input::InputContent;
 use super::unit::{Decimal, DecimalMark, ValueUnit};
 use perfcheck_analysis::model::{ProgressReporter, limits};
 
-/// Number of rows between checks for an interruption.
+/// How many rows are read before the next check for an interrupt.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// The layout of the files.
@@ -67,7 +67,7 @@ pub fn read_tables(
     collector.finish(files)
 }
 
-/// One file of the set.
+/// Reads one of the files.
 struct TableReader<'a> {
     file: &'a InputContent,
     number: usize,
@@ -75,7 +75,7 @@ struct TableReader<'a> {
     layout: TableLayout,
 }
 
-/// Indices of the columns.
+/// The index of each column that the column map names.
 struct ColumnIndices {
     id: Vec<usize>,
     values: Vec<usize>,
@@ -202,7 +202,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// Reads a row. The error is the column, or `None` for the whole row, and the reason.
+    /// Parses a row. The error consists of the column (`None` for the whole row) and the reason.
     fn parse_row(
         &self,
         record: &ByteRecord,
@@ -294,7 +294,7 @@ fn escape_id_part(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Line numbers for ascending positions in a file.
+/// Finds the line numbers of positions in a file. The positions must be asked for in ascending order.
 struct LineNumbers<'a> {
     bytes: &'a [u8],
     at: usize,

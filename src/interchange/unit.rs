@@ -9,9 +9,10 @@ use perfcheck_stats::quotient;
 /// Median above which `--guess-units` assumes ticks of 100 ns instead of nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// The last digit of a number may be rounded off if the number is at least this large: a 64-bit float does not distinguish that many digits.
+/// A value whose denominator would exceed 128 bits is rounded to fewer and fewer digits until the denominator fits. This is done only as long as its
+/// digits form a number of at least this size: a 64-bit float does not distinguish that many digits, so nothing is lost.
 const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
-/// Maximum length of a tick in nanoseconds.
+/// The longest tick that a unit such as `ticks:100ns` may have, in nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 
 /// The unit of a value.
@@ -19,7 +20,7 @@ const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 pub struct ValueUnit {
     /// Name, as written by the user.
     name: String,
-    /// Unit and meaning of the samples.
+    /// The metric of samples in this unit.
     metric: Metric,
     /// Size of this unit in the metric's unit: 1000 (nanoseconds) for `us`, 1024 (bytes) for `KiB`.
     factor: u64,
@@ -51,7 +52,7 @@ impl ValueUnit {
         &self.metric
     }
 
-    /// Converts `value`, the total of `iterations`, to a sample. Rates ignore `iterations`.
+    /// Converts `value` to a sample. `value` is the total of all `iterations`. A rate is no total, so `iterations` does not matter for it.
     pub(super) fn to_sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
         if let Metric::Rate { .. } = self.metric {
             if value.digits == 0 {
@@ -65,7 +66,8 @@ impl ValueUnit {
         sample_from_fraction(amount, of)
     }
 
-    /// Returns `value` as a fraction: whole units of the metric over `count`, both scaled by a power of ten.
+    /// Returns `value` as a fraction. The numerator is the value in whole units of the metric and the denominator is `count`, both multiplied by the
+    /// same power of ten if the value has decimals.
     fn to_fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
         let mut digits = value
             .digits
@@ -95,7 +97,7 @@ impl ValueUnit {
     }
 }
 
-/// Converts a fraction to a sample. If a part exceeds 64 bits, a simpler fraction with the same 64-bit float value replaces it.
+/// Converts a fraction to a sample. If its numerator or denominator exceeds 64 bits, a simpler fraction that is equal as a 64-bit float replaces it.
 fn sample_from_fraction(elapsed: u128, iterations: u128) -> Result<Sample, String> {
     let parts = |elapsed: u128, iterations: u128| {
         Some((
@@ -113,8 +115,8 @@ fn sample_from_fraction(elapsed: u128, iterations: u128) -> Result<Sample, Strin
     })
 }
 
-/// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float.
-/// Returns `None` if its parts exceed 64 bits.
+/// Returns the first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float. Returns `None` if the numerator
+/// or the denominator of this convergent exceeds 64 bits.
 fn simplify_fraction(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
     let wanted = quotient(elapsed, iterations);
     let (mut above, mut below) = (elapsed, iterations);
@@ -231,7 +233,7 @@ fn byte_unit(name: &str) -> Option<u64> {
     })
 }
 
-/// Maximum number of significant digits; further ones are dropped, since no clock or float has them.
+/// Maximum number of significant digits. Further digits are dropped, because no clock or float has them.
 const MOST_DIGITS: u32 = 25;
 /// Accepted powers of ten. No real measurement is outside this range.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -40..=25;

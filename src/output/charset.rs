@@ -1,7 +1,4 @@
-//! The characters of a terminal: the writer for terminals without UTF-8, and the width of text on them.
-//!
-//! All output is written in Unicode. For a terminal without UTF-8, `main` inserts a writer that replaces the program's own characters by ASCII and
-//! escapes all others. The replacement may be wider, so the layout measures text as it will be printed.
+//! Support for terminals without UTF-8: a writer that replaces characters, and the width that a text has when such a terminal shows it.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -10,9 +7,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The characters that a stream accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charset {
-    /// All characters.
+    /// The stream accepts all characters.
     Unicode,
-    /// ASCII only.
+    /// The stream accepts ASCII characters only.
     Ascii,
 }
 
@@ -71,17 +68,17 @@ impl<W: Write> Write for CharsetWriter<W> {
     }
 }
 
-/// The characters of stdout, for which text is laid out.
+/// The charset of stdout. Widths of text are computed for it.
 static OF_STDOUT: OnceLock<Charset> = OnceLock::new();
 
 impl Charset {
-    /// Makes the layout of all text measure it as stdout prints it in this charset. Until the first call, this is Unicode; further calls have no
-    /// effect.
+    /// Sets the charset in which stdout prints, so that the layout of all text uses the widths of that charset. Before the first call, the charset is
+    /// Unicode. Later calls have no effect.
     pub fn write_global(self) {
         let _ = OF_STDOUT.set(self);
     }
 
-    /// Returns the charset for which text is laid out.
+    /// Returns the charset of stdout, for which text is laid out.
     pub(super) fn global() -> Self {
         OF_STDOUT.get().copied().unwrap_or(Self::Unicode)
     }
@@ -103,7 +100,7 @@ impl Charset {
     }
 }
 
-/// Converts `text` to ASCII.
+/// Replaces the program's own characters by ASCII characters that look similar, and escapes all other characters that are not ASCII.
 pub(super) fn to_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for c in text.chars() {
@@ -116,7 +113,7 @@ pub(super) fn to_ascii(text: &str) -> String {
     ascii
 }
 
-/// ASCII replacements of the program's own characters.
+/// The characters that the program itself prints, each with the ASCII text that replaces it.
 const REPLACEMENTS: [(&str, &str); 33] = [
     // Numbers and words.
     ("µμ", "u"),
@@ -134,15 +131,15 @@ const REPLACEMENTS: [(&str, &str); 33] = [
     ("▲", "^"),
     ("▼", "v"),
     ("✗", "x"),
-    // Findings.
+    // The mark of a good finding of `doctor`, and the symbol of `incomparable`.
     ("✓", "+"),
     ("≠", "!"),
-    // Intervals: within the noise threshold, beyond it, the estimate, and zero.
+    // Parts of drawn intervals: what is within the noise threshold, what is beyond it, the estimate, and the line at zero.
     ("─╴╶", "-"),
     ("━╸╺╾╼", "="),
     ("●", "o"),
     ("│┼┿┤├", "|"),
-    // Steps of a history.
+    // Corners of the line that draws a step between two levels of a history.
     ("└┘┌┐", "+"),
     // Backgrounds (noise band, expected range), and arrows for values beyond the scale.
     ("·", "."),

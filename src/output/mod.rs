@@ -1,7 +1,8 @@
-//! All output for people and programs: the table, the JSON messages, reports, pictures, progress. The caller passes the writer.
+//! All output for people and programs: the table, the JSON messages, reports, pictures and progress. Each function writes to a writer that its caller
+//! passes.
 //!
-//! Must not measure, decide or store, and must not depend on where its input came from. Invariants: every number in the table is in the JSON messages
-//! too; a reader that closes the stream causes no error.
+//! This module must not measure, decide or store anything, and its output must not depend on where the findings came from. Invariants: every number
+//! in the table is in the JSON messages too. If the reader of a stream closes it, that is no error.
 
 mod charset;
 mod charts;

@@ -1,11 +1,12 @@
-//! Linear scales that map values to shares of a range, for bars, curves, axes and quantized positions.
+//! Linear scales, which convert a value into its position between the two ends of a range. Bars, curves, axes and sparklines use them.
 
 use perfcheck_analysis::compare::Interval;
 
-/// Minimum span of a scale, as a share of the largest absolute value. A shorter scale would make noise look like large changes.
+/// Minimum distance between the ends of a scale that [`Scale::covering`] creates, as a share of the largest absolute value. A shorter scale would
+/// make noise look like large changes.
 const LEAST_SPAN: f64 = 0.05;
 
-/// A linear scale.
+/// A linear scale between a low and a high value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     low: f64,
@@ -28,7 +29,8 @@ impl Scale {
         Self::new(range.lower, range.upper)
     }
 
-    /// Creates a scale over all `values` that has at least the minimum span; `None` without values.
+    /// Creates a scale from the smallest to the largest of `values`. If they are closer together than [`LEAST_SPAN`] demands, the scale is wider than
+    /// they are. Returns `None` if there are no values.
     pub(super) fn covering(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (lowest, highest) = values
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
@@ -43,7 +45,7 @@ impl Scale {
         })
     }
 
-    /// Widens the scale around its middle to span at least `least`.
+    /// Widens the scale around its middle, so that its ends are at least `least` apart.
     pub(super) fn widened_to(self, least: f64) -> Self {
         let missing = (least - (self.high - self.low)).max(0.0) / 2.0;
         Self {
@@ -53,12 +55,13 @@ impl Scale {
         }
     }
 
-    /// Returns the values at both ends.
+    /// Returns the lowest and the highest value of the scale.
     pub(super) fn ends(self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Returns the position of a value as a share of the way from the lower to the upper end: below 0 or above 1 if it is outside.
+    /// Returns where a value lies between the ends of the scale: 0 at the lower end, 1 at the upper end, and below 0 or above 1 if the value is
+    /// outside.
     pub(super) fn position(self, value: f64) -> f64 {
         let span = self.high - self.low;
         if span > 0.0 {
@@ -68,7 +71,7 @@ impl Scale {
         }
     }
 
-    /// Returns the value at a position.
+    /// Returns the value at `part` of the way from the lower to the upper end. This is the inverse of [`Scale::position`].
     pub(super) fn value_at(self, part: f64) -> f64 {
         self.middle + (part - 0.5) * (self.high - self.low)
     }

@@ -1,7 +1,4 @@
-//! The theme, which gives each meaning a color.
-//!
-//! All output is written with colors and Unicode. The stream removes the colors according to the terminal, `--color` and `NO_COLOR`. A terminal without
-//! UTF-8 gets ASCII; see `charset.rs`.
+//! The colors of all output. A text is colored by its role, such as a heading or a verdict, and this module defines the color of each role.
 
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
@@ -9,7 +6,7 @@ use std::fmt::Display;
 use crate::sanitize;
 use perfcheck_analysis::model::Verdict;
 
-/// The meaning of a text, which determines its color.
+/// The role of a text in the output, which determines its color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TextRole {
     /// Ordinary text.
@@ -19,13 +16,14 @@ pub(super) enum TextRole {
     Faint,
     /// A heading.
     Heading,
-    /// Text that differs between base and candidate.
+    /// An instruction that differs between the base and the candidate, in a listing of machine code.
     Differing,
     /// Text about a verdict.
     Verdict(Verdict),
 }
 
-/// Colors a text. An empty text gets no color codes: with codes at the end of a line, the blanks before them would not be removed.
+/// Colors a text by its role. An empty text gets no color codes: at the end of a line, such codes would keep the blanks before them from being
+/// trimmed.
 pub(super) fn colorize(ink: TextRole, text: &str) -> String {
     match ink {
         _ if text.is_empty() => String::new(),
@@ -81,7 +79,8 @@ pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }
 
-/// Escapes foreign text, so that it can neither control a terminal nor hide other text. Keeps line ends.
+/// Escapes text that comes from elsewhere, such as names and messages of benches, so that it can neither control a terminal nor hide other text. Line
+/// ends are kept.
 pub(super) fn escape_terminal_text(text: &str) -> String {
     sanitize::terminal_lines(text)
 }

@@ -7,7 +7,7 @@ use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
-/// Blank at which a line of a cell is never broken. The output contains an ordinary blank instead.
+/// A blank at which the text of a table cell is never broken into lines. It is printed as an ordinary blank.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
 /// Maximum width of a name. Longer names are shortened in the middle, because their ends are more informative.
@@ -30,12 +30,14 @@ pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// Formats a whole id on one line, without characters that control a terminal. Ids of imported benchmarks look as they did in the imported file.
+/// Formats a complete benchmark id on one line, without characters that control a terminal. Ids of imported benchmarks look as they did in the
+/// imported file.
 pub(super) fn escape_id(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()
 }
 
-/// Formats an id for a sentence. If lines are not broken (`usize::MAX`), the id is complete, so that it can be searched for; else it is shortened.
+/// Formats a benchmark id for a sentence in lines of `columns`. If lines are not broken (`usize::MAX`), the id is complete, so that a search in the
+/// output finds it. Otherwise it is shortened.
 pub(super) fn id_in_prose(id: &str, columns: usize) -> String {
     match columns {
         usize::MAX => escape_id(id),
@@ -44,7 +46,7 @@ pub(super) fn id_in_prose(id: &str, columns: usize) -> String {
     }
 }
 
-/// Formats an id on one line, shortened if it is long.
+/// Formats a benchmark id on one line, shortened if it is long.
 pub(super) fn short_id(id: &str) -> String {
     shorten_middle(&escape_id(id), LONGEST_NAME)
 }
@@ -89,7 +91,7 @@ pub fn terminal_width() -> usize {
     terminal_size().0
 }
 
-/// Returns columns and lines of stdout; `usize::MAX` for a file or a pipe.
+/// Returns the numbers of columns and of lines of the terminal on stdout. Both are `usize::MAX` if stdout is a file or a pipe.
 pub(super) fn terminal_size() -> (usize, usize) {
     // The terminal is only asked; nothing is written.
     match terminal_size::terminal_size_of(stdout()) {
@@ -100,7 +102,7 @@ pub(super) fn terminal_size() -> (usize, usize) {
     }
 }
 
-/// Formats a value according to its metric: a time, units per second, or an amount.
+/// Formats a value that is already in the unit of its metric: nanoseconds, units per second, or an amount.
 pub(super) fn format_reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
@@ -148,7 +150,7 @@ pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns `text` unchanged if it fits into `columns`, else [`wrap_words`].
+/// Returns `text` as one line if it fits into `columns`. Otherwise breaks it between words, as [`wrap_words`] does.
 pub(super) fn wrap_if_needed(text: &str, columns: usize) -> Vec<String> {
     if width(text) <= columns {
         vec![text.to_owned()]
@@ -157,10 +159,10 @@ pub(super) fn wrap_if_needed(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Splits a line into phrases of one or more words. A number stays with its unit or noun (`2.5 %`, `2 of 13 regressed`), and a number at the end of
-/// the line with the word before it.
+/// Splits a line into phrases, which should not be broken into lines. A phrase has one or more words: a number stays with its unit or noun (`2.5 %`,
+/// `2 of 13 regressed`), and a number at the end of the line stays with the word before it.
 fn split_phrases(line: &str) -> Vec<String> {
-    // A no-break space keeps its words together.
+    // Do not split at a no-break space, whose purpose is to keep its words together.
     let words = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let mut phrases: Vec<String> = Vec::new();
@@ -271,7 +273,8 @@ pub(super) fn percent_argument(fraction: f64) -> String {
     percent(fraction).replace(' ', "")
 }
 
-/// Formats a confidence level that several intervals share: `98.33 %`. What is missing from 100 % keeps three digits, so that no level becomes 100 %.
+/// Formats the level of one of several intervals that share a confidence level: `98.33 %`. With many intervals it is close to 100 %, so its distance
+/// from 100 % keeps three significant digits.
 pub(super) fn shared_level(level: f64) -> String {
     let missing = 1.0 - level;
     if missing <= 0.0 {
@@ -282,7 +285,7 @@ pub(super) fn shared_level(level: f64) -> String {
     format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Formats an estimated share in percent, with one decimal if it is below 10 %: `45 %`, `1.3 %`.
+/// Formats a share that is only an estimate, in percent, with one decimal if it is below 10 %: `45 %`, `1.3 %`.
 pub(super) fn rounded_percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent == 0.0 || percent >= 9.95 {
@@ -303,7 +306,7 @@ pub(super) fn clock_rate(step: Nanos) -> String {
     format!("{ticks:.0} ticks/s ({} ns per tick)", step.0)
 }
 
-/// Formats the rounding error of a histogram: `0.098 %`, `6.2 %`.
+/// Formats the largest rounding error of a latency histogram, with two significant digits: `0.098 %`, `6.2 %`.
 pub(super) fn rounding(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 6.0) as usize;
@@ -324,7 +327,7 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
-/// Lists the counts that are not 0: `3 low mild, 4 high severe`.
+/// Lists each count that is not 0 with its word: `3 low mild, 4 high severe`.
 pub(super) fn counts(kinds: &[(usize, &str)]) -> String {
     let there = kinds.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = there
@@ -372,8 +375,8 @@ fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
 }
 
-/// Formats the throughput at `median` nanoseconds per iteration; `None` if the bench states none. A throughput that is not in bytes or elements is
-/// given in the author's own words.
+/// Formats the throughput of a benchmark whose iterations take `median` nanoseconds. Returns `None` if the benchmark declares no throughput. A
+/// throughput that is neither in bytes nor in elements is returned in the words of the benchmark's author.
 pub(super) fn throughput(benchmark: &Benchmark, median: f64) -> Option<String> {
     let Throughput { bytes, elements } = benchmark.throughput;
     let rates = [
@@ -392,7 +395,7 @@ pub(super) fn per_second(operations: f64) -> String {
     rate(operations, "/s")
 }
 
-/// Formats the cost of an iteration, or of a unit of a rate: a time, or an amount.
+/// Formats what one iteration costs: a time or an amount. If the metric is a rate, this is the time of one unit, not the number of units per second.
 pub(super) fn format_cost(metric: &Metric, per_iteration: f64) -> String {
     match metric {
         Metric::Time | Metric::Rate { .. } => time(per_iteration),
@@ -400,7 +403,8 @@ pub(super) fn format_cost(metric: &Metric, per_iteration: f64) -> String {
     }
 }
 
-/// Formats a value per iteration according to its metric: a time, an amount, or units per second.
+/// Formats a value per iteration as its metric demands: a time, an amount, or units per second. For a rate, `per_iteration` is the time of one unit
+/// in nanoseconds.
 pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     match metric {
         Metric::Rate { .. } => format_reading(metric, 1e9 / per_iteration),
@@ -408,7 +412,8 @@ pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     }
 }
 
-/// Formats an interval of values per iteration, the smaller number first. For a rate, the bounds change places: a longer time is a lower rate.
+/// Formats an interval of values per iteration, the smaller number first. For a rate, the bounds change places, because a longer time is a lower
+/// rate.
 pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
     let (first, last) = match metric {
         Metric::Rate { .. } => (upper, lower),
@@ -440,7 +445,7 @@ fn four_digits(value: f64) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// Describes a host for people.
+/// Describes the host of a measurement: processor, number of cores, operating system, and whether others use it too.
 pub(super) fn host(host: &HostFacts) -> String {
     let shared = if host.shared == Some(true) {
         ", shared or virtual"

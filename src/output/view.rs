@@ -1,4 +1,4 @@
-//! The view of a result for people: amount of detail, arrangement of rows, and available columns.
+//! How a result is laid out for people: how much detail it has, how its rows are arranged, and how many columns and lines fit on the screen.
 
 use super::units;
 use clap::ValueEnum;
@@ -26,38 +26,39 @@ pub enum ValueForm {
     Ratios,
 }
 
-/// The amount of detail.
+/// How much of a result is printed. `--quiet` and `--verbose` choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
     /// Only benchmarks that need attention, and the outcome.
     Quiet,
-    /// All benchmarks, and the remarks that matter.
+    /// All benchmarks except those with unchanged code, which a sentence counts, and the notes that call for an action. This is the default.
     Usual,
-    /// All remarks, and all columns that fit.
+    /// All benchmarks with all remarks, and every column that fits.
     Verbose,
 }
 
-/// The arrangement of rows.
+/// How the rows of a table of benchmarks are grouped and ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
-    /// By bench target and group. A group is the part of an id before the last `/`, and names show what follows it.
+    /// Rows are grouped by bench target, and within a target by group. A group is the part of an id before the last `/`. Below the heading of a
+    /// group, a row shows only the part of its id after that `/`.
     Groups,
-    /// By bench target, with complete ids.
+    /// Rows are grouped by bench target and show complete ids.
     Targets,
-    /// In the given order, with complete ids.
+    /// Rows are not grouped. They stay in the order in which the caller passes them, and show complete ids.
     List,
 }
 
-/// The layout of a result for people.
+/// The settings by which a result is laid out for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// Maximum width of a line, in columns; `usize::MAX` if lines are not broken.
     pub columns: usize,
-    /// Number of rows that fit on the screen. If there are more and they have verdicts, the worst come first; `usize::MAX` disables this.
+    /// Number of rows that fit on the screen. If a table with verdicts has more rows, the worst results come first. `usize::MAX` disables this.
     pub screenful: usize,
-    /// Amount of detail.
+    /// How much of the result is printed.
     pub verbosity: Verbosity,
-    /// Arrangement of rows.
+    /// How the rows of tables are grouped and ordered.
     pub arrangement: RowOrder,
     /// If set, only rows with one of these verdicts are shown.
     pub only: Option<Vec<Verdict>>,
@@ -78,7 +79,8 @@ impl View {
         }
     }
 
-    /// Creates a view with the columns and lines of stdout. In a file or a pipe, ids stay complete so that they can be searched for.
+    /// Creates a view that fits the terminal on stdout. If stdout is a file or a pipe, ids are shown complete, so that a search in the output finds
+    /// them.
     pub fn for_stdout(
         verbosity: Verbosity,
         sort: Option<Order>,
@@ -99,14 +101,14 @@ impl View {
         }
     }
 
-    /// Breaks prose into lines that fit; every line but the first begins with `indent`. A command at the end gets a line of its own, so that it can
-    /// be copied.
+    /// Breaks prose into lines that fit the view. Every line but the first begins with `indent`. A command at the end of the text gets a line of its
+    /// own, so that readers can copy it.
     pub(super) fn wrap_prose(&self, text: &str, indent: &str) -> String {
         wrap_prose(text, self.columns, indent)
     }
 }
 
-/// Like [`View::wrap_prose`], for a given number of columns.
+/// Breaks prose into lines of at most `columns`, with the rules of [`View::wrap_prose`].
 pub(super) fn wrap_prose(text: &str, columns: usize, indent: &str) -> String {
     if columns == usize::MAX {
         return text.replace('\n', &format!("\n{indent}"));

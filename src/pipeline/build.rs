@@ -20,7 +20,7 @@ use perfcheck_build::sides::{
 };
 use perfcheck_host::Revision;
 
-/// The reference build of a side-by-side measurement.
+/// How the user names the build to measure beside the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
     /// A git revision.
@@ -31,14 +31,13 @@ pub enum Against {
     Executable(PathBuf),
 }
 
-/// Both builds, with the user's name for the reference.
+/// The builds of both sides, with what is known about how their code differs.
 pub(crate) struct BuildPair {
     pub(crate) targets: BySide<Vec<BenchTarget>>,
-    /// For each target, how much of its code is known to be the same on both sides. A target without an entry has no code that is known to be the
-    /// same.
+    /// For each bench target, how much of its code is known to be the same on both sides. A target has no entry if nothing is known to be the same.
     pub(crate) code_equality: CodeByTarget,
     pub(crate) environment: Environment,
-    /// Names under which the builds are kept in the cache; `None` for a build that is not kept.
+    /// Names under which the builds are kept in the cache. `None` for a build that is not kept.
     pub(crate) kept_names: BySide<Option<String>>,
     pub(crate) git: BySide<Option<GitState>>,
     pub(crate) words: String,
@@ -58,8 +57,8 @@ pub(crate) enum ExecutablesGuard {
 }
 
 impl BuildPair {
-    /// Combines two builds from the cache. `current_does_not_build`: whether the base uses its own benchmarks because the current ones do not compile
-    /// with the base.
+    /// Combines two builds from the cache. `current_does_not_build` means that the benchmarks of the work tree do not compile with the code of the
+    /// base, so the base has its own benchmarks.
     pub(crate) fn from_sides(
         built: PreparedSides,
         words: String,
@@ -79,7 +78,7 @@ impl BuildPair {
             let code = world
                 .interrupt
                 .while_computing("", || compare_sides(base, candidate));
-            // Equal code runs the same only if accompanying programs and data files are equal, too.
+            // Two executables with equal code behave the same only if the programs and data files that they use are equal, too.
             if base.has_same_companions(candidate) && base.differing_data(candidate).is_empty() {
                 alike.extend(
                     code.same
@@ -136,7 +135,7 @@ impl BuildPair {
     }
 }
 
-/// Discovers the benchmarks of both sides.
+/// Discovers the benchmarks of both sides. `listed` has the benchmarks of the candidate if they are known already.
 pub(crate) fn discover_both(
     built: &BuildPair,
     listed: Option<DiscoveredBenches>,

@@ -23,10 +23,10 @@ const WORK_TREE: &str = "the work tree";
 /// Default size limit of kept builds, in MiB.
 const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 
-/// The sources and the settings of a build in the cache.
+/// What to build in the cache, and with which settings.
 pub(crate) struct CacheBuild<'a> {
     pub(crate) context: &'a Context,
-    /// Build options for cargo.
+    /// Options for cargo.
     pub(crate) cargo: &'a CargoOptions,
     pub(crate) benches_from: BenchesFrom,
     pub(crate) quiet: bool,
@@ -58,7 +58,7 @@ impl CacheBuild<'_> {
         Ok((built, facts))
     }
 
-    /// Returns an earlier build if it is still kept.
+    /// Returns the build `name` if the cache still has it.
     pub(crate) fn find_kept(
         &self,
         name: &str,
@@ -196,7 +196,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
     let (verb, object) = match event {
         BuildEvent::TargetsSkipped(skipped) => return warn_of_skipped(skipped, stderr),
         BuildEvent::LeftOut(left_out) => {
-            // Ignore a closed stderr.
+            // A closed stderr is no reason to stop the build, so ignore the error.
             let _ = output::write_warning(stderr, &left_out_in_words(left_out));
             return;
         }
@@ -236,7 +236,7 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
         BuildEvent::CheckingOut(revision) => ("Checking out", describe_revision(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     };
-    // Ignore a closed stderr.
+    // A closed stderr is no reason to stop the build, so ignore the error.
     let _ = output::write_build_event(stderr, verb, &object);
 }
 

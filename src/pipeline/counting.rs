@@ -1,7 +1,8 @@
-//! Counts instructions after a measurement: of every benchmark if the user, a verdict or a limit needs them, else of benchmarks whose time changed.
-//! If the instructions of a changed benchmark cannot be counted, its time is sampled by function.
+//! Counts instructions after a measurement. All benchmarks are counted if the user asked for it, or if a verdict or limit needs the counts. Otherwise
+//! only benchmarks whose time changed are counted. If the instructions of such a benchmark cannot be counted, the time that it spends in each
+//! function is sampled instead.
 //!
-//! A note gives the reason if a requested count is missing.
+//! If counts were requested but are missing, a note says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,17 +31,17 @@ use perfcheck_build::sides::StagedExecutables;
 use perfcheck_host::process::{start_scoped_work, try_time_samples};
 use perfcheck_store::Store;
 
-/// Maximum number of changed benchmarks to count, because each takes seconds. Those with the largest changes come first.
+/// If only changed benchmarks are counted, at most this many are, because each of them takes seconds. Those with the largest changes are chosen.
 const MOST_CHANGED: usize = 10;
 
-/// Maximum time per process and benchmark if the user did not request counts and time can be sampled instead.
+/// Maximum time that a process may spend on counting a benchmark, if the user did not ask for counts and time can be sampled instead.
 const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 
 /// Assumed time of an iteration, in nanoseconds, if none is known.
 const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
-    /// Returns the benchmarks to count: all if a verdict or limit needs instructions, else the user's choice.
+    /// Returns in which benchmarks to count instructions: in all if a verdict or limit needs the counts, and otherwise as the user chose.
     pub(crate) fn counting(&self) -> CountingMode {
         let subject = self.paired_decision().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
@@ -53,8 +54,8 @@ impl Request<'_> {
     }
 }
 
-/// Counts instructions on both sides of a side-by-side measurement and stores the counts. `apart` has benchmarks that cannot run on both sides at
-/// once. `left` describes the state that an interrupt leaves.
+/// Counts instructions on both sides of a side-by-side measurement and stores the counts. The two sides of a benchmark are counted at the same time,
+/// except for the benchmarks in `apart`, which cannot run twice at once. If the user interrupts the command, the error message ends with `left`.
 pub(super) fn count_paired(
     measured: &mut PairedMeasured,
     pairs: &[PairedTarget],
@@ -113,7 +114,7 @@ pub(super) fn count_paired(
         let remarks = sample_side_by_side(pairs, &uncounted, &mut found, request, left, world)?;
         measured.remarks.extend(remarks);
     }
-    // Unless the user requested counts, sampled time replaces them.
+    // If the user did not ask for counts, sampled time is a substitute, and no note says that counts are missing.
     let is_missed = |key: &BenchmarkKey| is_asked || !is_counted(&found, key);
     measured.remarks.extend(
         not_counted
@@ -139,7 +140,8 @@ struct CountedPairs<'p> {
 }
 
 impl CountedPairs<'_> {
-    /// Counts instructions, on both sides at once except for benchmarks in `apart`. Returns notes on uncounted benchmarks.
+    /// Counts the instructions of the wanted benchmarks, on both sides at once except for those in `apart`. Returns notes on benchmarks that could
+    /// not be counted.
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
@@ -289,10 +291,11 @@ fn add_counts(
     Ok(store.record_counts(run, &counted)?)
 }
 
-/// Counts of one side's benchmarks, or the reason why none can be counted.
+/// The counts of the benchmarks on one side, or the reason why none can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
-/// Returns the benchmarks that failed on the side at `place`, perhaps because the other side ran at the same time.
+/// Returns the benchmarks that could not be counted on the side at index `place`, but perhaps can be while the other side does not run. A benchmark
+/// that failed in the same way on both sides is not returned, because it would fail again.
 fn failed_concurrently(
     counted: &[CountedSide],
     place: usize,
@@ -312,18 +315,18 @@ fn failed_concurrently(
     here.iter().filter(may_pass).cloned().collect()
 }
 
-/// An executable to be counted.
+/// A bench executable whose benchmarks are to be counted.
 #[derive(Clone, Copy)]
 struct CountedTarget<'t> {
     target: &'t BenchTarget,
     harness: &'t HarnessKind,
 }
 
-/// An executable ready to be counted.
+/// A bench executable with the directory that it needs to be counted.
 struct PreparedExecutable<'d> {
     target: BenchTarget,
     harness: &'d HarnessKind,
-    /// Directory for the files of the executable.
+    /// Directory for the files of the counted process.
     directory: PathBuf,
 }
 
@@ -331,7 +334,7 @@ struct PreparedExecutable<'d> {
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
-    /// Directory with the files of the processes.
+    /// Directory for the files of all counted processes.
     stage: StagedExecutables,
     targets: usize,
     /// Maximum time that a process spends on a benchmark.
@@ -340,7 +343,7 @@ struct InstructionCounter<'c> {
 }
 
 impl<'c> InstructionCounter<'c> {
-    /// Opens a counter. If nothing can be counted, returns a note with the reason.
+    /// Prepares counting. If nothing can be counted, returns a note with the reason.
     fn open(
         request: &'c Request<'c>,
         left: &'c str,
@@ -366,8 +369,8 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks on both sides, at the same time unless they `are_apart`. If a benchmark fails while the other side runs, that side
-    /// may be the cause, so the benchmark is counted again alone.
+    /// Counts these benchmarks on both sides: at the same time, or one side after the other if `are_apart`. If a benchmark fails while both sides
+    /// run, the other side may be the cause, so the benchmark is counted again alone.
     fn count_both(
         &mut self,
         pair: &PairedTarget,
@@ -397,7 +400,7 @@ impl<'c> InstructionCounter<'c> {
             .collect())
     }
 
-    /// Counts again the benchmarks that `failed` on one side, while the other side does not run.
+    /// Counts the benchmarks in `failed` again, on the side where they failed, while the other side does not run.
     fn count_again(
         &mut self,
         side: CountedTarget<'_>,
@@ -408,14 +411,14 @@ impl<'c> InstructionCounter<'c> {
         let Ok(counted) = counted else {
             return Ok(());
         };
-        // If all benchmarks fail again for a common reason, keep their individual reasons, which are more informative.
+        // If the second attempt fails as a whole, each benchmark keeps the reason why its first attempt failed, which is more informative.
         let again = self.count(&[side], failed, world)?;
         counted.extend(again.into_iter().flatten().flatten());
         Ok(())
     }
 
-    /// Counts these benchmarks on all `sides` at the same time, since concurrent load does not affect counts. Shows progress and output of the last
-    /// side; the output of the others follows.
+    /// Counts these benchmarks on all `sides` at the same time, because other load on the machine does not affect counts. While this runs, only the
+    /// progress and the output of the last side are shown. The output of the other sides follows at the end.
     fn count(
         &mut self,
         sides: &[CountedTarget<'_>],
@@ -512,10 +515,10 @@ impl<'c> InstructionCounter<'c> {
     }
 }
 
-/// Counts of one side.
+/// The counts of all benchmarks on one side.
 pub(super) type CountsByBenchmark = BTreeMap<BenchmarkKey, BenchmarkCounts>;
 
-/// Reasons, each with the affected benchmarks.
+/// The reasons why benchmarks were not counted or sampled. Each reason has the benchmarks to which it applies.
 #[derive(Debug, Default)]
 pub(super) struct Reasons(BTreeMap<String, BTreeSet<BenchmarkKey>>);
 
@@ -536,9 +539,9 @@ impl Reasons {
     }
 }
 
-/// Maximum sampling time of a side, shared by all benchmarks.
+/// Maximum time for which benchmarks are sampled on one side. All benchmarks share this time.
 const MAX_SAMPLING_PER_SIDE: Duration = Duration::from_secs(2);
-/// Sufficient sampling time of a benchmark: about 5,000 samples.
+/// A single benchmark is not sampled for longer than this, because about 5,000 samples suffice.
 const SUFFICIENT_SAMPLING: Duration = Duration::from_secs(1);
 
 /// Reports whether time can be sampled by function here. A scripted clock rules it out, because its time does not depend on the code.

@@ -21,7 +21,7 @@ pub(crate) enum Measured {
     Paired(PairedMeasured),
 }
 
-/// One build, to be compared with stored runs.
+/// The measurements of one build, which are compared with stored runs.
 pub(crate) struct SingleMeasured {
     pub(crate) run: RunId,
     pub(crate) measurements: Vec<Measurement>,
@@ -35,18 +35,18 @@ pub(crate) struct SingleMeasured {
     pub(crate) remarks: Vec<RunNote>,
 }
 
-/// Two builds, measured side by side.
+/// The measurements of two builds that ran side by side.
 pub(crate) struct PairedMeasured {
     pub(crate) runs: BySide<RunId>,
     pub(crate) measured: BySide<Vec<Measurement>>,
     pub(crate) plan: Plan,
     pub(crate) decision: DecisionSettings,
-    /// The earlier run whose build is the base, for each benchmark that has one.
+    /// For each benchmark whose base is the build of an earlier run, that run.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
     pub(crate) cost: BTreeMap<BenchmarkKey, RoundsCost>,
-    /// Verdicts that needed no measurement.
+    /// The rows of benchmarks whose verdict needed no measurement.
     pub(crate) settled: Vec<Row<'static>>,
-    /// The name of the base, for readers.
+    /// The name of the base in messages.
     pub(crate) reference: String,
     pub(crate) host: HostClass,
     pub(crate) remarks: Vec<RunNote>,
@@ -61,7 +61,8 @@ impl Measured {
         }
     }
 
-    /// Judges all benchmarks as one family. An interrupt ends the process and names the run that is left incomplete.
+    /// Judges all benchmarks together, because they share the significance level. If the user interrupts this, the process ends with a message that
+    /// names the incomplete run.
     pub(crate) fn judge(&self, gate: GatePolicy<'_>, interrupt: &Interrupt) -> Conclusion<'_> {
         let _stage = info_span!("judge").entered();
         let left = self.run().left_incomplete();

@@ -1,4 +1,5 @@
-//! Compares the machine code of two builds before measuring. Finds benchmarks that cannot differ, and functions that do.
+//! Compares the machine code of two builds before they are measured. This shows which benchmarks cannot differ and need not be measured, and which
+//! functions have changed.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +19,14 @@ pub(crate) enum CodeEquality {
     Outside(EntryOffsets),
 }
 
-/// The extent to which executables of bench targets run the same code.
+/// For each bench target, the extent to which both executables run the same code.
 pub(crate) type CodeByTarget = BTreeMap<TargetName, CodeEquality>;
 
 /// The result of comparing two executables of a bench target.
 pub(crate) struct ExecutableComparison {
-    /// `None` if no equality is known.
+    /// How much of the code is the same on both sides. `None` if nothing is known to be the same.
     pub(crate) same: Option<CodeEquality>,
-    /// A note for readers, if any.
+    /// A note on how the code differs, or why this is unknown.
     pub(crate) remark: Option<RunNote>,
 }
 
@@ -41,7 +42,6 @@ impl ExecutableComparison {
         remark: None,
     };
 
-    /// Compares two executables.
     pub(crate) fn compare(target: &BenchTarget, executables: &BySide<Vec<u8>>) -> Self {
         if executables.base == executables.candidate {
             return Self::IDENTICAL;
@@ -50,7 +50,9 @@ impl ExecutableComparison {
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
             // Add no note: the format is unsupported on most platforms, and readers cannot change that.
-            Err(UnsupportedExecutable::Format) => return Self::NONE,
+            Err(UnsupportedExecutable::Format | UnsupportedExecutable::OtherProcessor) => {
+                return Self::NONE;
+            }
             Err(unknown) => {
                 return Self {
                     same: None,
@@ -100,7 +102,7 @@ pub(crate) fn compare_code(base: &BenchTarget, candidate: &BenchTarget) -> Execu
     }
 }
 
-/// Compares the code of two built sides. Embedded paths to their own directories do not count as a difference.
+/// Compares the code of two built sides. Each side contains paths of the directory in which it was built. These do not count as a difference.
 pub(crate) fn compare_sides(base: &SideTarget, candidate: &SideTarget) -> ExecutableComparison {
     if base.is_identical_to(candidate) {
         return ExecutableComparison::IDENTICAL;

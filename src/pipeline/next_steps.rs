@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 use perfcheck_store::public_location;
 
-/// Maximum number of benchmarks to list by name.
+/// If the advice would have to name more benchmarks than this, it accepts the whole run instead.
 const MAX_NAMED_BENCHMARKS: usize = 3;
 
 /// The reference of the next run with the same command line.
@@ -22,7 +22,7 @@ pub(crate) enum NextReference<'a> {
     Accepted,
     /// The run that a baseline names at that time.
     Named(&'a str),
-    /// A reference that the command line fixes; accepting runs does not change it.
+    /// The command line determines the reference, so accepting runs does not change it.
     Fixed,
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<Stri
 }
 
 impl AdvisedRun<'_> {
-    /// Returns the line with the command that makes this run the reference of the next run: `accepting`, or the command that saves the baseline.
-    /// Returns `None` if the command line fixes the reference.
+    /// Returns the line with the command that makes this run the reference of the next run. If the reference is the last accepted run, this is the
+    /// command `accepting`. If it is a baseline, the command saves the run as that baseline. Returns `None` if the command line fixes the reference.
     fn accept_line(&self, accepting: String) -> Option<String> {
         let Self { run, place, .. } = self;
         let command = match self.next {
@@ -90,8 +90,8 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// Returns the lines about a doubtful benchmark: `known`, the command that measures it again, and the line that accepts the run unless this line
-    /// equals `shown`.
+    /// Returns the lines about a benchmark that may be slower: the sentence `known`, the command that measures the benchmark again, and the command
+    /// that accepts the run. The last line is left out if it is the same as `shown`, which is printed elsewhere already.
     fn doubt_lines(
         &self,
         known: String,
@@ -137,8 +137,8 @@ pub(crate) fn explain_nothing_compared(
 
 /// Explains that a baseline still names its earlier run. `place` has the flags that lead commands to the store.
 ///
-/// If a run is worse than the baseline that it was compared with, the baseline does not move to it. Otherwise the next run would be compared with the
-/// slower one, and the gate would find nothing.
+/// A baseline does not move to a run that is worse than the baseline. Otherwise the next run would be compared with the slower run, and the slowdown
+/// would no longer be found.
 pub(crate) fn explain_kept_name(named: &NamedRun, run: RunId, place: &str) -> String {
     let NamedRun { run: before, name } = named;
     format!(

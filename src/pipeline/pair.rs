@@ -1,10 +1,10 @@
-//! Assigns each benchmark of the work tree to the build it is measured against, settles benchmarks that need no measurement, and selects those in the
-//! shard of this job.
+//! Pairs each benchmark of the work tree with the build that it is measured against. Gives verdicts to benchmarks that need no measurement, and
+//! selects the benchmarks in the shard that this job measures.
 //!
-//! Benchmarks that run the same code on both sides are settled. If the executables do not show whether a benchmark runs code that differs, a
-//! trial runs the benchmark on both sides, with a trap at each entrance to code that differs. A process that hits a trap dies, and its benchmark is
-//! measured as usual. In the trial, Criterion benchmarks only iterate, so that differences in Criterion's analysis and reports do not count. Other
-//! benchmarks are measured for one round.
+//! A benchmark that runs the same code on both sides needs no measurement: it is unchanged. If the executables alone do not show whether this is so,
+//! a trial runs the benchmark on both sides, with a trap at each entrance to code that differs. A process that hits a trap dies, and its benchmark is
+//! measured as usual. In the trial, Criterion benchmarks run only their iterations, without Criterion's analysis and reports, so that differences in
+//! these do not count. All other benchmarks are measured for one round.
 //!
 //! Invariant: the shards depend only on the names of benchmarks, so that independent jobs with separate stores agree on them.
 
@@ -50,14 +50,14 @@ pub(crate) struct PairingRules<'a> {
     pub(crate) declined: BTreeSet<BenchmarkKey>,
 }
 
-/// All benchmarks of a comparison of builds.
+/// The benchmarks of a side-by-side measurement, with the builds that they belong to.
 pub(crate) struct PairedSuite {
     pub(crate) pairing: Pairing,
     /// The builds, newest reference first. The executables stay in place until these values are dropped.
     pub(crate) builds: Vec<BuildPair>,
-    /// The earlier run whose build is the base, for each benchmark that has one.
+    /// For each benchmark whose base is the build of an earlier run, that run.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// The names of all bases, for readers.
+    /// The names of all bases in messages.
     pub(crate) reference: String,
     /// Remarks about the builds.
     pub(crate) remarks: Vec<RunNote>,
@@ -66,7 +66,7 @@ pub(crate) struct PairedSuite {
     /// Number of benchmarks that share the significance level.
     pub(crate) planned: usize,
     pub(crate) shard: Option<ShardPlan>,
-    /// Held during the measurement; `None` if nothing is measured or there is no cache directory.
+    /// The lock that keeps other measurements from disturbing this one. `None` if nothing is measured or there is no cache directory.
     pub(crate) lock: Option<MeasuringLock>,
 }
 
@@ -108,7 +108,8 @@ pub(crate) fn pair_builds(
     let shard = rules
         .part
         .map(|part| ShardPlan::assign(part, keys, is_control));
-    // All shards share the significance level. A shard does not know which benchmarks the trials of other shards settle, so count all benchmarks.
+    // All benchmarks of the suite share the significance level, those of other shards too. A shard does not know which benchmarks the other shards
+    // need not measure, so it counts all of them.
     let of_all_parts: usize = paired.iter().map(|(pairing, _)| pairing.planned()).sum();
     let mut suite = Pairing::default();
     let (mut all_builds, mut names) = (Vec::new(), Vec::new());
@@ -155,7 +156,8 @@ pub(crate) fn pair_builds(
     })
 }
 
-/// Adds remarks about a build, each once. With several builds, each remark names the `run` of its build.
+/// Adds those remarks about a build that are not `known` yet. If the benchmarks are measured against several builds, `run` is the run of this build,
+/// which each remark then names.
 fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>) {
     for remark in remarks.iter().cloned() {
         let remark = match run {
@@ -172,13 +174,14 @@ fn add_remarks(known: &mut Vec<RunNote>, remarks: &[RunNote], run: Option<RunId>
 #[derive(Default)]
 pub(crate) struct Pairing {
     pub(crate) pairs: Vec<PairedTarget>,
-    /// Verdicts that need no measurement.
+    /// The rows of benchmarks whose verdict needs no measurement.
     pub(crate) settled: Vec<Row<'static>>,
     pub(crate) failed_targets: Vec<FailedTarget>,
 }
 
 impl Pairing {
-    /// Pairs the benchmarks of both builds. Benchmarks in `declined` were not measured before, so even equal code proves nothing about them.
+    /// Pairs the benchmarks of both builds. The benchmarks in `declined` were not measured in an earlier run, so they must run even if their code is
+    /// the same as before.
     pub(crate) fn from_benches(
         found: BySide<DiscoveredBenches>,
         alike: &CodeByTarget,
@@ -355,14 +358,14 @@ impl Pairing {
     }
 }
 
-/// The requested shard.
+/// The part of the suite to measure, and what was requested for the whole suite.
 pub(crate) struct ShardRequest<'a> {
     pub(crate) part: ShardId,
     pub(crate) filter: &'a Filter,
     pub(crate) reference: RequestedReference,
 }
 
-/// The benchmarks of one shard.
+/// The benchmarks that belong to one part of the suite.
 pub(crate) struct ShardPlan {
     own: BTreeSet<BenchmarkKey>,
     /// Facts about the whole suite that the shard's run records.
@@ -414,7 +417,7 @@ impl ShardPlan {
     }
 }
 
-/// Settles benchmarks that never execute differing code.
+/// Settles the benchmarks that never execute code in which the sides differ, as a trial with traps shows.
 pub(crate) fn settle_by_trial(
     pairing: &mut Pairing,
     alike: &CodeByTarget,
@@ -463,7 +466,7 @@ fn trap_free_benchmarks(
         &NullObserver,
         request.timeout,
     );
-    // A trap would dump core like a crash.
+    // Without this, a process that hits a trap would leave a core dump, as after a crash.
     let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
         HarnessKind::Criterion(_) => rehearse(&on_trial, context),
         HarnessKind::Own | HarnessKind::Printed(_) => {
@@ -511,7 +514,8 @@ fn measurable_benchmarks(
     }
 }
 
-/// Copies both executables and inserts traps into the copies; `None` if one of them cannot be read or written. The measurement will report the error.
+/// Copies both executables and inserts traps into the copies. Returns `None` if an executable cannot be read or written. The measurement will then
+/// report the error.
 fn copy_with_traps(
     pair: &PairedTarget,
     entrances: &EntryOffsets,

@@ -31,12 +31,13 @@ use perfcheck_store::{Store, StoreError, WorkspaceId};
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Maximum number of rounds of a benchmark under a time budget.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
-/// A budget for fewer rounds than this counts as small.
+/// A time budget in which fewer than this many rounds fit counts as small.
 const ROUNDS_IN_SMALL_BUDGET: u32 = 60;
 /// Numbers of rounds after which the data are tested (a "look") under a small budget. With a hundred benchmarks, fewer than 20 rounds settle none of
 /// them at the significance level of a first look.
 const LOOKS_IN_SMALL_BUDGET: [u32; 5] = [20, 30, 60, 100, 200];
-/// Sampling time of a round under a small budget. It is short, because more rounds average out the differences between processes.
+/// How long a round samples each benchmark under a small budget. The time is short, so that more rounds fit: only many rounds average out the
+/// differences between processes.
 const SAMPLES_IN_SMALL_BUDGET: Duration = Duration::from_millis(10);
 /// Minimum share of stolen processor time, from 0 to 1, that a remark reports.
 pub(crate) const MUCH_STOLEN: f64 = 0.02;
@@ -90,9 +91,9 @@ pub(crate) struct PairedMeasurement<'a> {
     pub(crate) noise_threshold: Option<f64>,
     /// The names under which the builds are kept in the cache; `None` for a build that is not kept.
     pub(crate) builds: BySide<Option<String>>,
-    /// The earlier run whose build is the base, for each benchmark that has one.
+    /// For each benchmark whose base is the build of an earlier run, that run.
     pub(crate) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// The name of the base, for readers.
+    /// The name of the base in messages.
     pub(crate) reference: String,
     /// Remarks about the builds.
     pub(crate) remarks: Vec<RunNote>,
@@ -170,7 +171,8 @@ impl<'a> PairedMeasurement<'a> {
         Ok(BegunPair { measurement, runs })
     }
 
-    /// Reads the noise of each benchmark: the differences between identical builds in control runs on hosts like this one.
+    /// Reads the noise of each benchmark: how much identical builds differed in earlier control runs on hosts like this one. A benchmark without
+    /// control runs has no entry.
     fn known_noise(
         &self,
         store: &Store,
@@ -187,7 +189,8 @@ impl<'a> PairedMeasurement<'a> {
         Ok(known)
     }
 
-    /// Returns the noise threshold of a benchmark: that of this measurement, else the benchmark's own, else that of the run.
+    /// Returns the noise threshold of a benchmark. This is the threshold of this measurement if it has one, or else that in the settings of the
+    /// benchmark, or else that of the run.
     pub(crate) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
         let layers = &self.request.context.tables.layers;
         self.noise_threshold
@@ -377,7 +380,7 @@ fn remark_on_stolen_time(
     (share >= MUCH_STOLEN).then_some(RunNote::Stolen { share })
 }
 
-/// Rounds recorded in memory.
+/// Keeps the rounds of a measurement in memory, for measurements that are not stored.
 #[derive(Default)]
 pub(crate) struct RecordedRounds {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
@@ -469,7 +472,7 @@ mod tests {
             conduct: Some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(1),
-                asked: Nanos(1),
+                working_time: Nanos(1),
                 involuntary_switches: 0,
                 stolen,
                 processor: None,

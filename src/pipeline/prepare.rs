@@ -20,7 +20,7 @@ use perfcheck_build::cargo::{
     BenchTarget, BuildOrder, DiagnosticTiming, SkipReason, SkippedTarget,
 };
 
-/// Default of the fixed time that is added to every deadline for an answer of a bench.
+/// How long a request to a bench may take, in addition to ten times its expected duration, if neither the command line nor Cargo.toml says so.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn build(
@@ -36,7 +36,7 @@ pub(crate) fn build(
     Ok((facts, built.targets))
 }
 
-/// Returns the order to build the selected bench targets in the user's own target directory.
+/// Returns the settings for a build of the selected bench targets in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
     common: &'a CommonOptions,
@@ -92,7 +92,7 @@ pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write)
         let message = format!(
             "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
         );
-        // Ignore a closed stderr.
+        // A closed stderr is no reason to stop, so ignore the error.
         let _ = output::write_warning(stderr, &message);
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn nothing_found_error(filter: &Filter, discovered: &DiscoveredBenche
     })
 }
 
-/// Returns the fixed time that is added to every deadline for an answer of a bench. `requested` is the value from the command line.
+/// Returns how long a request to a bench may take, in addition to ten times its expected duration. `requested` is the value from the command line.
 pub(crate) fn timeout(requested: Option<Duration>, context: &Context) -> Duration {
     requested
         .or(context.tables.workspace.timeout)
@@ -188,7 +188,7 @@ impl TargetName {
     }
 }
 
-/// Returns targets whose benchmarks are not all known, each once.
+/// Returns the bench targets that could not list all of their benchmarks. A target with several failures occurs only once.
 pub(crate) fn failed_targets<'f>(
     failures: impl IntoIterator<Item = &'f TargetFailure>,
 ) -> Vec<FailedTarget> {

@@ -1,4 +1,4 @@
-//! Gives a concluded run its name, adds advice, and writes the result and its reports.
+//! Saves a run under the name that the user gave, adds advice on what to do next, and writes the result and its reports.
 
 use crate::delivery::reports::{ReportOptions, ReportWriter};
 use crate::error::AppError;
@@ -27,7 +27,7 @@ pub(crate) struct Publication<'a> {
 
 /// The lines below a result that say what to do next.
 pub(crate) enum Advice<'a> {
-    /// A single line, for a run of a shard: such a run decides nothing.
+    /// A single line. A run of a shard gets no other advice, because it decides nothing.
     Line(String),
     /// The commands that can follow.
     NextSteps(NextSteps<'a>),

@@ -30,7 +30,8 @@ pub(crate) enum AcceptancePolicy<'a> {
 }
 
 impl RecordedRun {
-    /// Reads `run` as the candidate of a pair if it belongs to a pair, else as a single run. `run` must not be the base of a pair.
+    /// Returns the stored run `run` or, if it is the candidate of a side-by-side measurement, both runs of that measurement. `run` must not be the
+    /// base of one.
     pub(crate) fn read(store: &Store, run: RunId) -> Result<Self, StoreError> {
         Ok(match store.run(run)?.pair {
             Some(pair) => Self::Pair(BySide {
@@ -110,8 +111,8 @@ impl RecordedRun {
         let is_trial = matches!(self, Self::Pair(_))
             && git.is_some_and(|git| git.dirty)
             && has(Verdict::Improved);
-        // A run that was compared with a run outside the history stays outside. Otherwise slow code, compared with itself, would become the
-        // reference.
+        // A run that is compared with a run which is not accepted is not accepted either. Otherwise slow code could become the reference by being
+        // compared with itself.
         let is_outside_history = match named.map(|named| store.run(named)) {
             Some(Ok(run)) => run.acceptance == Acceptance::Pending,
             // The named run was removed during the measurement, so its acceptance is unknown.
@@ -144,7 +145,7 @@ pub(crate) fn to_stored_verdict(row: &Row<'_>) -> Option<RunVerdict> {
     })
 }
 
-/// Gives a run a name and reports it. Moves the name if another run has it.
+/// Saves a run as the baseline `name`, which moves if it named another run. Returns a message that says so.
 pub(crate) fn give_name(
     store: &mut Store,
     workspace: WorkspaceId,

@@ -74,7 +74,7 @@ fn list_both(
     })
 }
 
-/// The benchmarks of a kept build.
+/// The benchmarks of the work tree, listed before the base is built, with the name of the build that listed them.
 struct Listed {
     build: String,
     benchmarks: DiscoveredBenches,
@@ -135,7 +135,7 @@ pub(crate) fn find_reference_builds(
     let mut all = resolver.resolve_builds(&selector, benchmarks, &mut can_build)?;
     let name = baseline.map(|named| named.name.as_str());
     let mut references: Vec<ReferenceBuild> = Vec::new();
-    // The newest run comes last, because it gets the benchmarks that no other run has.
+    // Process the newest run last: it also gets the benchmarks that no other run has, and these are known only then.
     all.reverse();
     let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
     let count = all.len();
@@ -173,8 +173,8 @@ pub(crate) fn find_reference_builds(
     Ok(ReferenceBuilds::Available(references))
 }
 
-/// Describes a run by the user's `name` for it, else by its number. Adds facts about its sources that the user may have forgotten: a branch other
-/// than `own`, uncommitted changes, or no commit.
+/// Describes a run by the user's `name` for it, or else by its number. If its sources are not what the user may expect, the description says so: they
+/// come from another branch than `own`, have uncommitted changes, or belong to no commit.
 fn describe_reference(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
     let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
     let branch = branch.filter(|branch| Some(*branch) != own);

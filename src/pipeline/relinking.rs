@@ -1,4 +1,5 @@
-//! Relinks both builds so that functions have the same addresses on both sides.
+//! Relinks both builds so that their functions have the same addresses. Without this, the same code could be faster on one side only because it lies
+//! elsewhere in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +16,7 @@ use perfcheck_build::sides::{SideTarget, StagedExecutables};
 
 /// The extent to which two builds can be relinked.
 pub(crate) enum Relinking {
-    /// These bench targets can be relinked; the executables are staged.
+    /// These bench targets can be relinked. `stage` is the directory for the relinked executables.
     Possible {
         targets: BTreeMap<TargetName, BySide<SideTarget>>,
         stage: StagedExecutables,
@@ -27,7 +28,7 @@ pub(crate) enum Relinking {
 }
 
 impl Relinking {
-    /// Decides whether the bench targets of `pairs` can be relinked. `as_built`: whether the user disabled relinking.
+    /// Decides whether the bench targets of `pairs` can be relinked. `as_built` means that the user disabled relinking.
     pub(crate) fn plan<'t>(
         pairs: impl Iterator<Item = BySide<&'t SideTarget>>,
         as_built: bool,

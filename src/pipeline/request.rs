@@ -19,29 +19,29 @@ use perfcheck_host::GitError;
 pub(crate) struct Request<'a> {
     pub(crate) context: &'a Context,
     pub(crate) common: &'a CommonOptions,
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) comparison: &'a ComparisonOptions,
     /// How much to measure.
     pub(crate) effort: Effort,
-    /// Fixed time that is added to every deadline for an answer of a bench.
+    /// How long a request to a bench may take, in addition to ten times its expected duration, before the bench counts as hung.
     pub(crate) timeout: Duration,
-    /// One-minute load average before the build (the build itself adds load); `None` if unknown.
+    /// One-minute load average before the build, because the build itself adds load. `None` if it is unknown.
     pub(crate) load: Option<f64>,
-    /// Seed of all randomness.
+    /// Seed of all random choices.
     pub(crate) seed: u64,
     /// State of the checkout; `None` outside git or if git fails.
     pub(crate) git: Option<GitState>,
 }
 
 impl Request<'_> {
-    /// Sets the environment variables of `target` for settings that apply to a whole executable.
+    /// Passes settings that apply to a whole executable to the bench `target`, as environment variables.
     pub(crate) fn configure(&self, target: &mut BenchTarget) {
         configure_target(self.context, target);
     }
 
-    /// Returns the state of the checkout after building in place. The checkout also counts as dirty if it was dirty before, or if the commit changed
-    /// during the build.
+    /// Returns the commit, branch and changes of the checkout after it was built in place. The checkout also counts as changed if it had changes
+    /// before the build, or if another commit was checked out during the build.
     pub(crate) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
         let now = match self.context.checkout() {
             Some(checkout) => checkout.state()?,
@@ -86,7 +86,7 @@ impl Request<'_> {
     }
 }
 
-/// Sets the environment variables of `target` for settings that apply to a whole executable.
+/// Passes settings that apply to a whole executable to the bench `target`, as environment variables.
 pub(crate) fn configure_target(context: &Context, target: &mut BenchTarget) {
     let layers = &context.tables.layers;
     if let Some(digits) = layers.latency_digits(&target.package) {
@@ -97,7 +97,8 @@ pub(crate) fn configure_target(context: &Context, target: &mut BenchTarget) {
     }
 }
 
-/// Returns the state of the workspace's checkout, with the CI system's branch if git knows none.
+/// Returns the commit, branch and changes of the workspace's checkout. If git knows no branch, as is usual in CI, this is the branch that the CI
+/// system names.
 ///
 /// If git fails, prints a warning; the run is then stored without commit and branch.
 pub(crate) fn git_state(
@@ -136,8 +137,8 @@ pub(crate) fn busy_warning(load: Option<f64>, cores: u32) -> Option<String> {
 }
 
 impl Request<'_> {
-    /// Waits until no other cargo-perfcheck that uses this cache is measuring, and blocks others while the returned value lives. Commands take the
-    /// lock after building and before they begin a run, and release it after measuring.
+    /// Waits until no other cargo-perfcheck that uses this cache is measuring. As long as the returned value exists, the others wait in turn.
+    /// Commands take this lock after the build and before they begin a run, and release it when they have measured.
     pub(crate) fn measuring_lock(
         &self,
         world: &mut World<'_>,

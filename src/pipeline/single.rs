@@ -19,11 +19,10 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// A measurement of one build.
 pub(crate) struct SingleMeasurement<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) environment: &'a Environment,
-    /// Reference runs, whose sampling the measurement follows.
+    /// The reference runs. The new run takes its samples in the same way as these, so that both are comparable.
     pub(crate) references: &'a References,
     /// Name under which the build is kept in the cache; `None` if it is not kept.
     pub(crate) build: Option<&'a str>,
@@ -123,12 +122,12 @@ impl SingleMeasurement<'_> {
     }
 }
 
-/// The sampling schedule of a benchmark's reference.
+/// The sampling schedule of a benchmark in its newest reference run.
 pub(crate) struct PinnedSchedule {
     pub(crate) key: BenchmarkKey,
     pub(crate) flat: Option<FlatSchedule>,
     pub(crate) samples: u32,
-    /// Duration of one process with its warm-up; `None` if amounts were measured instead of times.
+    /// How long the benchmark takes in one process, including its warm-up. `None` if amounts were measured instead of times.
     pub(crate) visit: Option<Duration>,
 }
 

@@ -17,7 +17,7 @@ use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
 use perfcheck_host::Checkout;
 
-/// The built work tree.
+/// The work tree after it was built and its benchmarks were listed.
 pub(crate) struct WorkTree {
     /// The build in the cache, or the reason why the work tree was built in place.
     pub(crate) build: Result<BuiltSide, String>,
@@ -26,7 +26,7 @@ pub(crate) struct WorkTree {
     pub(crate) found: DiscoveredBenches,
 }
 
-/// The build of an earlier run, beside that of the work tree.
+/// The build of an earlier run to measure beside the work tree, if there is one.
 pub(crate) enum EarlierBuild {
     Available(Box<BuildPair>),
     /// The run has no build to measure against, for this reason.
@@ -82,7 +82,8 @@ impl WorkTree {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// Pairs this build with the build of an earlier run: the kept build, else a new build of that run's commit. `words` describes the earlier run.
+    /// Pairs this build with the build of an earlier run. If that build is no longer kept, the commit of the run is built again. `words` describes
+    /// the earlier run.
     pub(crate) fn pair_with_earlier(
         &self,
         earlier: &Run,
@@ -153,7 +154,7 @@ impl WorkTree {
         }
     }
 
-    /// Reports whether the machines and builds of both sides can be compared at all.
+    /// Reports whether the run can be compared at all with an earlier run, given the machines and the builds of both.
     fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
         let target = TargetFacts::default();
         let circumstances = |environment| Comparability {
@@ -202,8 +203,8 @@ fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
     })
 }
 
-/// Reports whether the user's flags select a target of an earlier build. They do so if they select the target in the work tree, or if they select all
-/// benches of its package, including removed ones.
+/// Reports whether the user's flags select a target of an earlier build. They do if they select the target of the same name in the work tree. They
+/// also do if they select all benches of its package, even if the target does not exist in the work tree anymore.
 fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();

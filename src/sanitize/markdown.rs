@@ -2,18 +2,18 @@
 //!
 //! Backslash escapes disable markup, HTML and the borders of tables. They do not disable addresses, mentions and references (`@name`, `#12`, GitLab's
 //! `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`), because GitHub and GitLab look for these only after they
-//! have resolved escapes. A zero-width space after the sign disables these. Neither looks for references in code elements, so hashes of commits are
-//! put into such elements.
+//! have resolved escapes. Therefore a zero-width space follows the sign of each of them. Hashes of commits are put into code elements, where neither
+//! site looks for references.
 
 use std::fmt::Write as _;
 
 use super::terminal;
 
-/// The characters with a meaning inside a `<code>` element, whose content Markdown treats as ordinary text.
+/// The characters that are escaped inside a `<code>` element, because Markdown interprets its content like any other text.
 const CODE_MARKS: [char; 14] = [
     '&', '<', '>', '`', '*', '_', '[', ']', '\\', '~', '|', '#', '@', '$',
 ];
-/// A zero-width space.
+/// A zero-width space. Inserted after a sign such as `@`, it keeps GitHub and GitLab from finding a reference or an address.
 const BREAK: &str = "&#8203;";
 
 /// Escapes text and puts it on one line: Markdown finds no markup, link, mention, HTML, end of a cell or beginning of a list in it.
@@ -74,7 +74,7 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
         '@' | '#' | '!' | '~' | '$' | '%' | '&' => {
             next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
         }
-        // Two emoji are named by digits. Other numbers between colons are positions in a file, such as `lib.rs:100:5`.
+        // The names of two emoji are numbers. Other numbers between colons are positions in a file, such as `lib.rs:100:5`.
         ':' => between_colons(after).is_some_and(|word| {
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             !is_number || matches!(word, "100" | "1234")
@@ -113,7 +113,7 @@ fn between_colons(text: &str) -> Option<&str> {
     (rest.starts_with(':') && !word.is_empty()).then_some(word)
 }
 
-/// Reports whether Markdown would find an address here: after the colon of `http://`, before the dot of `www.`.
+/// Returns true if Markdown would find an address at this character: at the colon of `http://` or `mailto:`, or at the last letter of `www.`.
 fn begins_address(before: &str, c: char, after: &str) -> bool {
     let www = before.len().checked_sub(2).and_then(|at| before.get(at..));
     (c == ':' && (after.starts_with("//") || before.to_ascii_lowercase().ends_with("mailto")))

@@ -1,8 +1,8 @@
 //! Text for XML and HTML, for labels of metrics, and for JSON that a library has written.
 //!
-//! Functions for text first apply [`terminal`]: characters that a terminal would obey or hide become visible. Among these are all characters that XML
-//! 1.0 forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its value: the replaced characters occur only inside strings, where `\u`
-//! and four digits mean the character itself.
+//! The functions for text first make all characters visible that a terminal would obey or hide ([`terminal`]). Among these are all characters that
+//! XML 1.0 forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings,
+//! where `\u` and four digits stand for the character itself.
 
 use std::fmt::Write as _;
 

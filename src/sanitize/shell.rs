@@ -1,4 +1,4 @@
-//! Our commands, in a form that users can paste into a POSIX shell.
+//! Formats the commands that the tool suggests, so that users can paste them into a POSIX shell.
 
 /// Formats `command`, then the `words` (at least one), then `flags`. If a word looks like a flag, the words come after the flags and `--` instead.
 /// `flags` are already quoted, each with a space before it.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::terminal;
 
-/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes the cell text, as if a user had typed it. For writers that add
-/// quotation marks themselves.
+/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes the cell text, as if a user had typed it. The caller must add
+/// quotation marks where the table needs them.
 ///
 /// Source of the characters that begin formulas: OWASP, "CSV Injection".
 pub fn text(text: &str) -> Cow<'_, str> {
@@ -27,7 +27,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    // A spreadsheet skips leading blanks.
+    // A spreadsheet ignores leading blanks, so a formula may begin after them.
     if text.trim_start_matches(' ').starts_with(starts_formula) {
         format!("'{shown}").into()
     } else {
@@ -35,7 +35,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reports whether a character is shown as an escape. Line ends and tabs are not: quotation marks can enclose them.
+/// Returns true if a cell shows the character as an escape. Line ends and tabs stay, because they can stand between quotation marks.
 fn is_shown_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\r' | '\t') && terminal::is_harmful(c)
 }

@@ -68,14 +68,14 @@ fn is_noncharacter(c: char) -> bool {
 /// Maximum number of bytes of an incomplete character or color code to hold back until it is complete.
 const MOST_PENDING: usize = 32;
 
-/// A stream for text that may be read in a terminal.
+/// A stream for text that may be read in a terminal. It escapes everything that a terminal would obey except colors and line ends.
 #[derive(Debug)]
 pub struct EscapedStream<W> {
     writer: W,
     pending: Vec<u8>,
 }
 
-/// The piece at the beginning of a byte slice.
+/// What to do with the first bytes of a slice.
 enum BytePiece {
     /// This many bytes pass unchanged.
     Harmless(usize),
@@ -123,14 +123,14 @@ impl<W: Write> EscapedStream<W> {
     }
 }
 
-/// Classifies the first piece.
+/// Decides what to do with the first of these bytes.
 fn classify_first_piece(bytes: &[u8]) -> BytePiece {
     match bytes {
         [b'\n' | b'\t' | b' '..=b'~', ..] => {
             let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
             BytePiece::Harmless(bytes.iter().take_while(plain).count())
         }
-        // Allow the line end of tables of separated values.
+        // The lines of a table of separated values end with these two characters.
         [b'\r', b'\n', ..] => BytePiece::Harmless(2),
         [] | [b'\r' | 0x1b] | [0x1b, b'['] => BytePiece::Unfinished,
         [0x1b, b'[', parameters @ ..] => {

@@ -1,9 +1,10 @@
 //! Text for the log of a GitHub Actions job, which also carries commands to the runner.
 //!
-//! The runner obeys `::name` at the beginning of a line, after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r` (actions/runner,
-//! `ActionCommand.cs`). Azure Pipelines obeys `##vso[` and `TeamCity` obeys `##teamcity[`, anywhere in a line. [`CommandGuard`] breaks all of them,
-//! except the commands that [`LogCommands`] lets through. Both streams are guarded byte by byte rather than by `::stop-commands::`: the runner reads
-//! the two streams independently, so the end of a stop on one might come after a command on the other.
+//! The runner obeys `::name` at the beginning of a line, even after blanks, and `##[name]` anywhere in a line. It takes `\n` and `\r` for line ends
+//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[` and `TeamCity` obeys `##teamcity[`, anywhere in a line. [`CommandGuard`]
+//! breaks all of these commands, except those that [`LogCommands`] lets through. It does so byte by byte on stdout and on stderr. The runner's own
+//! way to stop commands (`::stop-commands::`) is of no use: the runner reads the two streams independently, so the end of a stop on one stream might
+//! come after a command on the other.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -35,7 +36,8 @@ fn break_older_sign(text: &str) -> String {
     harmless
 }
 
-/// The state shared by the streams of an output: whether its reader obeys commands, and whether the current text is our own command.
+/// The state that the streams of the process share: whether the reader of their output obeys commands, and whether the current text is our own
+/// command.
 #[derive(Debug, Default)]
 pub struct LogCommands {
     are_obeyed: bool,
@@ -80,7 +82,7 @@ pub struct CommandGuard<'a, W> {
     commands: &'a LogCommands,
     number: u32,
     place: StreamPosition,
-    /// Whether the stream carries foreign output.
+    /// Whether the stream carries the output of other programs.
     of_others: bool,
     /// Number of `#` directly before the next byte, or before the current word; at most 2.
     hashes: u8,
@@ -89,15 +91,16 @@ pub struct CommandGuard<'a, W> {
 /// The position of a stream within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamPosition {
-    /// Only blanks so far.
+    /// The line has only blanks so far.
     Start,
-    /// Only blanks so far, and inside a color code. The inner writer may strip the code, so a command could begin after it.
+    /// The line has only blanks so far, and a color code has begun. The inner writer may strip the code, so a command could begin after it.
     Code(Code),
-    /// One colon so far.
+    /// The line has only blanks and one colon so far.
     Colon,
-    /// One colon so far, or the start of a line: another stream, which may lead to the same place, has written since.
+    /// The line has only blanks and one colon so far, or another stream has ended it, so that a new line begins here. Which of the two is true cannot
+    /// be known: it depends on whether both streams lead to the same place.
     ColonOrStart,
-    /// A place where no command can begin.
+    /// No command can begin here, because the line has other text already.
     Middle,
 }
 
@@ -122,7 +125,8 @@ impl<'a, W: Write> CommandGuard<'a, W> {
         }
     }
 
-    /// Makes a stream for foreign output: nothing in it is our own command, and lines that begin with `::` are broken in every log.
+    /// Makes a stream for the output of other programs. Nothing in it is a command of the tool, and lines that begin with `::` are broken in every
+    /// log.
     pub fn foreign(writer: W, commands: &'a LogCommands) -> Self {
         Self {
             of_others: true,
@@ -134,7 +138,7 @@ impl<'a, W: Write> CommandGuard<'a, W> {
         self.commands.is_log && (self.of_others || !self.commands.are_ours.get())
     }
 
-    /// Advances over a byte. Reports whether it would complete the sign of a command.
+    /// Advances the position by a byte. Returns true if the byte would complete the sign of a command.
     fn completes_sign(&mut self, byte: u8) -> bool {
         let hashes = self.hashes;
         self.hashes = match byte {
@@ -167,7 +171,7 @@ impl<'a, W: Write> CommandGuard<'a, W> {
 impl<W: Write> Write for CommandGuard<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_guarded() {
-            // Our commands end with their line.
+            // A command of the tool ends with a line end, so the next byte is at the beginning of a line.
             self.place = StreamPosition::Start;
             self.hashes = 0;
             return self.writer.write(bytes);

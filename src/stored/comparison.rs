@@ -1,7 +1,8 @@
-//! Comparison of two stored runs: by their rounds if they were measured side by side, else as runs of different times.
+//! Compares two stored runs. If both are the sides of one side-by-side measurement, their rounds are compared. Otherwise they were measured at
+//! different times, and drift between runs is taken into account.
 //!
-//! Comparisons of imported runs use a suitable test and have notes on their limits. This module also finds the run of a pair that has the verdicts,
-//! and summarizes the measurements of a side.
+//! If imported runs are compared, this module chooses a test that suits them, and adds notes on what such a comparison cannot show. It also finds out
+//! which run of a pair has the verdicts, and summarizes the measurements of a side.
 
 use std::collections::BTreeSet;
 
@@ -27,12 +28,12 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// A query about stored runs.
+/// A comparison of stored runs: the store to read them from, and the rules.
 pub(crate) struct StoredComparison<'a> {
     pub(crate) store: &'a Store,
     pub(crate) workspace: WorkspaceId,
     pub(crate) context: &'a Context,
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks.
     pub(crate) filter: &'a Filter,
     pub(crate) options: &'a ComparisonOptions,
 }
@@ -85,7 +86,8 @@ impl StoredComparison<'_> {
         })
     }
 
-    /// Returns the candidate's pair if its other side is `base` or a new measurement of `base`'s build (then all verdicts refer to `base`).
+    /// Returns the pair to which the candidate belongs, if the candidate was measured side by side with `base`, or with a build of `base` that was
+    /// measured again as a run of its own. In the second case, all verdicts of the candidate name `base` as their reference.
     fn find_pair(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
         let BySide { base, candidate } = heads;
         let Some(pair) = candidate.pair else {
@@ -99,7 +101,7 @@ impl StoredComparison<'_> {
         Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
-    /// Concludes the comparison of two runs: by their rounds if they were measured side by side, else as runs of different times.
+    /// Compares two runs and returns the conclusion. If they were measured side by side, their rounds are compared.
     pub(crate) fn conclude<'m>(
         &self,
         both: &'m BothRuns,
@@ -138,7 +140,8 @@ impl StoredComparison<'_> {
         Ok(conclude(rows, basis, terms))
     }
 
-    /// Compares two builds measured side by side: returns the stored conclusion, or judges anew if other settings are requested.
+    /// Compares two builds that were measured side by side. The stored conclusion is returned if the user wants the settings with which it was
+    /// reached. Otherwise the rounds are judged again.
     fn compare_pair<'m>(
         &self,
         both: &'m BothRuns,
@@ -207,7 +210,7 @@ impl StoredComparison<'_> {
         Ok((rows, basis))
     }
 
-    /// Compares runs of different times, as if the candidate had just been measured.
+    /// Compares two runs that were measured at different times. The candidate is treated as if it had just been measured.
     fn compare_stored<'m>(
         &self,
         both: &'m BothRuns,
@@ -244,7 +247,8 @@ impl StoredComparison<'_> {
             // Use the stored seed, so that repeating the comparison yields the same result.
             seed: options.seed.unwrap_or(candidate.begun.seed),
         };
-        // The stored thresholds belong to the test that was configured for the run. They do not apply if another test is configured now.
+        // The thresholds stored with the run are conventions of the test that was configured then. They do not apply if another test is configured
+        // now.
         let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options
@@ -297,8 +301,8 @@ impl StoredComparison<'_> {
         Ok((rows, basis))
     }
 
-    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all of its selected
-    /// measurements.
+    /// Returns the benchmarks that a run did not measure because both builds ran the same code. `measured` must contain all measurements of the run
+    /// that the filter selects.
     fn same_code(
         &self,
         run: &Run,
@@ -398,7 +402,8 @@ fn has_single_process(run: &Run) -> bool {
         .is_some_and(|source| !source.processes_known)
 }
 
-/// Describes absurd values in the run that the user calls `name`, a sentence for each kind in each benchmark. The user should inspect these first.
+/// Describes the implausible values of a run, which the user should inspect first. Each kind of them in a benchmark gets a sentence. `name` is the
+/// user's word for the run.
 pub(crate) fn describe_absurdities<'m>(
     name: &str,
     measurements: impl IntoIterator<Item = &'m Measurement>,
@@ -413,7 +418,7 @@ pub(crate) fn describe_absurdities<'m>(
     each.collect()
 }
 
-/// Returns notes for readers of a comparison with imported sides.
+/// Returns notes on what readers must know if one or both of the compared runs were imported.
 pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
     let sources: Vec<(&Run, &Source)> = [base, candidate]
         .into_iter()
@@ -439,7 +444,8 @@ pub(crate) fn import_notes(base: &Run, candidate: &Run) -> Vec<RunNote> {
         .collect()
 }
 
-/// Returns the run with the verdicts: the candidate if `run` is the base of a pair, else `run` itself.
+/// Returns the run that has the verdicts of `run`. If `run` is the base of a side-by-side measurement, this is the candidate, and otherwise `run`
+/// itself.
 pub(crate) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {
     let head = store.run(run)?;
     match head.pair.filter(|pair| pair.side == Side::Base) {

@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_store::{Store, StoreError};
 
-/// Reads the conclusion of `run`; `None` if the run has not ended, or another program measured it.
+/// Reads the stored conclusion of `run`. Returns `None` if the run was interrupted or is still measuring, or if it was imported from another program.
 pub(crate) fn read_conclusion(
     store: &Store,
     run: RunId,
@@ -30,7 +30,8 @@ pub(crate) fn read_conclusion(
     }
 }
 
-/// Combines the conclusion of a stored run with its measurements, by key.
+/// Returns what a stored run found: its conclusion, combined with its measurements. An interrupted side-by-side measurement is judged by the rounds
+/// that it stored.
 pub(crate) fn read_findings<'m>(
     context: &Context,
     store: &Store,
@@ -107,7 +108,7 @@ pub(crate) fn read_references(
         .collect())
 }
 
-/// Returns rows for verdicts on benchmarks that the run did not measure, from the columns of the store.
+/// Returns a row for each benchmark that has a verdict in the store but was not measured by the run.
 pub(crate) fn unmeasured_rows(
     store: &Store,
     run: &Run,
@@ -124,7 +125,7 @@ pub(crate) fn unmeasured_rows(
         .collect())
 }
 
-/// Builds the rows of a run without a conclusion from the columns of the store.
+/// Builds the rows of a run without a conclusion from the verdicts in the store and the run's measurements.
 fn rows_from_columns<'m>(
     store: &Store,
     run: &Run,

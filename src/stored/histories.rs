@@ -1,4 +1,5 @@
-//! Reads the histories of benchmarks from the store, and selects the runs that count, with their values and the trend.
+//! Reads the histories of benchmarks from the store. For each benchmark, decides which runs count, computes their values, and finds the levels that
+//! the values form.
 
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -32,11 +33,11 @@ const AT_ONCE: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryRequest<'a> {
     pub(crate) branch: BranchFilter<'a>,
-    /// Maximum number of newest runs per benchmark.
+    /// How many of the newest runs of each benchmark are read at most.
     pub(crate) limit: usize,
-    /// Earliest start of the runs.
+    /// Runs that began before this time are left out. `None` leaves out none.
     pub(crate) since: Option<Timestamp>,
-    /// Facts that may differ between runs.
+    /// Facts that may differ between the runs of a history.
     pub(crate) allowed: &'a [Fact],
     /// Whether to compute the interval of each run's median, which takes time.
     pub(crate) medians: bool,
@@ -44,8 +45,9 @@ pub(crate) struct HistoryRequest<'a> {
 
 /// Returns the histories of `benchmarks`, in their order. Leaves out benchmarks that no run within the request measured.
 ///
-/// A history contains complete runs within the request, oldest first. Runs incomparable with the newest one are listed, but do not count for the
-/// trend. The levels of runs measured side by side come from all side-by-side comparisons together, so the speed of the machine cancels out.
+/// A history contains the complete runs that the request covers, oldest first. Runs that cannot be compared with the newest run are listed, but do
+/// not count for the levels. The levels of runs that were measured side by side are estimated from all their comparisons together. Such comparisons
+/// do not depend on how fast the machine happened to be.
 pub(crate) fn histories(
     store: &Store,
     workspace: WorkspaceId,
@@ -147,7 +149,7 @@ fn chronological<'h>(
     past
 }
 
-/// Adds runs that did not measure the benchmark because both sides ran the same code: each has the level of its reference.
+/// Adds runs that did not measure the benchmark because both sides ran the same code. Such a run has the same level as its reference.
 fn add_unmeasured(
     history: &mut History,
     key: &BenchmarkKey,
@@ -189,11 +191,12 @@ fn add_unmeasured(
     Ok(())
 }
 
-/// Maximum number of runs outside the shown history that are searched for a measurement.
+/// How many runs that the history does not show are searched at most for one that measured the benchmark.
 const MOST_LOOKED_AT: usize = 100;
-/// Bootstrap resamples for intervals of medians, which serve display only.
+/// Number of bootstrap resamples for the intervals of medians, which are only displayed.
 const RESAMPLES: u32 = 1_000;
-/// Fixed seed, so that the permutations of a history do not depend on its newest run.
+/// Seed of all random numbers in a history, such as those of the permutations with which changes of level are tested. It is always the same, so that
+/// the levels do not depend on which run is the newest.
 const SEED: u64 = 0;
 
 /// A benchmark with its stored data.
@@ -205,27 +208,28 @@ pub(super) struct HistorySubject<'a> {
     pub(super) links: &'a RunLinks,
     pub(super) history: &'a History,
     pub(super) branch: BranchFilter<'a>,
-    /// Facts that may differ between runs.
+    /// Facts that may differ between the runs of a history.
     pub(super) allowed: &'a [Fact],
     /// Whether to compute the median of each run.
     pub(super) has_medians: bool,
 }
 
-/// A measured run outside the shown history that side-by-side comparisons connect with the newest run.
+/// A run that the history does not show, but that side-by-side comparisons connect with the newest run. These comparisons give only ratios between
+/// runs. If no shown run has a measured value from which the other values can be computed, the value of this run is used.
 #[derive(Clone, Copy)]
 pub(super) enum UnshownRun<'a> {
-    /// Not searched yet.
+    /// The store has not been searched for such a run yet.
     Unread,
-    /// The result of the search.
+    /// The run that the search has found, if any.
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// A request to read the first of these runs that measured the benchmark. It is made if no shown run that is connected with the newest run measured
-/// the benchmark.
+/// The error by which [`HistorySubject::history`] asks its caller to read the first of these runs that measured the benchmark. This is necessary if
+/// side-by-side comparisons connect the newest run with other runs, but the history shows none of these that measured the benchmark.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {
-    /// Returns the history; `None` without runs.
+    /// Returns the history, or `None` if it has no runs.
     pub(super) fn history<'n>(
         &self,
         baselines: impl Iterator<Item = (&'n str, RunId)>,
@@ -333,8 +337,8 @@ impl HistorySubject<'_> {
         }))
     }
 
-    /// Returns the median of a run if medians are wanted and the run's samples are on the scale of the history's values. Samples of side-by-side runs
-    /// have a different length than those of runs measured alone.
+    /// Returns the median of a run, if the request asks for medians and if the median can be shown beside the values of the history. It cannot if
+    /// this run was measured side by side and others were measured alone, because the samples then differ in length.
     fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
         let is_alone = |past: &&PastMeasurement| !placed.is_paired(past.run);
         let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);
@@ -356,8 +360,9 @@ impl HistorySubject<'_> {
         differences.allowing(self.allowed).blocking
     }
 
-    /// Returns the values of runs, oldest first, on the scale of runs comparable with the newest one. For side-by-side runs, the comparisons give the
-    /// ratios between the values. Measured values of connected runs give the scale, preferably those of runs measured alone.
+    /// Returns the values of the runs, oldest first, such that they can be compared with the value of the newest run. A run that was measured alone
+    /// has its measured value. For runs that were measured side by side, the comparisons give only the ratios between their values. At least one
+    /// measured value among them, preferably of a run measured alone, turns these ratios into values.
     fn series(
         &self,
         placed: &PlacedRuns,
@@ -376,7 +381,8 @@ impl HistorySubject<'_> {
             .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
             .collect();
         let parts: BTreeSet<usize> = (0..count).filter_map(part).collect();
-        // A part is a set of runs that side-by-side comparisons connect. For each part, choose the runs whose values anchor its level.
+        // Here, a part is a set of runs that side-by-side comparisons connect. For each part, choose the runs (anchors) whose measured values turn
+        // the ratios between the runs of the part into values.
         let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for of in &parts {
             let here = |at: &usize| part(*at) == Some(*of);
@@ -400,8 +406,8 @@ impl HistorySubject<'_> {
                 ));
             }
         };
-        // Put the anchors in the newest run's part last, because `RunSeries` gives no value to a run that is not comparable with the last one. These
-        // anchors need values, because the values of other runs are relative to theirs.
+        // Put the anchors of the part that has the newest run last: `RunSeries` gives values only to runs that are comparable with the last one, and
+        // the values of all other runs in the part depend on these anchors.
         let mut measured: Vec<usize> = alone
             .iter()
             .copied()
@@ -450,7 +456,7 @@ impl HistorySubject<'_> {
         })
     }
 
-    /// Returns the points of the trend: the runs that count.
+    /// Returns the runs that count, as points from which the levels of the history are estimated.
     fn points(
         &self,
         placed: &PlacedRuns,
@@ -458,7 +464,7 @@ impl HistorySubject<'_> {
         counted: &[usize],
         heads: &[&Run],
     ) -> Vec<TrendPoint> {
-        // The last run of each part so far.
+        // The last run so far in each part, a set of runs that side-by-side comparisons connect.
         let mut last: BTreeMap<usize, RunId> = BTreeMap::new();
         let points = counted.iter().filter_map(|at| {
             let run = self.past[*at].run;
@@ -474,7 +480,7 @@ impl HistorySubject<'_> {
         points.collect()
     }
 
-    /// Returns the first counted run that side-by-side comparisons connect with the newest counted run.
+    /// Returns the oldest of the counted runs that side-by-side comparisons connect with the newest counted run.
     fn first_with_newest(&self, placed: &PlacedRuns, counted: &[usize]) -> Option<RunId> {
         let run = |at: &usize| self.past[*at].run;
         let (part, _) = placed.place(run(counted.last()?))?;
@@ -483,7 +489,7 @@ impl HistorySubject<'_> {
     }
 }
 
-/// Returns the trends, identified by their runs.
+/// Returns the stretches of the history without a step in which values still drift in one direction, each with its first and its last run.
 fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     let trends = placed.placement.trends().into_iter();
     let named = trends.map(|trend| RunTrend {
@@ -494,7 +500,7 @@ fn trends_of_runs(placed: &PlacedRuns) -> Vec<RunTrend> {
     named.collect()
 }
 
-/// Returns the differences between processors, if they disagree.
+/// If side-by-side comparisons on different processors disagree, returns the change on each processor.
 fn find_processor_differences(placed: &PlacedRuns) -> Option<ProcessorDisagreement> {
     let found = placed.placement.disagreement.as_ref()?;
     let changes = found.changes.iter().map(|one| ProcessorChange {

@@ -1,6 +1,6 @@
 //! Reads from the store on behalf of commands: references, conclusions, and comparisons of stored runs.
 //!
-//! Must not measure or print.
+//! This module must not measure or print.
 
 pub(crate) mod comparison;
 pub(crate) mod conclusions;

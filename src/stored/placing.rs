@@ -1,9 +1,10 @@
-//! Network of the runs of a benchmark that were measured side by side: states of the code are nodes, comparisons are edges.
+//! Estimates the levels of the runs of a benchmark that were measured side by side. For this purpose, the runs form a network: its nodes are states
+//! of the code, and its edges are side-by-side comparisons of two states.
 //!
-//! A state of the code is a clean commit together with its build settings. A run with uncommitted changes is a state of its own. So runs of the same
-//! two commits on several machines are edges between the same nodes, and a comparison with a much older commit is an edge across all commits between.
-//! The states on the branch of the newest run are numbered from the oldest, including states of runs that are not shown. This number is the place of
-//! the state in the history; other states are nodes without a place.
+//! A state of the code is a clean commit together with its build settings. A run with uncommitted changes is a state of its own. So if several
+//! machines compare the same two commits, their runs are edges between the same two nodes. If a commit is compared with a much older one, the edge
+//! skips the commits between them. The states on the branch of the newest run are numbered from the oldest, even if the history does not show their
+//! runs. This number is called the place of a state. States of other branches are nodes without a place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,27 +12,29 @@ use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, 
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
 use perfcheck_store::{MeasuredCode, RunLink, RunLinks};
 
-/// Standard error of the logarithm of a ratio if almost nothing is known about the ratio. It corresponds to a factor of e.
+/// Standard error that the logarithm of a ratio gets if almost nothing is known about the ratio. With 1, the ratio may well be wrong by a factor of
+/// e.
 const NEXT_TO_NOTHING: f64 = 1.0;
 
 /// Levels of a benchmark's runs, estimated from side-by-side comparisons.
 pub(super) struct PlacedRuns {
     pub(super) placement: LevelEstimate,
-    /// Place of each run on the branch.
+    /// The place of each run on the branch of the newest run. A place is the number of a state of the code, counted from the oldest state.
     places: BTreeMap<RunId, usize>,
-    /// First run of each place.
+    /// The oldest run at each place, by the number of the place.
     first_runs: Vec<RunId>,
-    /// For runs of other branches: the part of the network that contains their base, and their level in it.
+    /// For each run of another branch, the connected part of the network that contains its base, and the logarithm of its value relative to the first
+    /// place of that part.
     others: BTreeMap<RunId, (usize, f64)>,
-    /// Host class of each run that was measured side by side.
+    /// The host class (kind of processor) of each run that was measured side by side. A class is an index in `processors`.
     classes: BTreeMap<RunId, usize>,
-    /// Processor of each host class.
+    /// Name of the processor of each host class.
     processors: Vec<String>,
     /// Host class of the newest run.
     pub(super) newest_class: usize,
 }
 
-/// A state of the code.
+/// Identifies a state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CodeStateKey {
     /// A clean commit with its build settings.
@@ -44,15 +47,16 @@ enum CodeStateKey {
 pub(super) struct PlacingRules<'a> {
     /// Branch of the newest run; `None` for a detached `HEAD` or outside git.
     pub(super) branch: Option<&'a str>,
-    /// Facts that may differ within a state of the code.
+    /// Facts of the build, such as the compiler, that may differ between two runs of the same state of the code.
     pub(super) allowed: &'a [Fact],
     pub(super) course: &'a TrendRules,
-    /// The newest run, whose host class applies if classes disagree.
+    /// The newest run. If host classes (kinds of processor) measured different changes between the same states, only the comparisons on the class of
+    /// this run count.
     pub(super) newest: RunId,
 }
 
 impl PlacedRuns {
-    /// Places the runs of `found`.
+    /// Builds the network of the runs in `found`, and estimates their levels from it.
     pub(super) fn from_links(found: &RunLinks, rules: &PlacingRules<'_>) -> Self {
         let mut own: Vec<&RunLink> = found
             .links
@@ -127,7 +131,8 @@ impl PlacedRuns {
         self.classes.contains_key(&run)
     }
 
-    /// Returns the part of the network that contains the run, and the log of the run's value relative to the first run of that part.
+    /// Returns the number of the connected part of the network that contains the run, and the logarithm of the run's value relative to the first
+    /// place of that part.
     pub(super) fn place(&self, run: RunId) -> Option<(usize, f64)> {
         if self.is_of_another_class(run) {
             return None;
@@ -138,13 +143,14 @@ impl PlacedRuns {
         }
     }
 
-    /// Returns the change from one run to another, if edges connect them.
+    /// Returns the change from one run to another, if side-by-side comparisons connect both.
     pub(super) fn change(&self, from: RunId, to: RunId) -> Option<Estimate> {
         self.placement
             .change(self.own_place(from)?, self.own_place(to)?)
     }
 
-    /// Returns half the width of the interval of the change between two runs, as a logarithm; `None` if they are on one level or not connected.
+    /// If a new level begins between the run `before` and the run `here`, returns how uncertain the change is: half the width of the interval of its
+    /// logarithm. Returns `None` if both runs are at the same level, or if no comparisons connect them.
     pub(super) fn step(&self, before: RunId, here: RunId) -> Option<f64> {
         let (one, other) = (self.own_place(before)?, self.own_place(here)?);
         let is_step = !self.placement.is_one_level(one, other);
@@ -152,14 +158,14 @@ impl PlacedRuns {
         Some((change.upper.ln_1p() - change.lower.ln_1p()) / 2.0)
     }
 
-    /// Reports whether a run has no place because its host class disagrees with that of the newest run.
+    /// Reports whether a run does not count because its host class (kind of processor) measured other changes than that of the newest run.
     pub(super) fn is_of_another_class(&self, run: RunId) -> bool {
         let class = self.classes.get(&run);
         let disagrees = self.placement.disagreement.is_some();
         disagrees && class.is_some_and(|class| *class != self.newest_class)
     }
 
-    /// Returns the place of a run unless its host class is excluded.
+    /// Returns the place of a run on the branch. Returns `None` if the run has no place, or if its host class disagrees with that of the newest run.
     fn own_place(&self, run: RunId) -> Option<usize> {
         let place = self.places.get(&run).copied();
         place.filter(|_| !self.is_of_another_class(run))
@@ -173,7 +179,7 @@ impl PlacedRuns {
         &self.processors[class]
     }
 
-    /// Returns the runs of a part, newest first, including those that are not shown.
+    /// Returns the runs in the connected part of the network that has this number, newest first. Also returns runs that the history does not show.
     pub(super) fn runs_of(&self, part: usize) -> impl Iterator<Item = RunId> + '_ {
         let of_part = move |place: usize| self.placement.part(place) == Some(part);
         let runs = self.places.iter().rev();
@@ -182,7 +188,7 @@ impl PlacedRuns {
     }
 }
 
-/// Node numbers of states of the code.
+/// Assigns a node number to each state of the code.
 struct NodeNumbers<'a> {
     known: HashMap<CodeStateKey, usize>,
     found: &'a RunLinks,
@@ -223,13 +229,15 @@ impl<'a> NodeNumbers<'a> {
     }
 }
 
-/// The side-by-side comparison of a run.
+/// An edge of the network: the side-by-side comparison of a run with its base.
 struct RunEdge {
     run: RunId,
     edge: Edge,
 }
 
-/// Computes the part and value of runs whose code has no place from the runs with which they were compared side by side.
+/// Handles the runs whose code has no place on the branch of the newest run. The value of such a run follows from the value of its base and the
+/// change that the comparison of both found. Returns for each of these runs the connected part of the network that contains its base, and the
+/// logarithm of its value.
 fn place_others(
     placement: &LevelEstimate,
     of_runs: &[RunEdge],
@@ -238,7 +246,7 @@ fn place_others(
 ) -> BTreeMap<RunId, (usize, f64)> {
     let mut known: HashMap<usize, (usize, f64)> = HashMap::new();
     let mut found = BTreeMap::new();
-    // If processors disagree, the placement is that of the newest run's host class.
+    // If processors disagree about the same changes, `placement` rests only on comparisons on the host class of the newest run.
     let counts = |edge: &Edge| placement.disagreement.is_none() || edge.class == class;
     for RunEdge { run, edge } in of_runs {
         if edge.to < places || !counts(edge) {
@@ -255,10 +263,10 @@ fn place_others(
     found
 }
 
-/// Minimum standard error of a change that was reported without an interval.
+/// Minimum standard error of a change whose own standard error is not known.
 const LEAST_TOLD: f64 = 0.001;
 
-/// Converts a side-by-side comparison to an edge; `None` if it contains no information on time.
+/// Converts a side-by-side comparison to an edge. Returns `None` if the comparison says nothing about the time.
 fn edge_from_link(
     link: &RunLink,
     from: usize,

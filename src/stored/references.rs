@@ -1,9 +1,10 @@
-//! Selection of the reference of each benchmark: stored runs whose numbers it is compared with, or the run whose build it is measured against.
+//! Selects the reference of each benchmark. If the benchmark is compared with stored numbers, the reference consists of one or more runs that have
+//! such numbers. If builds are measured side by side, it is the run whose build is measured again.
 //!
-//! The reference is the run that the user named. Without such a run, accepted runs are searched in this order: on the branch, on the branch that this
-//! one forked from, and before the first commit. Numbers come from the segment (the runs at one level) that ends with the newest comparable run; a
-//! build comes from the newest run that knows the benchmark's level. Invariant: the reference of an old run never changes, so segments depend only on
-//! facts known at the end of each run and on acceptances by the user.
+//! The reference is the run that the user named. If the user named none, accepted runs are searched in this order: on the current branch, on the
+//! branch from which it forked, and among runs from before the first commit. The runs that provide numbers are those of a segment: runs at one level,
+//! of which the last is the newest comparable run. The run that provides a build is the newest one that knows the level of the benchmark. Invariant:
+//! the reference of an old run never changes. Therefore segments depend only on what was known when each run ended, and on what the user accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +20,12 @@ use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-/// Maximum number of runs that estimate a reference, including those that only show its drift.
+/// Maximum number of runs that make up the reference of a benchmark. It includes runs at other levels, which only show how much runs drift.
 const MOST_RUNS: usize = 20;
-/// Number of accepted runs examined on the own branch.
+/// How many accepted runs of the current branch are searched for references.
 const OWN_BRANCH_HORIZON: usize = 100;
-/// Number of accepted runs examined elsewhere. It is larger because the parent branch may have had many runs since the fork, and the runs whose
-/// commit `HEAD` contains are older than these.
+/// How many accepted runs of another branch are searched for references. This is more than for the current branch: the search prefers runs whose
+/// commit `HEAD` contains, and the other branch may have had many newer runs since the fork.
 const FORK_HORIZON: usize = 400;
 
 /// A benchmark that needs a reference.
@@ -37,7 +38,7 @@ pub(crate) struct ReferenceQuery {
 }
 
 impl ReferenceQuery {
-    /// Describes a measured benchmark.
+    /// Makes the query for a benchmark that was measured.
     pub(crate) fn from_measurement(measurement: &Measurement) -> Self {
         Self {
             key: measurement.benchmark.key.clone(),
@@ -52,7 +53,7 @@ impl ReferenceQuery {
 #[derive(Debug, Clone)]
 pub(crate) enum ReferenceSelector<'a> {
     Named(&'a NamedRun),
-    /// The last accepted run of `branch`. It is older than `before` if the compared run is stored already.
+    /// The last accepted run of `branch`. If the compared run is stored already, `before` is its number, and only older runs are considered.
     LastAccepted {
         before: Option<RunId>,
         branch: Option<&'a str>,
@@ -77,11 +78,12 @@ impl<'a> ReferenceSelector<'a> {
 pub(crate) struct ComparedCandidate<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) allowed: &'a [Fact],
-    /// Number of the run if it is stored already. Its own numbers must not affect the estimated drift of its references.
+    /// Number of the run if it is stored already. It is left out when the drift between runs is estimated, because its own numbers must not affect
+    /// that estimate.
     pub(crate) id: Option<RunId>,
 }
 
-/// An earlier run, with the benchmarks to measure side by side with its build.
+/// An earlier run, with the benchmarks that are measured side by side with its build.
 pub(crate) struct EarlierRun {
     pub(crate) run: Run,
     pub(crate) benchmarks: BTreeSet<BenchmarkKey>,
@@ -94,7 +96,7 @@ pub(crate) struct ReferenceResolver<'a> {
     pub(crate) checkout: Option<&'a Checkout>,
 }
 
-/// A place to search for accepted runs.
+/// Where accepted runs are searched: on one of two branches, or among runs from before the first commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchPlace<'a> {
     OwnBranch(Option<&'a str>),
@@ -119,7 +121,7 @@ impl<'a> SearchPlace<'a> {
         }
     }
 
-    /// Returns the conditions on reference runs of this place, the preferred condition first.
+    /// Returns the conditions under which a run found here may be a reference. They are alternatives, and the preferred one comes first.
     fn eligible(self) -> &'static [Eligibility] {
         match self {
             Self::OwnBranch(_) => &[Eligibility::Any],
@@ -142,7 +144,7 @@ impl<'a> SearchPlace<'a> {
     }
 }
 
-/// A condition on the runs of a place.
+/// Which of the runs that a search finds may be references.
 #[derive(Debug, Clone, Copy)]
 enum Eligibility {
     Any,
@@ -163,11 +165,11 @@ enum SearchProgress {
     NoRuns,
 }
 
-/// Known commits; the value says whether `HEAD` contains the commit.
+/// Tells for each commit that was asked about whether `HEAD` contains it, so that git is asked only once.
 type KnownCommits = BTreeMap<String, bool>;
 
 impl ReferenceResolver<'_> {
-    /// Selects the runs with whose numbers the benchmarks of `compared` are compared.
+    /// Selects the reference run of each benchmark in `subjects`, for a comparison with stored numbers.
     pub(crate) fn resolve_numbers(
         &self,
         wanted: &ReferenceSelector<'_>,
@@ -182,11 +184,11 @@ impl ReferenceResolver<'_> {
         }
     }
 
-    /// Selects the runs against whose builds `benchmarks` are measured, newest first. A benchmark that none of these runs knows is assigned to the
-    /// newest one. Returns no runs if no run is accepted yet.
+    /// Selects the runs whose builds are measured side by side with `benchmarks`, newest first. A benchmark that none of these runs knows is assigned
+    /// to the newest of them. Returns no runs if no run is accepted yet.
     ///
-    /// `can_build` reports whether a build of a run exists or could be made. If not, the benchmarks that the run found unchanged are measured against
-    /// an older run at the same level.
+    /// `can_build` reports whether a run still has a build or its commit can be built again. If neither is true, the benchmarks that this run found
+    /// unchanged are assigned to an older run at the same level.
     pub(crate) fn resolve_builds(
         &self,
         wanted: &ReferenceSelector<'_>,
@@ -227,8 +229,8 @@ impl ReferenceResolver<'_> {
                         .partition(|key| known.contains_key(key) && !(passes_on && is_older(key)));
                     open = rest;
                     newest.get_or_insert_with(|| run.clone());
-                    // Keep runs with benchmarks to measure. Also keep the newest run without any: benchmarks that no run knows are assigned to it
-                    // below, and its build shows which benchmarks are missing now.
+                    // Keep a run if benchmarks are assigned to it. Also keep the newest run without any: the benchmarks that no run knows are
+                    // assigned to it below, and its build shows which benchmarks are missing now.
                     if found.is_empty() && !passes_on || !taken.is_empty() {
                         found.push(EarlierRun {
                             run: run.clone(),
@@ -253,7 +255,8 @@ impl ReferenceResolver<'_> {
         Ok(found)
     }
 
-    /// Calls `examine` with one place after the other until the search is complete. The parent is the nearest branch with runs to examine.
+    /// Calls `examine` for one set of runs after the other, until every benchmark has a reference. If the current branch does not suffice, the
+    /// nearest other branch that has runs counts as its parent.
     fn search(
         &self,
         branch: Option<&str>,
@@ -300,8 +303,8 @@ impl ReferenceResolver<'_> {
         }
     }
 
-    /// Returns the benchmarks whose level the run's build has, with the kind of level. For a run that is not accepted, these are only the benchmarks
-    /// that the user accepted individually.
+    /// Returns the benchmarks for which a build of this run can be the reference, each with the kind of its level. If the run is not accepted as a
+    /// whole, these are the benchmarks that the user accepted individually.
     fn known_levels(&self, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
         let mut known = BTreeMap::new();
         if run.acceptance != Acceptance::Pending {
@@ -377,8 +380,8 @@ impl ReferenceResolver<'_> {
         })
     }
 
-    /// Returns the measurements of `named`. If `named` did not measure a benchmark because it ran the code of an earlier run, returns the
-    /// earlier run's measurement.
+    /// Returns the measurements of the run `named`. If the run did not measure a benchmark because it had the same code as an earlier run, the
+    /// measurement of the earlier run is returned.
     fn measured_for(
         &self,
         named: &Run,
@@ -500,7 +503,8 @@ impl ReferenceResolver<'_> {
 }
 
 impl ComparedCandidate<'_> {
-    /// Returns runs for estimating the drift around `named`: those of its commit or its segment, and runs of earlier levels.
+    /// Returns the runs from which the drift between runs is estimated if `named` is the reference. These are the runs of the same segment, or else
+    /// of the same commit, and runs at earlier levels.
     fn spread_around(&self, named: &Run, subject: &ReferenceQuery, history: &History) -> LevelRuns {
         let comparable: Vec<&PastMeasurement> = measured_runs(subject, history)
             .filter(|past| Some(past.run) != self.id)
@@ -536,7 +540,7 @@ impl ComparedCandidate<'_> {
         }
     }
 
-    /// Returns the newest segment of comparable runs among the `eligible` ones.
+    /// Chooses the reference of a benchmark among the `eligible` runs: the newest comparable runs that are all at the same level.
     fn newest_segment(
         &self,
         subject: &ReferenceQuery,
@@ -598,17 +602,18 @@ impl ComparedCandidate<'_> {
     }
 }
 
-/// References with all data that a comparison reads of their runs, which may be deleted afterwards.
+/// The references of all benchmarks, with everything that a comparison needs to know about them. Afterwards the reference runs may be deleted.
 pub(crate) struct StoredReferences {
     pub(crate) references: References,
     /// Measurements of the reference runs, by run and key.
     pub(crate) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
-    /// Benchmarks that the expected run had. They count as missing if they are gone.
+    /// Benchmarks that the reference run had and that the compared run should have, too. If the compared run does not have one of them, its verdict
+    /// is `missing`.
     pub(crate) expected: Vec<BenchmarkKey>,
 }
 
 impl StoredReferences {
-    /// Reads the reference runs. Only those benchmarks of the expected run that are `in_scope` are expected again.
+    /// Reads the measurements of the reference runs. `in_scope` says whether the compared run should have a benchmark that a reference run had.
     pub(crate) fn read(
         store: &Store,
         references: References,
@@ -621,7 +626,7 @@ impl StoredReferences {
         })
     }
 
-    /// Replaces the choices for the benchmarks that `other` contains.
+    /// Replaces the references of those benchmarks that have a reference in `other`.
     pub(crate) fn replace(&mut self, other: Self) {
         self.references.chosen.extend(other.references.chosen);
         self.past.extend(other.past);
@@ -656,7 +661,7 @@ fn past_measurements(
     Ok(past)
 }
 
-/// Returns the benchmarks that the expected run had and that are in scope, so that their absence counts as missing.
+/// Returns the benchmarks that the compared run should have, because the run in `references.expected` had them and they are in scope.
 fn expected_again(
     store: &Store,
     references: &References,
@@ -673,7 +678,7 @@ fn expected_again(
         .collect())
 }
 
-/// Returns the runs with a level of a benchmark, newest first.
+/// Returns the runs in which the benchmark neither failed nor was missing, newest first.
 fn measured_runs<'h>(
     subject: &ReferenceQuery,
     history: &'h History,
@@ -687,7 +692,7 @@ pub(crate) fn has_level(past: &PastMeasurement) -> bool {
     KnownLevel::new(past.verdict, past.accepted).is_some()
 }
 
-/// Returns the newest of all reference runs.
+/// Returns the newest run among the references of all benchmarks.
 fn newest(chosen: &BTreeMap<BenchmarkKey, ReferenceChoice>) -> Option<RunId> {
     chosen
         .values()
@@ -726,20 +731,21 @@ fn same_clean_commit(a: &Run, b: &Run) -> bool {
     }
 }
 
-/// Runs without a known change of level between them, newest first; empty if all were measured side by side.
+/// Consecutive runs between which no change of level is known, newest first. The list is empty if all runs at this level were measured side by side.
 ///
-/// Change points found later in a longer history (`compare::Trend`) do not delimit segments: the reference of an old run must not change. Runs
-/// measured side by side are excluded, because they are sampled differently and cannot serve as references of single runs. But changes found in such
-/// runs end segments as usual.
+/// Later, a longer history may show that the level changed between two of these runs (`compare::Trend`). This does not divide the segment, because
+/// the reference of an old run must not change. Runs that were measured side by side are not part of a segment: they take other samples, so they
+/// cannot be compared with a run measured alone. But a change that such a run found ends the segment as usual.
 #[derive(Debug, Clone)]
 struct Segment<'p> {
     runs: Vec<&'p PastMeasurement>,
-    /// Whether the segment begins because the user accepted the level of its oldest run. Then the code changed, but the noise of the host did not.
+    /// Whether the segment begins because the user accepted the level of its oldest run. Then the code has changed, but the drift of the host has
+    /// not, so the runs before the segment show the same drift.
     is_accepted: bool,
 }
 
 impl Segment<'_> {
-    /// Returns its runs, newest first.
+    /// Returns the numbers of the segment's runs, newest first.
     fn ids(&self) -> impl Iterator<Item = RunId> {
         self.runs.iter().map(|past| past.run)
     }
@@ -770,8 +776,8 @@ fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Segment<
     segments
 }
 
-/// Returns the runs of earlier segments that show the same drift as the segment at `place`: segments that end where the user accepted a new level.
-/// Returns at most `most` runs.
+/// Returns runs of earlier segments that show the same drift as the segment at the index `place`. An earlier segment does so if all segments after
+/// it, up to this one, begin because the user accepted a new level. Returns at most `most` runs, in one list for each segment.
 fn earlier_of_same_noise(segments: &[Segment<'_>], place: usize, most: usize) -> Vec<Vec<RunId>> {
     let mut earlier = Vec::new();
     let mut left = most;
@@ -790,9 +796,9 @@ fn earlier_of_same_noise(segments: &[Segment<'_>], place: usize, most: usize) ->
 
 /// The runs that show the present level of a benchmark.
 pub(crate) struct LevelRuns {
-    /// Runs at the present level, newest first; at least one.
+    /// Runs at the present level, newest first. There is at least one.
     pub(crate) runs: Vec<RunId>,
-    /// Runs of earlier levels, which show the same drift. Each element has the runs of one level.
+    /// Runs of earlier levels, which serve only to estimate the drift between runs. Each element has the runs of one level.
     pub(crate) earlier: Vec<Vec<RunId>>,
 }
 
@@ -816,19 +822,21 @@ fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
         .is_none_or(|level| level == KnownLevel::Own)
 }
 
-/// The level of a benchmark in an accepted run.
+/// What is known about the level of a benchmark in a run that may serve as a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KnownLevel {
-    /// A new level: the first one, one that differs from the reference, or one that the user accepted.
+    /// The benchmark is at a new level: it is new, it could not be compared, it differs from its reference, or the user accepted it.
     Own,
-    /// The level of an older run, from which it did not differ.
+    /// The benchmark is unchanged, so it has the level of an older run.
     Older,
-    /// Perhaps the level of an older run. The numbers count as numbers of that level, but the build does not become a reference.
+    /// The benchmark perhaps has the level of an older run: its verdict is `inconclusive` or `suspect`. Its numbers count as numbers of that level,
+    /// but the build of this run does not become a reference.
     Undecided,
 }
 
 impl KnownLevel {
-    /// Returns the level, or `None` if the run has none. `is_by_user`: the user accepted the run or this benchmark of it.
+    /// Returns what is known about the level, or `None` if the benchmark failed or is missing. `is_by_user` means that the user accepted the whole
+    /// run or this benchmark.
     fn new(verdict: Option<Verdict>, is_by_user: bool) -> Option<Self> {
         match verdict {
             Some(Verdict::Missing | Verdict::Failed) => None,

@@ -1,4 +1,4 @@
-//! Converts between records of the store and portable runs, which contain the same facts without numbers of a particular store.
+//! Converts runs between the form in which the store keeps them and a portable form, in which they do not contain run numbers of a particular store.
 //!
 //! Also resolves the address of a team's store, and finds baselines in it that this machine does not have.
 
@@ -93,7 +93,7 @@ fn portable_run(
     })
 }
 
-/// Returns the store-independent identity of a run.
+/// Returns what identifies a run in every store. Its number does not, because each store has its own numbers.
 pub(crate) fn portable_reference(run: &Run) -> PortableRunId {
     PortableRunId {
         started: run.begun.started,
@@ -119,7 +119,7 @@ pub(crate) fn referenced_runs(run: &PortableRun) -> impl Iterator<Item = Portabl
     of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
 }
 
-/// Makes a conclusion store-independent. Runs that are no longer stored have no identity.
+/// Makes a conclusion independent of this store, by adding the identity of each run that it names. A run that is no longer stored has no identity.
 fn portable_conclusion(
     mut concluded: Conclusion<'static>,
     named: &mut dyn FnMut(RunId) -> Option<PortableRunId>,
@@ -136,14 +136,14 @@ fn portable_conclusion(
     PortableConclusion { concluded, runs }
 }
 
-/// Location of a run to which another run refers.
+/// Where to find a run to which a transferred run refers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ReferencePlace {
-    /// In the store.
+    /// The run is in the store.
     Stored(RunId),
-    /// Among the runs transferred together, at this index.
+    /// The run is at this index among the runs that are transferred together.
     Together(usize),
-    /// In neither.
+    /// The run is neither in the store nor among the transferred runs.
     Nowhere,
 }
 
@@ -212,7 +212,7 @@ pub(crate) fn to_record(
     }
 }
 
-/// Returns the conclusion with this store's run numbers.
+/// Returns the conclusion with its run numbers replaced by those of this store. `number` returns the number that a run has here.
 pub(crate) fn with_local_numbers(
     found: &PortableConclusion,
     number: impl Fn(&PortableRunId) -> Option<RunId>,
@@ -258,7 +258,7 @@ pub(crate) struct TeamBaseline {
     pub(crate) commit: String,
 }
 
-/// Returns the run that the baseline `name` of the team's store names; `None` without a team's store or such a baseline.
+/// Returns the run that the baseline `name` names in the team's store. Returns `None` if there is no team's store or it has no such baseline.
 pub(crate) fn find_team_baseline(
     context: &Context,
     name: &str,

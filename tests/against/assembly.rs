@@ -7,7 +7,7 @@ use crate::against::project::Project;
 use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, skipped};
 
-/// The library: one function returns the time of the benchmark `cost`, the other returns that of `constant`, in nanoseconds.
+/// Source of the library. One function returns the time in nanoseconds that the benchmark `cost` reports, the other the time that `constant` reports.
 const LIBRARY: &str = "#[inline(never)]\npub fn nanoseconds(n: u64) -> u64 {\n    n ^ 100\n}\n\n#[inline(never)]\npub fn constant_nanoseconds(n: u64) -> u64 {\n    n | 50\n}\n";
 
 const BENCHMARKS: &str = r#"
@@ -28,12 +28,12 @@ fn project(machine: &Machine) -> Project<'_> {
     Project::of(machine, LIBRARY, BENCHMARKS)
 }
 
-/// Changes the code of the first function.
+/// Changes the code of `nanoseconds`, so that `cost` reports twice the time.
 fn change(project: &Project<'_>) {
     project.write("src/lib.rs", &LIBRARY.replace("n ^ 100", "n ^ 200"));
 }
 
-/// Creates a project with one commit, changes the function in the work tree, and compares the two.
+/// Creates a project with one commit, changes `nanoseconds` in the work tree, and measures the work tree against the commit.
 fn changed(machine: &Machine) -> Project<'_> {
     let project = project(machine);
     change(&project);
@@ -91,7 +91,7 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
         "{row}"
     );
 
-    // The other function comes after it in the executable, and its code is unchanged.
+    // `constant_nanoseconds` lies after the changed function in the executable. Its own instructions are the same in both builds.
     let other = asm(&project, "constant_nanoseconds", &[]).expect_code(0);
     let said = "The instructions are the same on both sides.";
     assert!(other.stdout.contains(said), "{other}");

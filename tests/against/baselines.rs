@@ -7,7 +7,7 @@ use crate::against::project::{Project, TWO, compared};
 use crate::commands::scripted::{QUICK, finish, reference_runs, verdict};
 use crate::support::{Finished, Machine};
 
-/// Declares three benchmarks: the usual two and a third one.
+/// Declares three benchmarks: `cost` and `constant`, as most tests do, and `third`.
 const THREE: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
@@ -40,7 +40,7 @@ fn with_run<'m>(machine: &'m Machine, words: &[&str]) -> Project<'m> {
     project
 }
 
-/// Returns the kept builds in the cache.
+/// Returns the directories of all builds that the cache keeps, so that stored runs can be measured again.
 fn kept(machine: &Machine) -> Vec<PathBuf> {
     let workspaces = fs::read_dir(machine.cache()).expect("a cache");
     let mut found = Vec::new();
@@ -182,7 +182,8 @@ fn a_benchmark_that_is_new_or_gone_is_told_beside_the_last_run() {
     let more = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&more, "third"), "new", "{more}");
     project.takes(200);
-    // Its level is known from now on, although it was not measured.
+    // The last run did not measure `third`, because the reference had no such benchmark. From now on, `third` can be compared with the build of that
+    // run.
     let slower = project.measure(&[]).run().expect_code(1);
     assert_eq!(verdict(&slower, "third"), "regressed", "{slower}");
     project.benchmarks(r#"suite.bench("constant", |b| takes(b, 50));"#);
@@ -221,11 +222,11 @@ fn beside_a_revision_nothing_becomes_a_reference_by_itself() {
     project.takes(200);
     project.commit();
     project.measure(&[]).run().expect_code(1);
-    // The slow code is compared with itself. This must not turn the next run green.
+    // This run compares the slow code with itself and finds no change. It must not become the reference, or the next run would report no regression.
     project.measure(&["--against", "HEAD"]).run().expect_code(0);
     let plain = project.measure(&[]).run().expect_code(1);
     expect_side_by_side(&plain, "run 1");
-    // The user can still accept it.
+    // The user can still accept such a run.
     let beside = project.measure(&["--against", "HEAD"]).run();
     let run = finish(&beside)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
@@ -239,7 +240,7 @@ fn what_is_faster_and_not_committed_is_no_reference_by_itself() {
     project.takes(50);
     let faster = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&faster, "cost"), "improved", "{faster}");
-    // The improvement is undone. The code is as fast as the reference again.
+    // Undo the improvement. The improved run had uncommitted changes, so it did not become the reference, and there is no change from the reference.
     project.takes(100);
     let back = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&back, "cost"), "unchanged", "{back}");
@@ -255,7 +256,7 @@ fn what_is_faster_and_not_committed_is_no_reference_by_itself() {
 fn a_run_whose_build_is_lost_passes_its_level_on() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
-    // This run finds no change, but its sources are uncommitted, so its build cannot be made again.
+    // This run finds no change, but its sources are uncommitted, so no commit can be built to repeat it.
     project.write("src/lib.rs", "pub const NANOSECONDS: u64 = 100; // tried\n");
     project.measure(&[]).run().expect_code(0);
     forget_builds(&machine);
@@ -377,7 +378,7 @@ fn stored_numbers_of_before_an_accepted_change_decide_nothing() {
     let alone = alone.expect_code(0);
     assert_eq!(verdict(&alone, "cost"), "incomparable", "{alone}");
     assert_eq!(verdict(&alone, "constant"), "unchanged", "{alone}");
-    // From now on, a run that measured one build has this level.
+    // The run above measured one build at the accepted level, so later runs can be compared with its stored numbers.
     let next = project.measure(&QUICK).arg("--no-rerun").run();
     let next = next.expect_code(0);
     assert_eq!(compared(&next, "cost")["decided_by"], "bootstrap-t");
@@ -392,7 +393,7 @@ fn what_a_run_left_undecided_keeps_its_reference() {
     project.takes(101);
     let open = project.measure(&["--rounds", "5"]).run().expect_code(0);
     assert_eq!(verdict(&open, "cost"), "inconclusive", "{open}");
-    // The code is the same as in that run. It is measured again because the result was inconclusive, against the earlier reference.
+    // The code has not changed since that run. It is measured again because the result was inconclusive, and against the same reference as before.
     let again = project.measure(&["--rounds", "5"]).run().expect_code(0);
     assert_eq!(verdict(&again, "cost"), "inconclusive", "{again}");
     assert_eq!(compared(&again, "cost")["decided_by"], "paired", "{again}");

@@ -9,7 +9,7 @@ fn a_benchmark_of_one_side_alone_is_new_or_missing_and_the_current_ones_can_be_l
  {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // Remove `constant`, add `younger`, and make the benchmark that both sides have slower.
+    // Remove `constant`, add `younger`, and slow down `cost`, which exists on both sides.
     project.benchmarks(
         r#"
         suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
@@ -135,7 +135,7 @@ fn a_side_that_does_not_build_is_named() {
 fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // Add a function together with its benchmark, and make the benchmark that both sides have slower.
+    // Add a function together with its benchmark, and slow down `cost`, which exists on both sides.
     project.write(
         "src/lib.rs",
         "pub const NANOSECONDS: u64 = 200;\n\npub fn added() -> u64 {\n    3\n}\n",

@@ -1,6 +1,6 @@
 //! Counts instructions of benches that use Criterion or divan. Local crates with the same names replace the real ones, so that no registry is needed.
-//! They have the functions that mark the beginning and the end of the timed code. The scripts in tests/real/ use the real crates. The tests are
-//! skipped if valgrind is not installed.
+//! These replacements contain the functions whose calls mark the beginning and the end of the timed code. The scripts in tests/real/ use the real
+//! crates. The tests are skipped if valgrind is not installed.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::against::project::{Project, TAKES_100, compared};
 use crate::commands::scripted::finish;
 use crate::support::Machine;
 
-/// A replacement for Criterion. Its times are made up, but the counted code really runs.
+/// Source of the crate that replaces Criterion. The times that it reports are made up, but it really runs the code that is counted.
 const CRITERION: &str = r#"
 use runner::greeted;
 
@@ -53,7 +53,7 @@ pub fn bench(id: &str, body: impl Fn(&mut bencher::Bencher<()>)) {
 }
 "#;
 
-/// A replacement for divan: an iteration of any benchmark takes 100 ns, and the headings of its table are short.
+/// Source of the crate that replaces divan. It reports 100 ns for each iteration of every benchmark, in a table like that of divan.
 const DIVAN: &str = r#"
 pub mod benchmark {
     pub struct BenchContext;
@@ -135,7 +135,7 @@ fn project<'m>(machine: &'m Machine, name: &str, library: &str) -> Project<'m> {
 }
 
 /// Returns code that takes a lock which another process may hold. While instructions are counted, the process that holds the lock waits until another
-/// process finds the lock taken. That process then writes a file.
+/// process finds the lock taken and writes a file to say so.
 fn take_a_lock(machine: &Machine) -> String {
     let lock = machine.home().join("lock").display().to_string();
     let met = met(machine).display().to_string();
@@ -236,7 +236,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
     let number = |value: &Value| value.as_f64().expect("a number");
     let (base, candidate) = (number(&found["base"]), number(&found["candidate"]));
     assert_eq!(found["exact"], true, "{found}");
-    // The loop and the closure add the same instructions on both sides.
+    // The loop and the closure add the same number of instructions on both sides, so the ratio is slightly below 1.1.
     assert!((candidate / base - 1.1).abs() < 0.002, "{found}");
     let first = &found["functions"][0];
     assert_eq!(first["name"], "planted::work", "{found}");

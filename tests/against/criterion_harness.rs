@@ -75,7 +75,7 @@ criterion_group!(group, costs);
 criterion_main!(group);
 "#;
 
-/// A part of stderr if the harness replaces Criterion.
+/// What stderr contains if this project's harness replaces Criterion.
 const REPLACED: &str = "criterion 0.5.1 runs on perfcheck's harness";
 
 /// Creates a project with one commit and one Criterion bench. `dependency` is its dependency on Criterion.
@@ -102,7 +102,7 @@ fn project<'m>(machine: &'m Machine, dependency: &str) -> Project<'m> {
     project
 }
 
-/// Adds this version of the stand-in for Criterion to the vendored crates.
+/// Adds the stand-in for Criterion to the vendored crates, as `version`.
 fn vendor(project: &Project<'_>, version: &str) {
     let folder = format!("../vendor/criterion-{version}");
     let manifest = format!(
@@ -152,7 +152,7 @@ fn criterion_benches_run_on_this_harness_and_their_lock_file_stays() {
     project.commit();
     measure_slower(&project, &["--locked"]).expect_stderr(&[REPLACED]);
     assert_eq!(fs::read_to_string(&lock_file).expect("there"), locked);
-    // The second time, both builds are found.
+    // The second comparison finds both builds in the cache and compiles nothing.
     let again = measure_slower(&project, &["--frozen"]);
     assert!(!again.stderr.contains("Compiling"), "{again}");
     assert_eq!(fs::read_to_string(&lock_file).expect("there"), locked);
@@ -193,7 +193,7 @@ fn both_sides_run_on_criterion_if_one_does_not_compile_with_this_harness() {
         "Criterion runs as it is",
         "the benches do not compile with this harness: E0425: cannot find function `only_in_criterion` in crate `criterion`",
     ]);
-    // The second time, the builds are found.
+    // The second comparison finds the builds of the first one in the cache.
     measure_slower(&project, &[]).expect_stderr(&["Criterion runs as it is"]);
 }
 
@@ -205,6 +205,43 @@ fn an_error_in_the_benches_themselves_is_told_once() {
     let failed = project.measure(&["--against", "HEAD"]).run().expect_code(3);
     let told = failed.stderr.matches("error[E0425]").count();
     assert_eq!(told, 1, "{}", failed.stderr);
+}
+
+#[test]
+fn an_error_in_the_library_ends_the_build_before_criterion_itself_is_built() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    project.write("src/lib.rs", "pub fn broken() { no_such_function(); }");
+    let failed = project.measure(&["--against", "HEAD"]).run().expect_code(3);
+    let count = |text: &str| failed.stderr.matches(text).count();
+    assert_eq!(count("error[E0425]"), 1, "{}", failed.stderr);
+    assert_eq!(
+        count("Compiling criterion v0.5.1 ("),
+        1,
+        "{}",
+        failed.stderr
+    );
+    assert_eq!(
+        count("Compiling criterion v0.5.1\n"),
+        0,
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn a_library_that_needs_criterion_itself_is_built_with_it() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let manifest = manifest.replace("[dev-dependencies]", "[dependencies]");
+    project.write("Cargo.toml", &manifest);
+    let library = fs::read_to_string(project.root().join("src/lib.rs")).expect("there");
+    let calling = "pub fn call() { criterion::only_in_criterion(); }";
+    project.write("src/lib.rs", &format!("{library}\n{calling}\n"));
+    project.commit();
+    let finished = project.measure(&["--against", "HEAD"]).run();
+    finished.expect_stderr(&["Criterion runs as it is", "only_in_criterion"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::book::pages::Page;
 use crate::book::workflows::{document, member};
 use crate::support::Machine;
 
-/// Number of jobs in the chapter's workflows.
+/// The number of jobs into which the workflows in the chapter on CI split a suite.
 const JOBS: u32 = 4;
 
 /// Declares eleven benchmarks. Only `cost/3` and `cost/10` depend on the library, so the others need not be measured.
@@ -65,7 +65,7 @@ impl<'m> Origin<'m> {
     }
 }
 
-/// A fresh machine of a CI system.
+/// A job of a CI system, with a home directory and a checkout of its own.
 struct Job<'m> {
     machine: &'m Machine,
     home: PathBuf,

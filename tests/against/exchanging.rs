@@ -29,7 +29,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
         &["explain", "cost", "--run=1"],
     ] {
         let (first, second) = (at(words).run(), there(words).run());
-        // Printed commands name the other store.
+        // The commands that the second output recommends name the other store with `--store`. Everything else is the same.
         let place = format!(" --store {}", store.display());
         assert_eq!(first.stdout, second.stdout.replace(&place, ""));
         assert_eq!(first.code(), second.code());

@@ -19,7 +19,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(120);
-    // Measure both benchmarks, also the unchanged one, so that two share the significance level.
+    // Measure both benchmarks, also the unchanged one, so that the two share the significance level.
     let run = project
         .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
@@ -40,7 +40,8 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     assert_eq!(look["stopped_early"], of_run["paired"]["stopped_early"]);
     let share = look["share"].as_f64().expect("a share");
     let level = interval["level_slower"].as_f64().expect("a level");
-    // The speed test gets 80 % of the level, and the first of the two steps of Holm's procedure gets half of that.
+    // The significance level is 1 %, and the speed test gets 80 % of it. Holm's procedure has two steps here, and its first step gets half of that.
+    // This look may spend the fraction `share` of the result.
     assert!((level - 0.01 * 0.8 / 2.0 * share).abs() < 1e-12, "{told}");
     says(
         &told,
@@ -61,7 +62,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
         "decision",
         &["neither side seems to have slow samples"],
     );
-    // The base has no verdict of its own, so the command explains that of the pair.
+    // The base run has no verdict of its own, so `explain` explains the verdict of the pair.
     assert_eq!(explain(&project, &["cost", "--run", "1/base"]), told);
     let shown = project
         .perfcheck(&["show", "1", "--stats"])

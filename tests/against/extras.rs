@@ -7,7 +7,8 @@ use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, explanation, says};
 use crate::support::Machine;
 
-/// The time of `cost` is constant, and the library determines how often it allocates. `operation` is timed operation by operation.
+/// Source of a bench with two benchmarks. `cost` takes a constant time and allocates as often as the library says. `operation` is a latency
+/// benchmark, which times each operation separately.
 const BENCH: &str = r#"
 use perfcheck::{CountingAllocator, Suite, black_box};
 

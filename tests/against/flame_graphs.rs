@@ -74,7 +74,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
         (&json!(-1), &json!(1))
     );
     assert_eq!(message["path"], json!(file(&project)));
-    // The run itself counted the same numbers in other processes.
+    // The run counted instructions in other processes than this command, but both must get the same numbers.
     for side in ["base", "candidate"] {
         assert_eq!(message["instructions"][side], counted[side], "{told}");
     }
@@ -99,7 +99,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
     assert_eq!(colour, "calls-more", "{drawn:?}");
     let (changed, others): (Vec<_>, Vec<_>) =
         drawn.iter().partition(|(name, ..)| name == "planted::work");
-    // The function is drawn once for each side.
+    // `planted::work` is drawn once for each side.
     assert_eq!(changed.len(), 2, "{drawn:?}");
     for (_, colour, said) in changed {
         assert_eq!(colour, "more", "{drawn:?}");

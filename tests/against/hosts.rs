@@ -13,7 +13,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, skipped};
 
-/// Adds twenty controls of `cost` to the store. They equal the stored one except for the measured change.
+/// Adds twenty controls of `cost` to the store. Each is a copy of the stored run `control` in which `change` is the measured change.
 fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let mut store = Store::open(&machine.store()).expect("opens");
     let number = control.messages("run-finished")[0]["run"].as_i64();

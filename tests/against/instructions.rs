@@ -8,7 +8,7 @@ use crate::against::project::{Project, compared, holding_a_lock};
 use crate::commands::scripted::{QUICK, finish, message};
 use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
 
-/// A function whose number of loop turns is its argument, and a second one that never changes.
+/// Source of a library with two functions. The argument of `work` is the number of turns of its loop. `other` never changes.
 pub const LIBRARY: &str = "
 pub const TURNS: u64 = 10000;
 
@@ -74,7 +74,7 @@ const TOLD: &str = r#"
     suite.bench("constant", |b| told(b, 50));
 "#;
 
-/// Rust expression for the source of a bench: whether the bench runs under valgrind.
+/// A Rust expression for the source of a bench. It is true if the bench runs under valgrind.
 pub const UNDER_VALGRIND: &str = r#"std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind"))"#;
 
 pub fn has_valgrind() -> bool {
@@ -103,7 +103,7 @@ pub fn beside_more_turns(project: &Project<'_>) -> Finished {
     run.with_valgrind().run()
 }
 
-/// Prepares a short run of the work tree alone, in real time.
+/// Prepares a short run that measures the work tree only, not side by side, and reports real times.
 fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
     project
         .measure_in_layouts(&["--rounds", "2", "--measurement-time", "10ms"])
@@ -175,7 +175,7 @@ fn an_iteration_has_the_instructions_that_callgrind_counts_by_hand() {
             .as_f64()
             .expect("a number")
     };
-    // An iteration takes 5000 turns instead of 10,000. The 20,000 turns that create the input must not be counted.
+    // An iteration of `batched` takes 5000 turns, half as many as one of `work`. The 20,000 turns that create the input must not be counted.
     let share = of("batched") / of("work");
     assert!((share - 0.5).abs() < 0.05, "{share}");
 
@@ -252,7 +252,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         assert_eq!(compared(&run, id)["verdict"], "unchanged", "{run}");
     }
 
-    // The counts are stored, so another comparison gives the same result, in another store too.
+    // The counts are stored with the runs. A later comparison gives the same result, also after the runs were imported into another store.
     let stored = [
         "compare",
         "1/base",

@@ -1,4 +1,4 @@
-//! Layouts of the code: both sides are relinked with the same order of functions.
+//! Code layouts. In each round, both sides are linked again with the functions in the same new order, so that no difference comes from the layout.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::{about, explanation, says, verdict};
 use crate::support::{Finished, Machine};
 
-/// Returns the layout number of each process of a run, in order.
+/// Returns the layout number of each process of a run, in the order of the processes.
 fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
     let store = Store::open(&machine.store()).expect("a store");
     let processes = store.processes(RunId(run)).expect("there");
@@ -21,7 +21,7 @@ fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// Returns the remarks on the whole comparison, except those on stolen processor time, which depends on the host.
+/// Returns the remarks about the whole comparison. The remark about stolen processor time is left out, because it depends on the host.
 fn said(run: &Finished) -> Value {
     let mut remarks = run.messages("run-finished")[0]["remarks"].clone();
     let all = remarks.as_array_mut().expect("remarks");
@@ -104,12 +104,13 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     ));
     project.commit();
     project.takes(130);
-    // Measure without a trial, because the trial would be the first to run the function.
+    // `--measure-identical` prevents the trial that finds benchmarks whose code is the same. The trial would run the function before the first
+    // measured process does.
     let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
     assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
-    // Executables that are not relinked have only one layout.
+    // Executables that run as they were built have only one layout, so the processes have no layout numbers.
     fs::remove_file(&place).expect("removed");
     let words = ["--against", "HEAD", "--measure-identical", "--rounds", "20"];
     let run = project.measure(&words).run().expect_code(0);
@@ -122,7 +123,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
 fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were_built() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    // If several linkers are set, the compiler uses the last one.
+    // This flag overrides the linker that the tool sets in order to record the link, because the compiler uses the last linker that is named.
     project.write(
         ".cargo/config.toml",
         "[build]\nrustflags = [\"-Clinker=cc\"]\n",
@@ -149,7 +150,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
         );
         project.write("build.rs", &script);
     };
-    // The time of the benchmark depends only on the address of a function.
+    // The time of the benchmark depends only on the address of a function, so a difference between the sides comes from the layout.
     project.benchmarks(
         r#"
         let place = takes as fn(&mut Bencher<'_>, u64) as usize & 4095;
@@ -159,7 +160,8 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     shuffled(1);
     project.commit();
     shuffled(2);
-    // The code is the same on both sides, so the benchmark need not be measured.
+    // The code is the same on both sides, so only `--measure-identical` makes the tool measure it. If both sides get the same layouts, no change is
+    // found.
     let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert_eq!(
@@ -168,7 +170,8 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
         "{}",
         compared(&run, "cost")
     );
-    // One shuffle in sixteen leaves the function at its address, so try several seeds.
+    // If the executables run as they were built, the layout looks like a change. One shuffle in sixteen leaves the function where it was, so try
+    // several seeds.
     let is_called = (2..7).any(|seed| {
         shuffled(seed);
         let words = ["--against", "HEAD", "--measure-identical"];

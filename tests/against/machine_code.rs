@@ -81,7 +81,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
         .iter()
         .find(|one| one["name"] == "planted::nanoseconds");
     let bytes = &named.expect("named")["bytes"];
-    // Only the table differs; the machine code has the same size.
+    // Only the table of times differs. The function has the same size on both sides.
     assert_eq!(bytes["base"], bytes["candidate"], "{run}");
     assert!(bytes["base"].as_u64().expect("a size") > 0, "{run}");
     let text = project
@@ -93,7 +93,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
     assert!(markdown.contains("planted::nanoseconds"), "{markdown}");
 }
 
-/// Benchmarks with real times.
+/// These benchmarks report real times. The benchmarks of all other tests in this file report made-up times.
 const TIMED: &str = r#"
     suite.bench("first", |b| b.iter(|| planted::first(std::hint::black_box(7))));
     suite.bench("second", |b| b.iter(|| planted::second(std::hint::black_box(7))));

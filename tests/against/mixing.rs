@@ -1,4 +1,4 @@
-//! Histories and lists in which sides of side-by-side measurements and runs measured alone are mixed.
+//! Histories and lists that contain both runs that were measured alone and sides of side-by-side measurements.
 
 use crate::against::project::Project;
 use crate::commands::scripted::QUICK;
@@ -37,7 +37,8 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("2/base"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");
-    // Its samples have another length than those of run 1, which gives the scale of the values.
+    // The values of a history have the scale of run 1. The samples of run 2 have another length than the samples of run 1, so the point of run 2 has
+    // no median.
     let history = ["history", "cost", "--message-format", "json"];
     let history = project.perfcheck(&history).run().expect_code(0);
     let points = history.messages("history-point");

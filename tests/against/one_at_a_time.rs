@@ -7,7 +7,7 @@ use crate::against::stopping::{statuses, waiting};
 use crate::commands::scripted::{CLOCK, steady, stored, verdict};
 use crate::support::{Machine, Perfcheck};
 
-/// Takes the lock of a measurement, as another process would.
+/// Takes the lock that only one measurement at a time can hold, as another process would.
 fn held(machine: &Machine) -> File {
     fs::create_dir_all(machine.cache()).expect("a directory");
     let lock = File::create(machine.cache().join("measuring.lock")).expect("a file");
@@ -15,7 +15,7 @@ fn held(machine: &Machine) -> File {
     lock
 }
 
-/// A run of testbench/steady.
+/// Prepares a run of testbench/steady.
 fn plain(machine: &Machine) -> Perfcheck {
     steady(machine, &[])
 }

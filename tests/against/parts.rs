@@ -26,7 +26,7 @@ const ELEVEN: &str = r#"
 
 const PARTS: u32 = 8;
 
-/// Creates a project whose library has become twice as slow in the work tree, uncommitted.
+/// Creates a project whose library is twice as slow in the work tree as in its only commit.
 pub fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
@@ -323,7 +323,7 @@ fn keys(runs: &[PortableRun]) -> Vec<BenchmarkKey> {
     keys.into_iter().collect()
 }
 
-/// Returns the part of a run that a job would have measured if `own` selects its benchmarks.
+/// Returns the part of `run` that one job would have measured if the suite had been split. `own` selects the benchmarks of this part.
 fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool) -> PortableRun {
     let mut run = run.clone();
     run.head.begun.partition = Some(partition.clone());
@@ -346,7 +346,7 @@ fn cut(run: &PortableRun, partition: &Shard, own: &dyn Fn(&BenchmarkKey) -> bool
     run
 }
 
-/// Splits the file of a whole run into files of its parts.
+/// Splits the exported file of a whole run into `of` files, one for each part.
 pub fn split(file: &Path, of: u32, reference: &RequestedReference) -> Vec<PathBuf> {
     let content: InputContent = read(file, &mut std::io::empty()).expect("our own file");
     let runs =

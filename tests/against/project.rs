@@ -1,4 +1,4 @@
-//! A repository with a library and benchmarks; each test sets the times.
+//! A repository with a library and benchmarks. Each test sets the times that the benchmarks report.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::commands::crates::Crate;
 use crate::commands::scripted::message;
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// A bench that reports the library's time, independent of the machine. Samples differ slightly, as with a real clock.
+/// Source of a bench. Its benchmarks report made-up times, so that they do not depend on the machine. Samples differ slightly, as with a real clock.
 const BENCH: &str = r"
 use perfcheck::{Bencher, Suite};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn costs(suite: &mut Suite) {
 perfcheck::main!(costs);
 ";
 
-/// The two benchmarks of most tests: the library determines the time of `cost`, and `constant` never changes.
+/// The two benchmarks of most tests. The library determines the time of `cost`, and the time of `constant` never changes.
 pub const TWO: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
@@ -90,7 +90,7 @@ impl<'m> Project<'m> {
         project
     }
 
-    /// Creates a project with the library only; nothing is committed.
+    /// Creates a project that has only the library, without any commit.
     pub fn without_benches(machine: &'m Machine) -> Self {
         let made = Crate {
             root: machine.home().join("planted"),
@@ -136,7 +136,7 @@ impl<'m> Project<'m> {
         self.write("Cargo.toml", &(manifest + &target));
     }
 
-    /// Writes the bench target `costs` with these declarations.
+    /// Writes the bench target `costs`, with `declarations` as its benchmarks.
     pub fn benchmarks(&self, declarations: &str) {
         self.write(
             "benches/costs.rs",
@@ -155,7 +155,8 @@ impl<'m> Project<'m> {
         self.made.commit(self.machine)
     }
 
-    /// Prepares any command, with cargo's own target directory. Commands that can measure side by side do so.
+    /// Prepares any command, with cargo's own target directory. Commands that can measure side by side do so, although most other tests turn that
+    /// off.
     pub fn perfcheck(&self, words: &[&str]) -> Perfcheck {
         self.made
             .perfcheck(self.machine, words)
@@ -175,7 +176,7 @@ impl<'m> Project<'m> {
             .args(["--offline", "--message-format", "json", "--seed", "7"])
     }
 
-    /// Returns the state of the checkout that must not change: the files with their modification times, and git's state.
+    /// Returns what a command must not change in the checkout: the files with their modification times, and git's state.
     pub fn state(&self) -> Vec<String> {
         let mut state: Vec<String> = [
             &["rev-parse", "HEAD"][..],
@@ -239,7 +240,7 @@ pub fn holding_a_lock(machine: &Machine, id: &str, body: &str) -> String {
     )
 }
 
-/// Returns the remarks about a benchmark as one JSON text.
+/// Returns all remarks about a benchmark as one JSON text, so that a test can search them.
 #[track_caller]
 pub fn remarks(finished: &Finished, id: &str) -> String {
     compared(finished, id)["remarks"].to_string()

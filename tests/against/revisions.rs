@@ -50,7 +50,7 @@ fn what_was_built_is_used_and_a_switch_of_states_compiles_only_what_differs() {
     assert_eq!(compiled(&filtered), 0);
     project.commit();
     assert_eq!(compiled(&["--against", "HEAD~1", "cost"]), 0);
-    // An edit is undone and then made again.
+    // Undo an edit and make it again. Builds of both states are in the cache by then, so only the first build of a state compiles.
     project.takes(300);
     assert_eq!(compiled(&filtered), 1);
     project.takes(200);

@@ -1,5 +1,5 @@
-//! Sampling of the time by function, which replaces instruction counts if valgrind is missing or too slow. Reported times are made up, so verdicts
-//! are exact; the executed code is real, so sampled shares vary. The tests are skipped if the system does not allow sampling.
+//! Samples which function takes the time, which replaces instruction counts if valgrind is missing or too slow. Reported times are made up, so
+//! verdicts are exact. The executed code is real, so the sampled shares vary. The tests are skipped if the system does not allow sampling.
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::against::project::{Project, compared, holding_a_lock, remarks};
 use crate::commands::scripted::{QUICK, finish, verdict, verdicts};
 use crate::support::{Finished, Machine, testbench};
 
-/// Creates a project in which the library determines what the benchmark `odd` does. It is declared between two ordinary benchmarks.
+/// Creates a project in which the library determines what the benchmark `odd` does. The bench declares `odd` between two ordinary benchmarks.
 fn with_odd<'m>(machine: &'m Machine, base: &str, candidate: &str) -> Project<'m> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
@@ -49,7 +49,7 @@ const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
 /// A short deadline, for sides that never answer.
 const DEADLINE: &[&str] = &["--timeout", "1s"];
 
-/// Returns the messages of the stored failures of `odd`.
+/// Returns the messages of all failures that were stored for the benchmark `odd`.
 fn failures(run: &Finished) -> String {
     let measured = run.messages("benchmark-measured");
     let odd = measured
@@ -129,7 +129,7 @@ fn a_benchmark_that_both_sides_refuse_does_not_keep_the_others_from_a_verdict() 
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(4);
     assert_eq!(verdict(&run, "before"), "regressed", "{run}");
     assert!(run.stderr.contains("its id has 2000 bytes"), "{run}");
-    // The same error occurs if the code is the same on both sides, with a filter.
+    // With a filter, the same error occurs, although the code is the same on both sides.
     project.commit();
     project.write("src/lib.rs", &format!("// The same.\n{}", library(200, "")));
     let run = project
@@ -384,7 +384,7 @@ fn a_harness_that_knows_program_order_alone_is_measured_side_by_side() {
     project.add_target("costs");
     let source = testbench("sequential").with_file_name("benches/sequential.rs");
     let source = fs::read_to_string(source).expect("there");
-    // Make the times up. The library determines the time of the second benchmark.
+    // Replace the harness' stopwatch with made-up times. Only the time of the second benchmark differs between the sides.
     let head = source.find("fn time(").expect("its stopwatch");
     let tail = source.find("/// Sends a frame").expect("what follows");
     let timed = |second: u64| {

@@ -10,7 +10,8 @@ use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine, Running};
 use crate::testbench::interruption::{ends_at_once, wait_for_processes};
 
-/// A benchmark that waits in its third process of the work tree until the test lets it continue. A file shows that it waits.
+/// A benchmark that waits when its executable is started for the seventh time, until the test lets it continue. It creates a file to show that it
+/// waits.
 const WAITS: &str = r#"
     let home = std::path::Path::new(HOME);
     let processes = home.join("processes");
@@ -37,7 +38,7 @@ pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     (project, run)
 }
 
-/// Returns the entries of the directories `running` in the cache.
+/// Returns the executables of running measurements: what is in the directories named `running` in the cache.
 fn in_use(machine: &Machine) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![machine.home().join("cache")];
@@ -284,7 +285,7 @@ fn settings_that_rounds_do_not_use_are_named_where_they_were_made() {
     let in_full = project.perfcheck(&words).args(["--verbose"]).run();
     let code = "`samples` in benchmark code";
     assert_eq!(unused(&in_full).as_deref(), Some(code), "{in_full}");
-    // Rounds use the first of these flags, but not the second.
+    // A side-by-side measurement uses the first of these flags, but not the second.
     let flags = ["--warm-up-time", "1ms", "--measurement-time", "1ms"];
     let with_flags = project.perfcheck(&words).args(flags).run();
     let both = format!("`--measurement-time`, and {code}");

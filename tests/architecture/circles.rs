@@ -34,7 +34,7 @@ fn reached<'a>(imports: &'a Imports, from: &str) -> BTreeSet<&'a str> {
     found
 }
 
-/// Describes the files of a circle and the imports between them.
+/// Describes the files of a circle, and for each file the imports that lead to other files of the circle.
 pub fn described(imports: &Imports, circle: &BTreeSet<&str>) -> String {
     let mut lines = vec![format!("a circle of {} files:", circle.len())];
     for file in circle {

@@ -1,9 +1,9 @@
-//! Finds test files that no test executable compiles: a file that is missing in the list of modules would never fail.
+//! Finds test files that no test executable compiles. The tests in a file that no `mod` names would never run, so they could not fail.
 
 use std::path::Path;
 
-/// Returns the files among `paths` that no other file declares as a module. `paths` are relative to the tests' directory, and `text` reads a file. A
-/// file at the top is an executable and needs no declaration.
+/// Returns the files among `paths` that no other file declares as a module. `paths` are relative to the tests' directory, and `text` returns the
+/// content of a file. A file directly in that directory is an executable and needs no declaration.
 pub fn forgotten(paths: &[String], text: impl Fn(&str) -> String) -> Vec<&str> {
     let declared = |path: &str| {
         let path = Path::new(path);

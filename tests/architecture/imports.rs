@@ -1,10 +1,11 @@
-//! Determines which file of a crate imports which: each path is resolved to the file that defines the item at its end.
+//! Determines which files of a crate import which others. Each path in the code is resolved to the file that defines the item at its end.
 
 use super::modules::{Meaning, Segments, Tree};
 use super::sources::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each file, the files whose items it names, each with the longest path to it.
+/// For each file, the files that it imports because it names one of their items. Each imported file comes with the longest path by which the code
+/// names an item in it.
 pub type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Returns the imports between `files`, which must be all files of one crate. Circles cannot span crates, because cargo forbids them.
@@ -29,8 +30,8 @@ pub fn imports(files: &[Source]) -> Imports {
     found
 }
 
-/// Returns the files that `path` needs if `module` mentions it: the file that defines the item, and all files on the way that import the item and are
-/// not pure module maps.
+/// Returns the files that `path` leads to if `module` mentions it: the file that defines the item, and the files on the way that re-export the item.
+/// A file that only maps modules does not count.
 fn resolve(tree: &Tree, module: usize, path: &[String]) -> BTreeSet<usize> {
     let mut search = Search {
         tree,
@@ -52,7 +53,7 @@ enum View {
 
 struct Search<'a> {
     tree: &'a Tree<'a>,
-    /// Earlier queries, to end the search if imports are circular.
+    /// The module and path of each lookup so far. A lookup is not repeated, so the search ends even if imports are circular.
     asked: BTreeSet<(usize, Segments)>,
     found: BTreeSet<usize>,
 }
@@ -65,7 +66,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the first name of `path` in `module` and follows the rest. Reports whether the name exists.
+    /// Looks up the first name of `path` in `module` and follows the rest of the path. Returns true if the name exists.
     fn member(&mut self, module: usize, path: &[String], view: View) -> bool {
         let Some((name, rest)) = path.split_first() else {
             return true; // The path names the module itself. Only uses of its items count.
@@ -106,7 +107,7 @@ impl Search<'_> {
                 return true;
             }
         }
-        // If the name is not in the file, a macro must define it.
+        // If a path names something that its file does not define, a macro in that file must define it.
         let is_made = view == View::Named && !is_map;
         if is_made {
             self.found.insert(here.file);
@@ -157,7 +158,7 @@ fn module_at(tree: &Tree, module: usize, path: &[String], depth: usize) -> Optio
     Some(at)
 }
 
-/// Returns the imports of a crate with these files.
+/// Returns the imports between the files of a crate. Each file is given by its path and its text.
 pub fn imports_of(files: &[(&str, &str)]) -> Imports {
     let files: Vec<Source> = files
         .iter()
@@ -169,7 +170,7 @@ pub fn imports_of(files: &[(&str, &str)]) -> Imports {
 mod tests {
     use super::imports_of;
 
-    /// Returns the imports of `src/user.rs` with this text, in a crate with two folders.
+    /// Returns the files that `src/user.rs` imports if its text is `user`, in a crate with two folders.
     fn imported_by(user: &str) -> Vec<String> {
         let all = imports_of(&[
             ("src/lib.rs", "pub mod shelf; pub mod plain; mod user;"),
@@ -213,7 +214,7 @@ mod tests {
             ("use crate::shelf::Print::{self, Large};", prints),
             ("use crate::shelf::*; type P = Print;", prints),
             ("use crate::shelf::made::Made;", made),
-            // If a file that is not a pure map re-exports an item, both files count as imported.
+            // If a file re-exports an item and is not a pure module map, both this file and the file with the item count as imported.
             (
                 "use crate::plain::open;",
                 &["src/plain.rs", "src/shelf/books.rs"],

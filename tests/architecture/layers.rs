@@ -1,5 +1,5 @@
-//! Which module may import which. Between crates, the manifests determine this and the compiler checks it. This table covers the modules within a
-//! crate, and the modules of the root package that may use other crates of the workspace.
+//! Which module may import which. Between crates, the manifests determine this and the compiler checks it. The table below covers the modules within
+//! a crate, and the modules of the root package that may use other crates of the workspace.
 
 use super::scanner::{crate_modules, names_crate};
 use super::sources::Source;
@@ -154,7 +154,7 @@ pub const LAYERS: [(&str, Layers); 4] = [
                     "perfcheck_store",
                 ],
             ),
-            // It may import only option types, because the command line is translated into them.
+            // `cli` may import only modules with option types, because it translates the command line into these types.
             (
                 "cli",
                 &[
@@ -192,7 +192,7 @@ const CRATES: [&str; 7] = [
     "perfcheck_store",
 ];
 
-/// Dependencies that only one module may use, so that they can be replaced there.
+/// Dependencies that only one module may use, so that they can be replaced there. Each has the folder of the crate, the dependency and the module.
 const HOMES: [(&str, &str, &str); 4] = [
     ("crates/build/src", "cargo_metadata", "cargo"),
     ("src", "indicatif", "output"),
@@ -200,7 +200,7 @@ const HOMES: [(&str, &str, &str); 4] = [
     ("src", "toml_edit", "commands"),
 ];
 
-/// Returns dependencies that `source` uses although only another module may use them.
+/// Returns complaints about dependencies that `source` uses although only another module may use them.
 pub fn strangers(source: &Source) -> Vec<String> {
     let homes = HOMES.iter().filter(|(root, _, _)| *root == source.root());
     homes
@@ -214,7 +214,7 @@ pub fn strangers(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Returns imports of `source` that its layer forbids.
+/// Returns complaints about imports of `source` that its layer forbids.
 pub fn forbidden_imports(source: &Source) -> Vec<String> {
     if source.module() == "lib" {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Reads manifests.
+//! Reads the dependencies from the manifests of crates.
 
 /// Returns the names of a manifest's `[dependencies]`, as spelled in code.
 pub fn dependencies(manifest: &str) -> Vec<String> {

@@ -9,28 +9,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The segments of a path, e.g. `crate`, `store`, `Store`.
 pub type Segments = Vec<String>;
 
-/// A module: a file, or an inline module of one.
+/// A module of a crate: a file, or an inline module in a file.
 #[derive(Default)]
 pub struct Module {
-    /// The index of its file.
+    /// The index of the file that contains the module.
     pub file: usize,
-    /// The module that declares it.
+    /// The index of the module that declares this one. A crate's root has none.
     pub parent: Option<usize>,
-    /// The meanings of each name in the module.
+    /// What each name in the module can mean. A name can have several meanings, such as a module and a function.
     pub names: BTreeMap<String, Vec<Meaning>>,
-    /// The paths from which it imports all names.
+    /// The paths of the module's glob imports, without the `*`.
     pub globs: Vec<Segments>,
-    /// The paths that its code and its imports mention, without the re-exports of a map.
+    /// The paths that the code and the imports of the module mention. Re-exports of a module map are left out, because a re-export does not use the
+    /// item.
     pub mentions: BTreeSet<Segments>,
 }
 
 /// The meaning of a name in a module.
 pub enum Meaning {
-    /// A module, by its index.
+    /// A module, given by its index in [`Tree::modules`].
     Module(usize),
     /// An item that the module defines.
     Item,
-    /// An import of the item at this path.
+    /// An import of the item at this path, which may be in another module.
     Import(Segments),
 }
 
@@ -55,7 +56,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Reports whether the file at this index only maps modules. Imports lead through such a file, not to it.
+    /// Returns true if the file at this index only maps modules. Imports lead through such a file to the file with the item.
     pub fn is_map(&self, file: usize) -> bool {
         let path = &self.files[file].path;
         path.ends_with("/mod.rs") || path.ends_with("src/lib.rs")
@@ -186,7 +187,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns the file that a `path` attribute in the file `from` names.
+/// Returns the path of the file that `#[path = "..."]` names in the file `from`.
 fn beside(from: &str, path: &str) -> String {
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
     format!("{folder}/{path}")

@@ -48,14 +48,14 @@ pub fn shared_names(crates: &[Vec<Source>]) -> BTreeMap<String, Vec<String>> {
     places
 }
 
-/// A keyword and the name of the type that it defines.
+/// The keyword and the name in the definition of a type, such as `struct` and `Row`.
 type Definition = (String, String);
 
-/// Returns the types that a file defines outside tests, in order.
+/// Returns the types that a file defines outside tests, in the order of the file.
 fn defined_types(source: &Source) -> Vec<Definition> {
     let tokens = without_tests(&source.tokens);
     let mut found = Vec::new();
-    // For each open brace, whether it begins the body of a trait or an `impl`.
+    // For each open brace: whether it begins the body of a trait or an `impl`, in which `type` defines an associated type.
     let mut holds_associated = Vec::new();
     let mut item_begins = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -84,7 +84,7 @@ fn defined_types(source: &Source) -> Vec<Definition> {
     found
 }
 
-/// Reports whether the tokens before a brace are the head of a trait or of an `impl`, and not of a function that mentions `impl`.
+/// Returns true if the tokens before a brace are the head of a trait or of an `impl`, and not of a function that mentions `impl`.
 fn is_trait_or_impl(head: &[String]) -> bool {
     let keyword = head.iter().find(|token| {
         let keywords = ["fn", "impl", "trait", "mod", "struct", "enum", "union"];
@@ -93,7 +93,7 @@ fn is_trait_or_impl(head: &[String]) -> bool {
     keyword.is_some_and(|keyword| keyword == "impl" || keyword == "trait")
 }
 
-/// Adds the position to each definition of a file.
+/// Adds the position in the file to each definition, as `path:line`.
 fn placed(source: &Source, definitions: Vec<Definition>) -> Vec<(Definition, String)> {
     let mut seen: BTreeMap<Definition, usize> = BTreeMap::new();
     let place = |definition: Definition| {
@@ -110,7 +110,7 @@ fn placed(source: &Source, definitions: Vec<Definition>) -> Vec<(Definition, Str
     definitions.into_iter().map(place).collect()
 }
 
-/// Reports whether a line of source begins with the definition of this type, with any visibility.
+/// Returns true if a line of source begins the definition of this type, with any visibility.
 fn defines(line: &str, keyword: &str, name: &str) -> bool {
     let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     !line.trim_start().starts_with("//")
@@ -118,7 +118,7 @@ fn defines(line: &str, keyword: &str, name: &str) -> bool {
         && words.next() == Some(name)
 }
 
-/// Returns complaints: about names that are shared without a reason, and about reasons that are no longer needed.
+/// Returns complaints about names that several types share without a reason, and about reasons that are no longer needed.
 pub fn ambiguous_names(crates: &[Vec<Source>], allowed: &[(&str, &str)]) -> Vec<String> {
     let shared = shared_names(crates);
     let is_allowed = |name: &String| allowed.iter().any(|(one, _)| one == name);
@@ -141,7 +141,7 @@ pub fn ambiguous_names(crates: &[Vec<Source>], allowed: &[(&str, &str)]) -> Vec<
 mod tests {
     use super::*;
 
-    /// Returns the complaints about crates with these files.
+    /// Returns the complaints about crates that have these files. A file is given by its path and text.
     fn complaints(crates: &[&[(&str, &str)]], allowed: &[(&str, &str)]) -> Vec<String> {
         let of = |files: &&[(&str, &str)]| {
             let files = files.iter().map(|(path, text)| Source::new(path, text));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Limits of the architecture page: it is short and names files only as examples.
+/// Limits of the architecture page in bytes and in files that it names. It must stay short and name files only as examples.
 const MOST_BYTES: usize = 20_000;
 const MOST_NAMED_FILES: usize = 20;
 

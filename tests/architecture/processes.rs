@@ -17,7 +17,7 @@ pub const STARTERS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Finds programs that are started without the launcher in a file that clippy does not check.
+/// Finds programs that `source` starts without the launcher. Only files in which clippy's lint is turned off are searched.
 pub fn started_past_the_launcher(source: &Source) -> Vec<String> {
     let is_unwatched = ["expect", "allow"].iter().any(|word| {
         let switched_off = [
@@ -35,7 +35,7 @@ pub fn started_past_the_launcher(source: &Source) -> Vec<String> {
     if !is_unwatched || STARTERS.iter().any(|(path, _)| *path == source.path) {
         return Vec::new();
     }
-    // The methods of a command take no arguments; those of the launcher take the command.
+    // `spawn`, `output` and the like take no arguments if they are methods of a `Command`. The launcher's functions take the command as an argument.
     ["spawn", "output", "status", "exec"]
         .iter()
         .filter(|call| {

@@ -78,7 +78,7 @@ fn string(chars: &[char]) -> usize {
     at
 }
 
-/// Returns the length of a character literal, or of a lifetime's quotation mark alone.
+/// Returns the length of a character literal. If the quotation mark begins a lifetime instead, returns the length of the mark and the name.
 fn quote(chars: &[char]) -> usize {
     match chars {
         [_, '\\', _, rest @ ..] => 3 + length_until(rest, '\'') + 1,
@@ -115,9 +115,9 @@ fn raw_string(chars: &[char]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns the children of the crate's root that are named through `crate::` (alone or as a group), or through a chain of `super::` that is long
-/// enough to reach the root from a file `depth` modules below it. Inside an inline module, such a chain ends below the root, so only names in
-/// `modules`, the root's children, count.
+/// Returns the modules directly below the crate's root that the code names. A path can name them through `crate::`, alone or as a group. It can also
+/// name them through a chain of `super::` that is long enough to reach the root from a file `depth` modules below it. Inside an inline module such a
+/// chain ends below the root. So after a chain only names in `modules` count, which lists the children of the root.
 pub fn crate_modules(tokens: &[String], depth: usize, modules: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -162,7 +162,7 @@ fn heads(tokens: &[String]) -> Vec<String> {
     heads
 }
 
-/// Reports whether the crate `name` is used: at the beginning of a path, or alone in a `use`.
+/// Returns true if the crate `name` is used: at the beginning of a path, or alone in a `use`.
 pub fn names_crate(tokens: &[String], name: &str) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let begins = at == 0 || !matches!(tokens[at - 1].as_str(), "::" | ".");
@@ -171,7 +171,7 @@ pub fn names_crate(tokens: &[String], name: &str) -> bool {
     })
 }
 
-/// Reports whether the tokens `wanted` occur next to each other.
+/// Returns true if the tokens `wanted` occur one directly after the other.
 pub fn contains(tokens: &[String], wanted: &[&str]) -> bool {
     tokens
         .windows(wanted.len())

@@ -8,7 +8,7 @@ const MOST_LINES: usize = 1_000;
 /// Files longer than [`MOST_LINES`], each with the reason.
 pub const LONG_FILES: [(&str, &str); 0] = [];
 
-/// Finds output to the standard streams that does not go through a writer that was passed in.
+/// Finds macros such as `println!`, which write to a standard stream instead of a writer that was passed in.
 pub fn direct_output(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     for name in ["print", "println", "eprint", "eprintln", "dbg"] {

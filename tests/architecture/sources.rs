@@ -1,4 +1,4 @@
-//! The source files that the rules are about.
+//! Finds and reads the source files that the rules of this test are about.
 
 use super::scanner::tokens;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A source file of one of [`crates`].
 pub struct Source {
-    /// Path relative to the repository, with `/`.
+    /// The path relative to the repository, with `/` on every system.
     pub path: String,
     pub text: String,
     pub tokens: Vec<String>,
@@ -35,7 +35,7 @@ impl Source {
         inner.strip_suffix("/mod").unwrap_or(inner)
     }
 
-    /// Returns the child of the crate's root to which the file belongs.
+    /// Returns the name of the module directly below the crate's root to which the file belongs.
     pub fn module(&self) -> &str {
         let path = self.module_path();
         path.split_once('/').map_or(path, |(module, _)| module)
@@ -53,7 +53,7 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the Rust files below a folder, relative to the repository, with `/`.
+/// Returns the paths of the Rust files below a folder. They are relative to the repository, with `/` on every system.
 pub fn rust_files(below: &str) -> Vec<String> {
     fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).unwrap() {

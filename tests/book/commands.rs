@@ -17,7 +17,7 @@ const HEAD: &str = "\
 `cargo perfcheck` without a command is `cargo perfcheck run`. `-h` prints the usual flags of a command; `--help` prints all of them, with more about some, and examples. A flag that several commands share is described once, under [common options](#common-options). [Reading results](results.md#exit-codes) explains the exit codes, and [Methods, tests and thresholds](../../internals/src/methods.md) the flags about other systems' statistics.
 ";
 
-/// A flag that this many commands share is a common option.
+/// The chapter describes a flag under "common options" if at least this many commands have it.
 const COMMON: usize = 3;
 
 /// Flags whose values docs/internals/src/methods.md explains.
@@ -32,10 +32,11 @@ const OF_METHODS: [&str; 8] = [
     "test",
 ];
 
-/// Beginning of the only paragraph of a command's remarks that the chapter repeats. Other chapters contain the rest.
+/// How the paragraph about the exit status begins. It is the only paragraph from the end of a command's help that the chapter repeats, because other
+/// chapters contain the rest.
 const EXIT_STATUS: &str = "Exit status:";
 
-/// Formats text of help as Markdown: text outside backquotes is no markup.
+/// Formats text of help as Markdown. Characters that would be markup are escaped, except between backquotes.
 fn prose(text: &str) -> String {
     let parts = text.trim().split('`').enumerate();
     let plain = |part: &str| {
@@ -59,7 +60,7 @@ fn prose(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// Returns the spelling of a flag or an argument, in backquotes.
+/// Returns how a flag or an argument is spelled, between backquotes.
 fn spelling(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default().iter();
     let value = names.map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -112,13 +113,13 @@ fn entry(arg: &Arg) -> String {
     format!("- {}: {}", spelling(arg), description(arg))
 }
 
-/// Returns the flags and arguments that the chapter describes.
+/// Returns the flags and arguments that the chapter describes. It leaves out `--help`, `--version` and hidden ones.
 fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
     let is_usual = |arg: &&Arg| ["help", "version"].contains(&arg.get_id().as_str());
     (command.get_arguments()).filter(move |arg| !arg.is_hide_set() && !is_usual(arg))
 }
 
-/// Returns the commands that the chapter describes; `completions` and `man`, which help hides, are among them.
+/// Returns the commands that the chapter describes. `completions` and `man` are among them, although help hides these two.
 fn below(command: &Command) -> impl Iterator<Item = &Command> {
     (command.get_subcommands()).filter(|below| below.get_name() != "help")
 }
@@ -128,7 +129,7 @@ fn name(command: &Command) -> &str {
     name.trim_start_matches("cargo perfcheck ")
 }
 
-/// The commands that have each entry (a flag or argument).
+/// The flags and arguments of all commands. Each of them comes with the commands that have it.
 #[derive(Default)]
 struct Shared {
     commands: Vec<String>,
@@ -155,13 +156,15 @@ impl Shared {
         self.having(arg).len() >= COMMON
     }
 
-    /// Returns the command that describes an entry which several commands share.
+    /// Returns the command whose section describes `arg`, or `None` if that is `command` itself. Other commands that have the argument refer to that
+    /// section.
     fn described_by(&self, arg: &Arg, command: &str) -> Option<&str> {
         let first = &self.commands[*self.having(arg).first()?];
         (first != command).then_some(first)
     }
 
-    /// Names a set of commands: by its members, or by the others if there are fewer of them.
+    /// Returns a title that names the commands with the indices `have`. If these are more than half of all commands, the title names the exceptions
+    /// instead.
     fn title(&self, have: &[usize]) -> String {
         let list = |has: bool| {
             let numbers = (0..self.commands.len()).filter(|at| have.contains(at) == has);
@@ -175,7 +178,7 @@ impl Shared {
         }
     }
 
-    /// Writes the entries that several commands share, grouped by these commands.
+    /// Writes the flags and arguments that several commands share, grouped by the commands that have them.
     fn write(&self, all: &Command, page: &mut String) {
         let mut groups: Vec<(&[usize], Vec<String>)> = Vec::new();
         let mut commands: Vec<&Command> = below(all).collect();

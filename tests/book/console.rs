@@ -7,7 +7,7 @@ use super::pages::{Page, words};
 use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
 
-/// Fills the store with the runs that a marked block needs.
+/// Fills the store with the runs that a marked block needs. `fixture` is the text after `run:` in the mark.
 fn prepare(machine: &Machine, fixture: &str) {
     match fixture {
         "nothing" => {}
@@ -66,7 +66,7 @@ fn sorting() -> String {
     table
 }
 
-/// Returns the block with the tool's output: its commands, each followed by what the tool prints.
+/// Returns how a console block must read: its commands, each followed by what the tool prints.
 fn filled(machine: &Machine, code: &str) -> String {
     let mut text = String::new();
     for line in code.lines().filter(|line| line.starts_with("$ ")) {

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::pages::Page;
 use super::workflows::{commands_in, expect_careful, fault};
 
-/// Returns the workflows of both books.
+/// Returns the CI workflows that both books show.
 fn workflows() -> Vec<String> {
     let pages = ["ci", "workflows"].map(Page::chapter);
     let blocks = pages.iter().flat_map(Page::blocks);
@@ -60,7 +60,7 @@ fn part<'p>(page: &'p Page, heading: &str) -> &'p str {
     text.split("\n## ").next().expect("a part")
 }
 
-/// Returns the first cells of the rows of all tables in `text`, without their heads.
+/// Returns the first cell of each row of all tables in `text`, except of heading rows.
 fn first_cells(text: &str) -> Vec<&str> {
     let mut cells = Vec::new();
     for table in text.split("|---|").skip(1) {

@@ -24,7 +24,7 @@ const GUIDE: [&str; 16] = [
     "glossary",
 ];
 
-/// The chapters of the second book with commands to copy.
+/// The chapters of the book on the internals that have commands to copy.
 const INTERNALS: [&str; 5] = ["exchange", "methods", "store", "tables", "workflows"];
 
 /// A page of the repository.
@@ -33,7 +33,7 @@ pub struct Page {
     pub text: String,
 }
 
-/// A fenced block.
+/// A fenced code block of a page.
 pub struct Block<'p> {
     pub language: &'p str,
     pub code: &'p str,
@@ -86,7 +86,7 @@ impl Page {
         found
     }
 
-    /// Returns every command line of the tool: in blocks, with or without `$`, and complete ones within sentences.
+    /// Returns every command line of the tool on the page: those in code blocks, with or without `$`, and complete ones within sentences.
     pub fn command_lines(&self) -> Vec<String> {
         let mut found = Vec::new();
         for block in self.blocks() {
@@ -124,8 +124,8 @@ fn without_variables(mut line: &str) -> &str {
     line
 }
 
-/// Returns the words of a simple shell command: without variables and comments, up to `|`, `;` or `>`. Each variable is replaced by 1, which is valid
-/// as a name and as a number.
+/// Returns the words of a simple shell command, up to `|`, `;` or `>`. Comments and assignments before the command are left out. A variable such as
+/// `$NAME` is replaced by 1, which is valid as a name and as a number.
 pub fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<String> = vec![String::new()];
     let mut quote = None;

@@ -83,7 +83,7 @@ fn runs_without_a_known_change_are_averaged() {
         .run()
         .expect_code(0);
     assert_eq!(reference_runs(&run, "text"), [3, 2, 1]);
-    // After a change of level, only later runs count.
+    // After a change of level, only the runs since then are the reference.
     steady(&machine, &[("text", 50.0)])
         .arg("text")
         .run()
@@ -107,7 +107,7 @@ fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
             .env(crate::commands::scripted::CLOCK, script)
     };
     text(even).run().expect_code(0);
-    // The workspace of testbench does not say whether the machine is shared; `CI` makes it a shared one.
+    // The settings of testbench do not say whether the machine is shared. With the variable `CI`, it counts as shared.
     let suspect = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
     assert_eq!(verdict(&suspect, "text"), "suspect");
     let again = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
@@ -225,7 +225,7 @@ fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
         stored(&machine, words).run().expect_code(0);
     }
     assert_eq!(reference_runs(&slow().expect_code(1), "text"), [1]);
-    // A run that was a reference before it was accepted remains one after the undo.
+    // If a run was a reference before it was accepted, it remains a reference after the acceptance is undone.
     for words in [&["accept", "1"][..], &["accept", "1", "--undo"]] {
         stored(&machine, words).run().expect_code(0);
     }

@@ -1,4 +1,4 @@
-//! Advice on the next step, and on words that the user probably meant differently.
+//! Advice on the next step, and suggestions for misspelled words.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -291,7 +291,7 @@ fn an_executable_that_is_none_is_refused_before_anything_is_built() {
     assert!(!refused.stderr.contains("Finished"), "{refused}");
 }
 
-/// Returns the `cargo perfcheck` commands in the output.
+/// Returns the `cargo perfcheck` commands that the output suggests.
 fn offered(finished: &Finished) -> Vec<String> {
     let texts = [&finished.stdout, &finished.stderr];
     let lines = texts.into_iter().flat_map(|text| text.lines());
@@ -321,7 +321,7 @@ fn commands_about_an_id_that_begins_with_a_dash_run_as_they_are_printed() {
     };
     let measured = |nanoseconds| {
         let run = machine.perfcheck().args(QUICK).current_dir(package);
-        // `CI` makes it a shared machine, on which a small change is `suspect`.
+        // With the variable `CI`, the machine counts as shared. On a shared machine, a small change is `suspect`.
         let run = run.env(CLOCK, clock(nanoseconds)).env("CI", "1");
         run.args(["--exact", "--", "plain", "--bench"]).run()
     };

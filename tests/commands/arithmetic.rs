@@ -1,5 +1,5 @@
-//! Numbers that are shown next to each other agree with each other, in every output of a run, of a stored run and of a side-by-side measurement.
-//! Output that leaves the machine names the store with each command that reads it.
+//! Numbers that are shown next to each other agree with each other, in every output of a run, of a stored run and of a side-by-side measurement. If
+//! output leaves the machine, each command in it that reads the store says where the store is.
 
 use serde_json::Value;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::support::{Finished, Machine, Perfcheck};
 /// The reports written in addition to a result, except the job summary of GitHub.
 const REPORTS: [&str; 5] = ["markdown", "github", "gitlab", "junit", "gitlab-metrics"];
 
-/// Parses a time as printed for people; returns nanoseconds.
+/// Parses a time as it is printed for people, such as `12.31 µs`. Returns nanoseconds.
 fn time(text: &str) -> Option<f64> {
     let (number, unit) = text.trim().split_once([' ', '\u{a0}'])?;
     let units = [
@@ -26,7 +26,7 @@ fn time(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
-/// Parses a change such as `+1.01 %`; returns a fraction.
+/// Parses a change such as `+1.01 %` and returns it as a fraction, such as 0.0101.
 fn change(text: &str) -> Option<f64> {
     let text = text.trim().replace('−', "-").replace('\u{a0}', " ");
     let number = text.strip_suffix(" %")?;
@@ -34,7 +34,7 @@ fn change(text: &str) -> Option<f64> {
     is_signed.then(|| Some(number.parse::<f64>().ok()? / 100.0))?
 }
 
-/// Asserts that the change from `before` to `after` is `said`. Times have four digits, changes three.
+/// Asserts that `said` is the change from `before` to `after`, as exactly as printed digits allow. Times have four digits, changes three.
 #[track_caller]
 fn agree(before: f64, after: f64, said: f64, whole: &str) {
     let is = after / before - 1.0;
@@ -45,13 +45,13 @@ fn agree(before: f64, after: f64, said: f64, whole: &str) {
     );
 }
 
-/// Checks every row of a table that has a change: the two cells before the change, or between the change and the verdict, are the times that it
-/// compares. Returns the number of such rows.
+/// Checks every row of a table that has a change. The two cells before the change must be the times that it compares. Returns the number of such
+/// rows.
 #[track_caller]
 fn rows_agree<'c>(lines: impl Iterator<Item = Vec<&'c str>>, whole: &str) -> usize {
     let mut rows = 0;
     for cells in lines {
-        // Intervals are not changes: they have brackets.
+        // The first cell that parses as a change is the change. Intervals have brackets, so they do not parse as changes.
         let Some(at) = cells.iter().position(|cell| change(cell).is_some()) else {
             continue;
         };
@@ -71,7 +71,7 @@ fn rows_agree<'c>(lines: impl Iterator<Item = Vec<&'c str>>, whole: &str) -> usi
 #[track_caller]
 fn table_agrees(finished: &Finished) -> usize {
     let lines = finished.stdout.lines();
-    // Bars are between a change and its interval. Remarks have no cells.
+    // The row of a benchmark has more than four cells, with or without the bar between the change and its interval. Remarks have fewer.
     let cells = lines.map(|line| {
         let cells = line.split("  ").map(str::trim);
         cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
@@ -86,7 +86,7 @@ fn markdown_agrees(text: &str) -> usize {
     rows_agree(rows.map(|row| row.split('|').collect()), text)
 }
 
-/// Checks sentences such as `+8.30 % (98 % interval [...]), 12.31 µs → 13.33 µs, compared with ...`.
+/// Checks sentences such as `regressed: +8.30 % (98 % interval [...]), 12.31 µs → 13.33 µs, compared with ...`.
 #[track_caller]
 fn sentences_agree(text: &str) -> usize {
     let mut found = 0;
@@ -180,8 +180,8 @@ fn messages_agree(finished: &Finished) -> usize {
         .count()
 }
 
-/// Checks the columns of a comparison of several runs, in all formats: the first column's value with a column's change gives the value of that
-/// column. Expects `changes` changes.
+/// Checks the columns of a comparison of several runs, in all formats. The value in the first column and the change in another column must give the
+/// value in that column. `changes` is the expected number of changes.
 #[track_caller]
 fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
     let exact = stored(machine, words).args(["--message-format", "json"]);
@@ -199,7 +199,7 @@ fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
         }
     }
     assert_eq!(found, changes, "{exact}");
-    // `5.50 us *-28.0%*`: values have four digits, changes two decimals.
+    // In text, a cell looks like `5.50 us *-28.0%*`. Values have four digits and changes two decimals.
     let text = stored(machine, words).run();
     let mut found = 0;
     for line in text
@@ -223,7 +223,7 @@ fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
     assert_eq!(found, changes, "{text}");
 }
 
-/// Returns flags that write each report and a page to its own file.
+/// Returns flags that write each report, and the HTML page, to a file of its own.
 fn reports(directory: &Path) -> Vec<String> {
     fs::create_dir_all(directory).expect("a directory");
     let place = |name: &str| directory.join(name).display().to_string();
@@ -234,7 +234,8 @@ fn reports(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Checks all reports in `directory`. Expects `changes` changes, `regressed` of them regressed, and that each command in a report names its store.
+/// Checks all reports in `directory`. They must have `changes` changes, `regressed` of which are regressions, and each command in them must name the
+/// store.
 #[track_caller]
 fn reports_agree(directory: &Path, store: &Path, changes: usize, regressed: usize) {
     let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a report");
@@ -242,7 +243,7 @@ fn reports_agree(directory: &Path, store: &Path, changes: usize, regressed: usiz
     assert_eq!(markdown_agrees(&read("markdown")), changes + regressed);
     assert_eq!(junit_agrees(&read("junit")), changes);
     assert_eq!(page_agrees(&read("html")), changes);
-    // JUnit repeats the sentence as an attribute and as text.
+    // The JUnit report has each sentence twice: as an attribute and as text.
     for (kind, times) in [("github", 1), ("gitlab", 1), ("junit", 2)] {
         assert_eq!(sentences_agree(&read(kind)), times * regressed, "{kind}");
     }
@@ -297,7 +298,8 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     let summary = fs::read_to_string(directory.join("summary")).expect("a summary");
     assert_eq!(markdown_agrees(&summary), 4);
     is_complete(&summary, "summary", &machine.store());
-    // The reference is the mean of two runs, computed from the logarithms of their processes, not the median of 9 us. The clock adds 0.3 %.
+    // The reference is the mean of two runs, computed from the logarithms of the times of their processes. It is not the median, which is 9 us. The
+    // scripted clock adds 0.3 %.
     let junit = fs::read_to_string(directory.join("junit")).expect("a report");
     let base = property(&junit, "arithmetic", "before_ns");
     let processes: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
@@ -344,7 +346,8 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     }
 }
 
-/// A benchmark whose fastest samples in the base take 100 ns and most others 180 ns. All samples of the candidate are within a hundredth of 130 ns.
+/// A benchmark whose fastest samples take 100 ns in the base, while most others take 180 ns. All samples of the candidate are within a hundredth of
+/// 130 ns.
 const SKEWED: &str = r#"
     suite.bench("cost", |b| {
         let mut sample = 0;
@@ -438,7 +441,8 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
             0.0 < lower && lower < middle && middle < upper,
             "{name}: {shown}"
         );
-        // Except for the median, whose interval is around the mean of the logarithms of the processes' medians.
+        // The estimate is the geometric center of the interval. The median is an exception: its interval is centered on the mean of the logarithms of
+        // the processes' medians.
         assert!(
             name == "median_ns" || (lower * upper / (middle * middle) - 1.0).abs() < 1e-9,
             "{name}: {shown}"

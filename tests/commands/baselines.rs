@@ -6,7 +6,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Returns name and run of every baseline.
+/// Returns the name and the run number of every baseline.
 fn baselines(machine: &Machine) -> Vec<(String, u64)> {
     stored(machine, &["baseline", "list", "--message-format", "json"])
         .run()
@@ -57,7 +57,7 @@ fn both_flags_with_one_name_do_not_move_it_to_a_run_that_is_worse() {
     let both = ["--baseline", "ci", "--save-baseline", "ci"];
     let run = |changed: &[(&str, f64)]| steady(&machine, changed).args(both);
     run(&[]).run().expect_code(0);
-    // This holds for repeated runs too, and if no verdict makes the run fail.
+    // A regression does not move the baseline, neither in a repeated run nor if `--fail-on none` keeps the run from failing.
     for more in [&[][..], &["--fail-on", "none"], &[]] {
         let slow = run(&[("text", 200.0)]).args(more).run();
         assert_eq!(slow.code(), i32::from(more.is_empty()), "{slow}");

@@ -7,7 +7,8 @@ use std::fs;
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// A bench that reports the library's time, independent of the machine. Samples differ slightly, as with a real clock.
+/// Source of a bench that reports the time that the library sets, so that it does not depend on the machine. Samples differ slightly, as with a real
+/// clock.
 const BENCH: &str = r#"
 use perfcheck::Suite;
 use std::time::Duration;
@@ -27,7 +28,7 @@ fn costs(suite: &mut Suite) {
 perfcheck::main!(costs);
 "#;
 
-/// A repository with a library; each test writes its history.
+/// A repository with a library. Each test makes the commits that it needs.
 struct History<'m> {
     machine: &'m Machine,
     made: Crate,
@@ -54,7 +55,7 @@ impl<'m> History<'m> {
         fs::write(self.made.root.join(path), text).expect("written");
     }
 
-    /// Sets the time of the benchmark.
+    /// Sets the time that `cost` reports. `change` is a number in the library that makes executables differ even if their time is the same.
     fn takes(&self, nanoseconds: u64, change: u64) {
         self.write(
             "src/lib.rs",
@@ -87,7 +88,7 @@ impl<'m> History<'m> {
         head.stdout.trim().to_owned()
     }
 
-    /// Prepares a search without relinking: the layout of functions does not depend on the command.
+    /// Prepares a search that runs executables as they were built. Relinking would take most of the time, and made-up times do not depend on layouts.
     fn bisect(&self, words: &[&str]) -> Perfcheck {
         self.bisect_in_layouts(words).arg("--as-built")
     }
@@ -109,7 +110,7 @@ fn finish(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
-/// Returns the position and the finding of each step, in order.
+/// Returns what each step of a search found: the position of the commit and, for example, `slow`. The steps are in the order of the search.
 fn steps(finished: &Finished) -> Vec<(u64, String)> {
     let step = |message: &Value| {
         let place = message["place"].as_u64().expect("a place");
@@ -134,8 +135,8 @@ fn expect_documented(finished: &Finished) {
     }
 }
 
-/// Creates seventeen commits: the good one and sixteen others. The eleventh of these is the first slow one, the eighth does not build, and the tenth
-/// changes only a text. The benchmark is written after all of them. Returns the good commit and the first slow one.
+/// Creates seventeen commits: the good one and sixteen others. Of the sixteen, the eleventh is the first slow one, the eighth does not build, and the
+/// tenth changes only a text. The benchmark is only in the work tree. Returns the good commit and the first slow one.
 fn sixteen(history: &History<'_>) -> (String, String) {
     history.takes(100, 0);
     let good = history.commit("Begin");
@@ -286,7 +287,7 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
             2,
             &["no package `plantd` in this workspace; its packages are: planted"],
         ),
-        // Two benchmarks contain the word, and the target of this name has two benchmarks.
+        // The ids of two benchmarks contain `co`, so the command cannot know which one is meant.
         (
             &["co", "--good", &first],
             2,

@@ -40,7 +40,7 @@ fn compare(machine: &Machine, words: &str) -> Finished {
     stored(machine, &["compare"]).args(words.split(' ')).run()
 }
 
-/// Returns the message about `id`.
+/// Returns the message about the benchmark `id`, which has one entry per column.
 #[track_caller]
 fn about(finished: &Finished, id: &str) -> Value {
     let messages = finished.messages("benchmark-columns");
@@ -180,7 +180,7 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
             "process-std-dev",
             (squares / (means.len() - 1) as f64).sqrt(),
         ),
-        // All samples of a scripted process are nearly equal.
+        // All samples of a scripted process are nearly equal, so these statistics equal the mean, too.
         ("subselection", mean(&means)),
         ("subselection-replaced", mean(&means)),
         ("p95", rank(95)),
@@ -355,7 +355,7 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
     assert_eq!((cells[5], cells[9]), ("+100 %", "+1.000 large"), "{row}");
     assert!(cells[10].parse::<f64>().is_ok_and(|g| g > 1.0), "{row}");
     assert!(found.stdout.contains("(Holm)"), "{found}");
-    // The p-values equal those of the messages: they are adjusted for all benchmarks.
+    // The table shows the same p-values as the messages. Both are adjusted for the number of benchmarks.
     let csv = compare(&machine, "main slow --report csv").expect_code(1);
     let json = compare(&machine, "main slow --message-format json");
     for message in json.messages("benchmark-compared") {
@@ -402,7 +402,7 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
         alone.messages("benchmark-compared")[0]["verdict"],
         "regressed"
     );
-    // stats.kruskal(main, slow, a, b); for main and slow alone it is 0.0163.
+    // scipy.stats.kruskal(main, slow, a, b) gives this p-value. For `main` and `slow` alone, p would be 0.0163.
     let closed = judged("main slow a b");
     let p = closed["gate"]["p_value"].as_f64().expect("a number");
     assert!((p - 0.058_074_570_476_566).abs() < 1e-9, "{closed}");
@@ -416,7 +416,8 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
     let open = judged("main slow a");
     assert_eq!(open["gate"]["open"], true);
     assert_eq!(open["columns"][1]["verdict"], "regressed");
-    // stats.mannwhitneyu(slow, main, method="exact") is 14/924; for `a` instead of `slow` it is 222/924. Holm doubles the smaller one.
+    // The exact p-value of scipy.stats.mannwhitneyu(slow, main) is 14/924. With `a` instead of `slow`, it is 222/924. Holm's procedure doubles the
+    // smaller one.
     for (column, expected) in [(1, 28.0 / 924.0), (2, 222.0 / 924.0)] {
         let p = open["columns"][column]["p_value"].as_f64().expect("a p");
         assert!((p - expected).abs() < 1e-12, "{open}");

@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Returns the facts that make `id` incomparable.
+/// Returns the facts in which the compared measurements of `id` differ, which makes them incomparable.
 #[track_caller]
 fn differing(finished: &Finished, id: &str) -> Vec<String> {
     let messages = finished.messages("benchmark-compared");

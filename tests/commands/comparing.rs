@@ -59,7 +59,8 @@ fn runs_are_named_by_commit() {
 #[test]
 fn the_candidate_says_nothing_about_the_drift_of_its_reference() {
     let machine = Machine::new();
-    // Two runs of one clean commit, the second of which is accepted. The difference between them must not count as drift.
+    // Make two runs of one clean commit and accept the second one. Although the code is the same, the difference between these two must not count as
+    // drift.
     let made = Crate::of(&machine, &["a"], "").into_repository(&machine);
     for (ns, code) in [(100.0, 0), (200.0, 1)] {
         let run = made.measure(&machine, &[], &[("a", ns)]).run();

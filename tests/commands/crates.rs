@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::commands::scripted::{CLOCK, QUICK, script};
 use crate::support::{Finished, Machine, Perfcheck, run};
 
-/// The bench reads its list of benchmarks from a file, so that changing the list needs no build.
+/// Source of a bench that reads its list of benchmarks from a file, so that changing the list needs no build.
 const BENCH: &str = r#"
 use perfcheck::{Suite, black_box};
 
@@ -31,7 +31,7 @@ pub struct Crate {
 }
 
 impl Crate {
-    /// Writes the package to `root` with `benchmarks` (`ID` or `ID VERSION`); `tables` are appended to its manifest.
+    /// Writes the package to `root`. Each of `benchmarks` is `ID` or `ID VERSION`, and `tables` is appended to the manifest.
     pub fn write(root: PathBuf, benchmarks: &[&str], tables: &str) -> Self {
         let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
         // A JSON string is also a valid TOML string.
@@ -65,7 +65,7 @@ impl Crate {
         made
     }
 
-    /// Creates a crate with the bench that reads its list, in whose source `to` replaces `from`.
+    /// Creates a crate with the bench that reads its list of benchmarks. In the source of that bench, `from` is replaced by `to`.
     pub fn altered(machine: &Machine, benchmarks: &[&str], from: &str, to: &str) -> Self {
         assert!(BENCH.contains(from), "{from}");
         Self::with_source(machine, benchmarks, &BENCH.replace(from, to))
@@ -100,7 +100,7 @@ impl Crate {
             .env(CLOCK, script(&ids, changed))
     }
 
-    /// Runs git in the directory. Git must succeed.
+    /// Runs git in the directory of the crate, and panics if git fails.
     #[track_caller]
     pub fn git(&self, machine: &Machine, words: &[&str]) -> Finished {
         let mut command = machine.command("git");

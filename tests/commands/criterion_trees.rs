@@ -39,8 +39,8 @@ fn json_files(root: &Path) -> Vec<(PathBuf, Value)> {
     found
 }
 
-/// Asserts that numbers are equal up to `tolerance` and everything else exactly. Bounds of intervals are random: each must be within a quarter of the
-/// other's interval. Their standard errors are not compared.
+/// Asserts that numbers are equal up to `tolerance` and everything else exactly. Bounds of intervals are random, so they may differ by up to a
+/// quarter of the interval's width. Standard errors of intervals are not compared.
 fn agree(ours: &Value, theirs: &Value, tolerance: f64, place: &str) {
     match (ours, theirs) {
         (Value::Object(one), Value::Object(other)) => {
@@ -112,7 +112,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
         // Criterion's factor of the MAD is 1.4826, rounded to 32 bits.
         agree(ours, theirs, 1e-7, &path.display().to_string());
     }
-    // The exported tree contains the same data: imported again, it compares as unchanged.
+    // The exported tree contains all samples. If it is imported again, the comparison with the first import says `unchanged`.
     stored(&machine, &["store", "import", "--save-baseline", "again"])
         .arg(&tree)
         .run()
@@ -136,7 +136,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
 #[test]
 fn three_sessions_of_criterion_are_processes_and_a_slowdown_among_them_is_found() {
     let machine = Machine::new();
-    // Six trees of one benchmark. In the last three, it is a third slower.
+    // Writes one of six Criterion trees with the same benchmark. In the last three, it is a third slower.
     let tree = |number: u32| {
         let place = machine.home().join(format!("tree{number}/g/f/base"));
         fs::create_dir_all(&place).unwrap();

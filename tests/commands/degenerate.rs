@@ -1,5 +1,5 @@
-//! Unusual data: a test for each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md), through the command line, on stored
-//! runs made for this. The tests of testbench cover the lines about messages of bench processes.
+//! Tests unusual data through the command line. Each line of the degenerate-input matrix (docs/internals/src/statistics/checks.md) has a test, which
+//! compares stored runs that were made up for it. The lines about messages of bench processes are an exception: the tests of testbench cover them.
 
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, Extras, Nanos, NewRun, ProcessOutcome, ProcessRecord, RunEnd,
@@ -37,7 +37,8 @@ fn ordinary() -> Vec<Process> {
         .collect()
 }
 
-/// Creates a store with one real run of `text`, number 1, from which made-up runs copy their other facts.
+/// Creates a machine whose store has a real run of `text` as run 1. The made-up runs of the tests copy the settings and the facts about the machine
+/// from it.
 fn machine() -> Machine {
     let machine = Machine::new();
     steady(&machine, &[]).arg("text").run().expect_code(0);
@@ -56,7 +57,7 @@ fn series(times: &[f64]) -> Series {
     }
 }
 
-/// Stores a run with these processes. `edit` changes the facts about the run, and the benchmark's id.
+/// Stores a run with these processes. `edit` can change the facts about the run and the id of its benchmark.
 fn store(
     machine: &Machine,
     processes: &[Process],
@@ -414,7 +415,7 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
         &eight(),
         &["--fail-on", "none"],
     );
-    // The only process may have been disturbed, so it does not represent the run.
+    // Only one process of the reference took any time. It may have been disturbed, so it does not represent the run, and the mean has no change.
     let said = said(&run);
     assert_eq!(said["change_of_mean"]["estimate"], Value::Null, "{run}");
     assert_ne!(said["verdict"], "regressed", "{run}");
@@ -423,8 +424,8 @@ fn d12_a_run_of_which_only_one_process_took_any_time_has_no_change_in_proportion
 #[test]
 fn d12_a_t_score_of_which_half_of_the_resamples_have_no_value_is_none() {
     let machine = machine();
-    // In half of all resamples, both draws from the reference's two processes are the same process, and the new run does not vary. Depending on the
-    // seed, this happens slightly more or less often than in half of the resamples.
+    // A resample draws two processes from the reference. If it draws the same process twice, the t-score has no value, because the processes of the
+    // new run are all equal. Depending on the seed, this happens in slightly more or slightly less than half of the resamples.
     let base = store(&machine, &constant(&[100.0, 110.0]), like_it);
     let new = store(&machine, &constant(&[100.0; 5]), like_it);
     let tested = |seed: u32| {

@@ -10,14 +10,14 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Returns the reference values of `NumPy` and `SciPy` on a subject.
+/// Returns the reference values that `NumPy` and `SciPy` computed for `subject`.
 fn reference(subject: &str) -> Value {
     let text = include_str!("../../crates/stats/tests/systems/reference.json");
     let mut all: Value = serde_json::from_str(text).expect("reference.json");
     all[subject].take()
 }
 
-/// Returns sets of samples with their reference descriptions.
+/// Returns sets of samples, each with the description that `NumPy` and `SciPy` computed for it.
 fn references() -> Vec<Value> {
     match reference("described") {
         Value::Array(sets) => sets,
@@ -25,7 +25,7 @@ fn references() -> Vec<Value> {
     }
 }
 
-/// Imports all sets as one run, each as a benchmark of its name.
+/// Imports all sets as one run, in which each set is a benchmark.
 fn imported(machine: &Machine, sets: &[Value]) {
     let mut table = "name,process,ns\n".to_owned();
     for set in sets {
@@ -160,7 +160,7 @@ fn n20_n21_n22_n23_one_process_has_the_standard_error_and_t_interval_of_its_samp
         }
         agree(&found[name]["of_samples"], &set["policies"]["none"], name);
     }
-    // For 10 and 14, the standard error is 2, and t(.975, 1) = 12.706204736174694.
+    // The samples of this set are 10 and 14. Their standard error is 2, and t(.975, 1) = 12.706204736174694.
     let two = stored(&machine, &["show", "latest", "two", "--stats"])
         .run()
         .expect_code(0);
@@ -185,8 +185,8 @@ fn n20_n21_n22_n23_one_process_has_the_standard_error_and_t_interval_of_its_samp
 fn n16_n17_a_definition_of_quantiles_that_is_asked_for_is_that_of_the_samples_left() {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
-    // For 10 and 14, the median by nearest rank is 10, and 12 by interpolation. The interpolated 95th percentile is 13.8, at (n - 1) p = .95. floor(2
-    // x .95) selects the first value.
+    // The samples are 10 and 14. Their median is 10 by nearest rank and 12 by interpolation. The interpolated 95th percentile is 13.8, at
+    // (n - 1) p = .95. floor(2 x .95) selects the first value.
     for (definition, median, p95) in [
         ("inverted-cdf", 10.0, 14.0),
         ("linear", 12.0, 13.8),
@@ -244,7 +244,7 @@ fn ticks(picture: &str) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the points of each path of a class, as written.
+/// Returns the points of each `<path>` element of a class, as they are written in the picture.
 fn paths<'p>(picture: &'p str, class: &str) -> Vec<&'p str> {
     let start = format!("<path class=\"{class}\" d=\"");
     let lines = picture.lines().filter_map(|line| line.strip_prefix(&start));
@@ -260,7 +260,7 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
         show.run().expect_code(0).stdout
     };
     let picture = drawn("skewed");
-    // np.percentile(x, [25, 75]) minus and plus 1.5 and 3 IQR.
+    // Tukey's fences are np.percentile(x, [25, 75]) minus and plus 1.5 and 3 times the interquartile range.
     let fences = [5.330_75, 26.307_575, 82.245_775, 103.222_6];
     for said in [
         "Outlier fences: mild 26.31 ns and 82.25 ns, severe 5.331 ns and 103.2 ns",
@@ -340,16 +340,16 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let compared = stored(&machine, &words).args(JSON).run();
     let message = compared.messages("benchmark-compared").remove(0);
     let found = message["centers"]["candidate"]["value_ns"].as_f64();
-    // If each value is left out in turn, the means of the first process are 259, 258.75, 258.5, 258.25 and 11.5, those of the second 25, 24.5, 24,
-    // 23.5 and 23, each in about 20 of 100 draws. The medians of these means are between the second and the fourth value, even for unusual draws. The
-    // plain means are 209.2 and 24.
+    // If each value is left out in turn, the means of the first process are 259, 258.75, 258.5, 258.25 and 11.5, and the means of the second process
+    // are 25, 24.5, 24, 23.5 and 23. Each mean is drawn about 20 times in 100 draws. The median of the drawn means is between the second and the
+    // fourth of them, even if the draws are unusual. The plain means of the processes are 209.2 and 24.
     let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
     assert!((least..=most).contains(&found), "{found}");
 }
 
-/// Asserts that an estimate equals the reference, and that its bounds are where bounds of this many resamples should be. The whole distribution of
-/// resamples is known.
+/// Asserts that an estimate equals the reference, and that each bound is within the range that the reference allows for this number of resamples. The
+/// reference computed the range from the exact distribution of the resamples.
 #[track_caller]
 fn bootstrapped_alike(found: &Value, expected: &Value, what: &str) {
     near(&found["estimate"], &expected["estimate"], what);
@@ -393,7 +393,7 @@ fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_p
     }
 }
 
-/// Imports a Criterion benchmark with one linear phase: iterations and nanoseconds of its samples.
+/// Imports a Criterion benchmark whose only phase is linear. `iterations` and `times` have a number for each sample, and times are in nanoseconds.
 fn import_ramp(machine: &Machine, iterations: &Value, times: &Value) {
     let tree = machine.home().join("tree");
     let place = tree.join("g/f/base");
@@ -419,9 +419,9 @@ fn c10_the_slope_through_the_origin_has_the_bounds_of_all_resamples_of_its_point
         .remove("g/f")
         .expect("described");
     bootstrapped_alike(&found["slope_ns"], &expected["slope"], "slope");
-    // For four points, the interval is Student's t with the jackknife error. The slope is (10 101 + 20 199 + 30 305 + 40 398) / 3000. Without one
-    // point in turn it is 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. The logarithms of these have sqrt(3 / 4 sum (ln v - mean ln
-    // v)^2) = 0.0087703801, and t.ppf(.975, 3) = 3.1824463.
+    // For four points, the interval is Student's t with the jackknife error. The slope is (10 101 + 20 199 + 30 305 + 40 398) / 3000. If one point is
+    // left out in turn, the slope is 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. With v for each of these four slopes, the jackknife
+    // error of the logarithm is sqrt(3 / 4 sum (ln v - mean ln v)^2) = 0.0087703801. The factor of the error is t.ppf(.975, 3) = 3.1824463.
     let four = |values: [u32; 4]| serde_json::json!(values);
     import_ramp(
         &machine,

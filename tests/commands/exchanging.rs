@@ -29,7 +29,7 @@ fn export(machine: &Machine, name: &str, runs: &[&str]) -> PathBuf {
     path
 }
 
-/// Returns every column of a query's result, byte for byte.
+/// Returns every column of each row that a query finds, byte for byte.
 pub fn rows(store: &Path, query: &str) -> Vec<Vec<Column>> {
     let store = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut statement = store.prepare(query).unwrap();
@@ -260,7 +260,7 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
     assert!(table.stdout.lines().count() > 9, "{table}");
 }
 
-/// Every write to this device fails, at the latest when it is flushed.
+/// Every write to `/dev/full` fails, at the latest when it is flushed.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {

@@ -31,7 +31,7 @@ fn broken_build(machine: &Machine) -> Perfcheck {
         .args(QUICK)
 }
 
-/// Creates a crate with the benchmark `good`, and one that panics if the file `broken` exists.
+/// Creates a crate with the benchmarks `good` and `other`. `other` panics if the file with the returned path exists.
 fn breakable(machine: &Machine) -> (Crate, PathBuf) {
     let panicking = "{ assert!(id == \"good\" || !std::path::Path::new(\"broken\").exists()); b.iter(|| black_box(7_u64) + 1) }";
     let body = "b.iter(|| black_box(7_u64) + 1)";
@@ -286,7 +286,7 @@ fn a_named_baseline_with_nothing_comparable_ends_with_6() {
         !verdicts(&run).contains_key("text"),
         "the filter excludes it: {run}"
     );
-    // A single comparable benchmark is enough.
+    // If at least one benchmark is comparable, the exit status is not 6.
     steady(&machine, &[])
         .args(["--baseline", "text-only"])
         .run()
@@ -360,7 +360,7 @@ fn a_store_in_a_place_that_cannot_be_written_ends_with_5() {
 
 #[test]
 fn a_script_for_other_benchmarks_changes_nothing_here() {
-    // The other tests rely on this: a benchmark that is not in the script is really measured.
+    // The other tests rely on the fact that a benchmark that is not in the script is really measured.
     let machine = Machine::new();
     let run = quick(&machine, "steady")
         .env(CLOCK, "somebody_else=5")

@@ -33,7 +33,7 @@ fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
     assert_eq!(interval["change"], compared["change"]);
     assert_eq!(interval["adjusted_p_slower"], compared["p_value"]);
     assert_eq!(interval["family"], 3);
-    // This is the first of three steps of Holm's procedure.
+    // Three benchmarks share the significance level of 1 %. This is the first of the three steps of Holm's procedure.
     let level = interval["level_slower"].as_f64().expect("a level");
     assert!((level - 0.01 / 3.0).abs() < 1e-12, "{interval}");
     let estimate = about(&told, "estimate")["numbers"].clone();
@@ -172,7 +172,8 @@ fn a_decision_is_explained_as_it_was_made_whatever_was_accepted_or_set_since() {
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     let told = explanation(&explain(&machine, &["text"]));
     says(&told, "reference", &["mean of 2 runs (2, 1)"]);
-    // From now on, references begin with run 2, so the mean that was compared is no longer a segment.
+    // From now on, new runs are compared with run 2 only. The stored verdict was reached with the mean of runs 1 and 2, so its explanation does not
+    // change.
     stored(&machine, &["accept", "2"]).run().expect_code(0);
     assert_eq!(explanation(&explain(&machine, &["text"])), told);
     let p_value = &about(&told, "interval")["numbers"]["adjusted_p_slower"];

@@ -56,7 +56,7 @@ fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
     for (id, count, bytes, peak) in [
         ("nothing", 0, 0, 0),
         ("twelve", 12, 768, 64),
-        // Set-up allocates another 64 KiB and tear-down frees them; these must not count.
+        // Set-up allocates another 64 KiB and tear-down frees them. This must not count as an allocation of the benchmark.
         ("beside_set_up", 3, 192, 64),
     ] {
         let found = message(&run, "benchmark-measured", id);
@@ -127,7 +127,7 @@ fn a_difference_in_allocations_is_told_beside_a_time_that_is_unchanged() {
         text.contains("12 → 14") && text.contains("any difference is real"),
         "{text}"
     );
-    // Fewer allocations are reported too.
+    // A decrease in the number of allocations is reported too.
     let fewer = stored(&machine, &["compare", "3", "1"]).run();
     assert!(
         fewer.stdout.contains("twelve: allocations 14 → 12"),
@@ -220,7 +220,8 @@ fn b10_b11_percentiles_have_intervals_over_processes_and_seconds_are_a_table() {
         .filter_map(|one| one["quantile"].as_f64())
         .collect();
     assert_eq!(quantiles, [0.5, 0.95, 0.99, 0.999, 1.0]);
-    // Operations of processes 1, 3 and 5 take 10 us, those of 2 and 4 take 10.1 us, each multiplied by 1 to 1.006 in turn.
+    // The operations of the processes 1, 3 and 5 take 10 us, and the operations of the processes 2 and 4 take 10.1 us. The scripted clock multiplies
+    // these times by 1 to 1.006, sample by sample.
     near(
         &percentiles[0]["mean"],
         (3.0 * 10_030.0 + 2.0 * 10_130.0) / 5.0,
@@ -319,7 +320,7 @@ fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median(
     }
 }
 
-/// Prepares a run of the allocating benchmarks; with `more`, they allocate more.
+/// Prepares a run of `testbench/counts_allocations`. If `more` is true, its benchmarks allocate more.
 fn allocating(machine: &Machine, more: bool) -> Perfcheck {
     let quick = "-p counts_allocations --rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 1000";
     let command = machine.perfcheck().testbench("").args(quick.split(' '));

@@ -12,7 +12,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// Settings of a dedicated machine: without earlier runs, the assumed drift between runs is 1 % (standard deviation, 4 degrees of freedom).
 const DEDICATED: &str = "[workspace.metadata.perfcheck]\nhost = \"dedicated\"\n";
 
-/// Creates eight benchmarks, four of which become slower by 12 %.
+/// Creates eight benchmarks and measures them once. [`slower`] then measures four of them 12 % slower.
 fn eight(machine: &Machine, tables: &str) -> Crate {
     let ids: Vec<String> = (0..8).map(|i| format!("b{i}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -34,9 +34,10 @@ fn close(found: &Value, expected: f64, within: f64) {
     assert!((found - expected).abs() < within, "{found} and {expected}");
 }
 
-/// `ln 1.12 - ln 1.02 = 0.09353` divided by the standard error `0.01 sqrt 2` is 6.613. With four degrees of freedom, `p = 1/2 - 3/8 x (1 - x^2 / 12)`
-/// with `x = t / sqrt(1 + t^2 / 4) = 1.9144`, so p is 0.001357. Holm requires `0.01 / 8 = 0.00125` for the first benchmark; Benjamini and Hochberg
-/// require `4 x 0.01 / 8 = 0.005` for the four.
+/// Each of four benchmarks becomes 12 % slower, and 2 % count as noise. Its t-score is `ln 1.12 - ln 1.02 = 0.09353` divided by the standard error
+/// `0.01 sqrt 2`, which is 6.613. With four degrees of freedom, its p-value is `1/2 - 3/8 x (1 - x^2 / 12)`, where `x = t / sqrt(1 + t^2 / 4) =
+/// 1.9144`. That is 0.001357. Holm's procedure requires a p-value below `0.01 / 8 = 0.00125` for the first benchmark. The procedure of Benjamini and
+/// Hochberg requires one below `4 x 0.01 / 8 = 0.005` for all four.
 #[test]
 fn the_share_of_false_alarms_calls_what_the_chance_of_any_does_not() {
     let machine = Machine::new();
@@ -101,7 +102,8 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
         ]);
 }
 
-/// Measures processes that differ so much that a change shows neither beyond the drift nor beyond their own spread.
+/// Measures a run in which the processes of the benchmark `a` differ so much that no change of its time is certain. `floor` is the time in the
+/// fastest process.
 fn noisy(machine: &Machine, made: &Crate, floor: f64) -> Finished {
     let clock = format!("a={floor}/{}/{};calm=100/101/100", floor * 1.5, floor * 1.3);
     let run = made.perfcheck(machine, &QUICK).args(JSON).env(CLOCK, clock);
@@ -120,7 +122,8 @@ fn what_looks_slower_and_is_not_decided_is_no_reference_until_it_is_accepted() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a", "calm"], "");
     noisy(&machine, &made, 100.0);
-    // Runs of a shared machine may drift by more than 3 %: 2 % count as noise, and the standard error is at least 3 % x sqrt 2.
+    // The change is 3 %. On a shared machine, 2 % count as noise, and the drift between runs gives a standard error of at least 3 % x sqrt 2. So the
+    // second run does not look slower.
     let little = noisy(&machine, &made, 103.0);
     assert_eq!(verdict(&little, "a"), "inconclusive", "{little}");
     assert_eq!(finish(&little)["look_slower"], 0);

@@ -1,5 +1,5 @@
-//! The filter of an imported run applies wherever the run is described. Tests use all samples (rows S9, N14), except with `--method serializer` and
-//! in pivots. `--outliers` sets another filter.
+//! The filter of an imported run applies wherever the run is described. Significance tests nevertheless use all samples, except with `--method
+//! serializer` and in pivots (rows S9 and N14 of docs/internals/src/systems.md). `--outliers` sets another filter.
 //!
 //! The motivating case of the serializer methodology is a stall of 90 s among times of 100 ns. Expected values were computed with `NumPy` and `SciPy`
 //! from the ten values of `fast` (100 to 109) and the eleven of `slow` (200 to 210) that the filter keeps, or are computed in place.
@@ -115,7 +115,8 @@ fn s3_s11_s12_s17_s18_s19_a_pivot_is_of_what_the_filter_of_the_import_left() {
     }
     assert_eq!(fast[7]["is_reference"], true);
     assert_eq!(slow[7]["is_reference"], false);
-    // With the stall, it would be 99 / 121: `slow` is faster than the stall in eleven pairs.
+    // Cliff's delta is 1, because every value of `slow` is above every value of `fast`. With the stall it would be 99 / 121, because `slow` is faster
+    // in eleven pairs.
     near(&slow[7]["number"], 1.0);
     near(&slow[8]["number"], 30.310_892_782_936_982);
     near(&slow[9]["number"], P_OF_FILTERED);
@@ -154,7 +155,7 @@ fn s19_another_filter_can_be_said_for_a_pivot_and_chooses_another_fastest() {
         (&fast[1]["is_reference"], &slow[1]["is_reference"]),
         (&false.into(), &true.into())
     );
-    // The largest ceil(11 / 20) value of `slow` is left out too.
+    // With eleven values, `top5` leaves out ceil(11 / 20) = 1 value of `slow`, the largest one.
     let [_, slow] = of("v1", " --outliers top5");
     near(&slow[0]["number"], 204.5);
     // A run without a filter gets one if the flag sets it. `first` is the warm-up that was stored as a sample.
@@ -322,7 +323,7 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
             "{text}"
         );
     }
-    // Another policy also leaves these samples out, and only once.
+    // With another outlier policy, the first sample is left out too, and it is counted only once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");
     let found = about(&shown, "benchmark-statistics", "slow")["statistics"]["of_samples"].clone();
     near(&found["mean_ns"]["estimate"], SLOW);
@@ -360,8 +361,8 @@ fn s_x1_rows_that_leave_together_at_import_leave_together_afterwards() {
             .map(|cell| cell["number"].as_f64().expect("a number"))
             .collect::<Vec<_>>()
     };
-    // Labels are sorted, so `deser` comes first. The sum of 0 to 11 is 66. The outliers 4 and 7 are left out of both columns, which leaves 55 over
-    // 10.
+    // Labels are sorted, so `deser` comes first. The times exceed 300 and 100 ns by 0 to 11 ns, which is 66 ns in total. The outliers 4 and 7 are
+    // left out of both columns, which leaves 55 ns over ten values.
     assert_eq!(of("paired", ""), [10.0, 305.5, 10.0, 105.5]);
     assert_eq!(
         of("single", ""),

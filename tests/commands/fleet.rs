@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::commands::scripted::{steady, stored};
 use crate::support::{Finished, Machine};
 
-/// The relative times of the machines, and their processors.
+/// The machines of the fleet, each with the factor by which its times differ from those of the first machine, and with its processor.
 const MACHINES: [(f64, &str); 4] = [
     (1.0, "Old processor"),
     (1.7, "Old processor"),
@@ -21,7 +21,7 @@ const MACHINES: [(f64, &str); 4] = [
 ];
 const THRESHOLD: f64 = 0.01;
 
-/// A store filled with side-by-side runs of `text`. Each run is made from a really measured one.
+/// A store that tests fill with side-by-side runs of `text`. Each of these runs is a changed copy of a really measured one.
 struct Fleet<'m> {
     machine: &'m Machine,
     store: Store,
@@ -30,7 +30,7 @@ struct Fleet<'m> {
     measured: Measurement,
     process: ProcessRecord,
     runs: i64,
-    /// State of Knuth's generator, which gives the same store every time.
+    /// The state of a linear congruential generator with Knuth's constants. It begins with the same seed, so every test gets the same store.
     noise: u64,
 }
 
@@ -69,7 +69,8 @@ impl<'m> Fleet<'m> {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// Records a measurement of `commit` side by side with `base` on a machine. Both are given with their times. Returns the verdict.
+    /// Records a side-by-side measurement of `commit` against `base` on a machine. Both are given as the number of the commit and its time. Returns
+    /// the verdict.
     fn measure(&mut self, machine: usize, base: (usize, f64), commit: (usize, f64)) -> Verdict {
         let error = 0.002 + 0.003 * self.uniform();
         let found = (commit.1 / base.1).ln() + error * self.normal();
@@ -199,7 +200,7 @@ impl<'m> Fleet<'m> {
     }
 }
 
-/// Returns the commits at which levels begin, according to a history's points.
+/// Returns the commits at which a new level begins, according to the points of a history.
 fn steps(points: &[Value]) -> Vec<usize> {
     let begin = points.iter().filter(|point| !point["step"].is_null());
     begin.map(commit_of).collect()
@@ -214,7 +215,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// Returns the times of 128 commits, with steps of 2 % at the given commits.
+/// Returns the times of 128 commits. At each commit in `steps`, the time is multiplied by the given factor and stays at that level.
 fn times(steps: &[(usize, f64)]) -> Vec<f64> {
     let mut ns = 100.0;
     let time = |commit: usize| {

@@ -117,7 +117,8 @@ fn every_example_is_a_command_line_that_the_tool_takes() {
         let help = help.expect("examples").to_string();
         let (_, examples) = help.split_once("Examples:\n").expect("examples");
         for line in examples.lines() {
-            // Two spaces separate a command from a remark. Skip commands that continue on the next line or end in a pipe.
+            // Two spaces separate a command from a remark. Only the part of a line before `>` or `|` is parsed, and commands that continue on the
+            // next line are skipped.
             let Some(rest) = line.strip_prefix("  cargo perfcheck") else {
                 continue;
             };

@@ -7,7 +7,7 @@ use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-/// Deviations from the level, in per mille, of one run after the other.
+/// How far successive runs deviate from their level, in per mille.
 const STRAYS: [f64; 6] = [2.0, -4.0, 5.0, 0.0, -2.0, 3.0];
 
 /// Makes a quick run in which `text` of testbench/steady takes `ns` nanoseconds.

@@ -9,7 +9,7 @@ use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Variable with scripted times of the control workload, process by process.
+/// The environment variable with made-up times of the control workload for each process.
 const CONTROL: &str = "PERFCHECK_SCRIPTED_CONTROL";
 
 #[test]
@@ -227,7 +227,7 @@ fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
             if line["reason"] == "process" {
                 let process = line["head"]["ordinal"].as_u64().expect("its number");
                 line["head"]["conduct"] = json!({
-                    "threads": 1, "cpu": 1_000_000_000, "asked": 1_000_000_000,
+                    "threads": 1, "cpu": 1_000_000_000, "working_time": 1_000_000_000,
                     "involuntary_switches": switches[process as usize],
                     "stolen": null, "processor": null,
                 });

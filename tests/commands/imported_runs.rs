@@ -7,7 +7,7 @@ use crate::commands::scripted::{stored, verdicts};
 use crate::commands::serializer_log;
 use crate::support::Machine;
 
-/// Few resamples suffice: ranks decide, and these tests are not about the intervals of summaries.
+/// A few resamples are enough, because verdicts here come from ranks, and no test checks the intervals of summaries.
 const FEW: [&str; 2] = ["--resamples", "1000"];
 
 #[test]
@@ -201,7 +201,7 @@ fn imports_of_an_unknown_host_are_taken_for_a_shared_machine_until_the_user_says
             .run()
             .expect_code(0);
     };
-    // Drift between runs of a shared machine can explain a change of eight percent; that of a dedicated machine cannot.
+    // On a shared machine, drift between runs can explain a change of eight percent. On a dedicated machine it cannot.
     for words in ["--unit ns", "--unit ns --fact host=dedicated"] {
         for around in [1e3, 1.08e3] {
             sessions(around, words);
@@ -385,7 +385,8 @@ fn a_name_without_end_pads_no_other_row() {
 #[test]
 fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_and_bootstrap() {
     let machine = Machine::new();
-    // The operations of each process take 1 to 1000 ns, times 10, 11 or 13, so the percentile q of a process is 1000 q times this factor.
+    // Each process has operations of 1 to 1000 ns, multiplied by a factor of 10, 11 or 13. So the percentile q of a process is 1000 q times its
+    // factor.
     let factors = [10, 11, 13];
     let rows: String = (factors.iter())
         .flat_map(|factor| (1..=1000).map(move |i| format!("a,{factor},{}\n", i * factor)))
@@ -399,8 +400,8 @@ fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_an
     let found = last(&shown, "benchmark-statistics")["over_processes"].clone();
     assert_eq!(found["observations"], "samples");
     assert_eq!(found["processes"], 3);
-    // np.mean, np.std(ddof=1) and their ratio for 10, 11 and 13. One of 27 resamples has only the smallest value and one only the largest; these give
-    // the bounds.
+    // These are np.mean and np.std(ddof=1) for 10, 11 and 13, and their ratio. One of 27 resamples has only the smallest value, and one has only the
+    // largest. These two resamples give the bounds.
     let (mean, sd) = (11.333_333_333_333_334, 1.527_525_231_651_946_6);
     let is_of_processes = |value: &serde_json::Value, scale: f64, what: &str| {
         let near = |member: &serde_json::Value, expected: f64| {
@@ -420,7 +421,7 @@ fn b11_b13_imported_operations_have_percentiles_over_processes_with_deviation_an
     }
     is_of_processes(&found["mean_ns"], 500.5, "the mean");
     assert_eq!(found["count"]["mean"], 1000.0);
-    // 1e9 divided by the mean of a process.
+    // The upper bound of the rate is one second divided by the smallest mean of a process.
     assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
     let text = stored(&machine, &["show", "--stats"]).run().stdout;
     let line = "p99.9 by process  11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";

@@ -49,7 +49,7 @@ pub(super) fn last(finished: &Finished, reason: &str) -> Value {
         .unwrap_or_else(|| panic!("no {reason}:\n{finished}"))
 }
 
-/// Returns values near `around`, spread by a few percent, the same for every test.
+/// Returns `count` values that vary by a few percent around `around`. They are the same in every test run.
 pub(super) fn noise(count: u32, around: f64) -> impl Iterator<Item = f64> {
     (0..count).map(move |i| around * (1.0 + 0.04 * (f64::from(i * 7919 % 101) / 101.0 - 0.5)))
 }

@@ -21,7 +21,7 @@ edition = \"2024\"
 [dependencies] # none yet
 ";
 
-/// A user's directory.
+/// A user's directory, in which the tests run `init`.
 struct Place<'m> {
     machine: &'m Machine,
     made: Crate,
@@ -124,7 +124,7 @@ fn a_first_bench_is_written_and_works_as_it_is_and_every_line_of_the_manifest_st
         let listed = place.made.perfcheck(&machine, &["list", "--offline"]);
         let listed = listed.run().expect_code(0);
         assert_eq!(listed.stdout, format!("{name}/first: first\n"), "{listed}");
-        // The new bench works.
+        // The second run of `init` finds that the new bench works.
         let again = place.init_changes_nothing(&["--harness", &from_harness()], 0);
         assert!(
             again.stdout.contains("first  perfcheck  works unmodified"),
@@ -185,11 +185,11 @@ fn what_would_be_written_is_shown_without_an_origin_and_in_a_dry_run() {
         ] {
             assert!(shown.stdout.contains(text), "no {text:?} in {shown}");
         }
-        // Existing lines are not shown.
+        // The output shows only lines that `init` would add, not the existing ones.
         assert!(!shown.stdout.contains("with a hyphen"), "{shown}");
         assert!(!shown.stdout.contains("Wrote"), "{shown}");
     }
-    // With an origin and without `--dry-run`, `init` writes what it has shown.
+    // If the user names an origin of the harness and does not use `--dry-run`, `init` writes what it has shown.
     place.init(&["--harness", address]).expect_code(0);
     assert!(
         place
@@ -403,7 +403,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
         .init_changes_nothing(&with_harness, 2)
         .expect_stderr(&["benches/first.rs` already exists", "nothing was written"]);
     fs::remove_file(place.made.root.join("benches/first.rs")).expect("it is there");
-    // The origin does not contain the harness.
+    // None of these origins contains the harness.
     for (origin, said) in [
         (
             "path=.",
@@ -417,7 +417,7 @@ fn nothing_is_replaced_and_nothing_half_is_written() {
             .init_changes_nothing(&["--harness", origin], 2)
             .expect_stderr(&[said]);
     }
-    // The package has no library that a bench could call.
+    // Now the package has no library that a bench could call.
     let library = place.made.root.join("src/lib.rs");
     fs::rename(library, place.made.root.join("src/main.rs")).expect("renamed");
     place
@@ -491,7 +491,7 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     let made = place.init(&words).expect_code(0);
     let path = ".github/workflows/perfcheck.yml";
     assert!(made.stdout.contains(&format!("Wrote {path}\n")), "{made}");
-    // The first bench, which the package lacks, is shown in addition.
+    // The package has no bench, so the output also shows the first bench that `init` suggests.
     assert!(made.stdout.contains("benches/first.rs, new:"), "{made}");
     let workflow = place.read(path);
     assert_eq!(commands_in(&workflow).len(), 1);

@@ -8,8 +8,8 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Prepares a run of `steady` of `testbench/times_operations`. `processes` has the operation time of each process; samples multiply it by 1 to 1.006
-/// in turn.
+/// Prepares a run of the benchmark `steady` of `testbench/times_operations`. `processes` has the scripted time of an operation in each process. The
+/// scripted clock multiplies it by 1 to 1.006, sample by sample.
 fn timing(machine: &Machine, processes: &[u64], words: &str) -> Perfcheck {
     let times: Vec<String> = processes.iter().map(u64::to_string).collect();
     machine
@@ -35,8 +35,8 @@ fn statistics(machine: &Machine) -> Value {
     shown.messages("benchmark-statistics").remove(0)
 }
 
-/// Returns the scripted times of all operations of each process of the latest run, ascending: `ns` of the process times 1 to 1.006, sample by sample
-/// in turn. If `tail` is not 0, every 50th operation takes `tail` instead.
+/// Returns the scripted times of all operations of each process of the latest run, in ascending order. `ns` gives the scripted time of an operation
+/// in a process. The scripted clock multiplies it by 1 to 1.006, sample by sample. If `tail` is not 0, every 50th operation takes `tail` instead.
 pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Vec<Vec<u64>> {
     let shown = stored(machine, &["show"]).args(JSON).run();
     let message = shown.messages("benchmark-measured").remove(0);
@@ -60,7 +60,7 @@ pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Ve
     processes.enumerate().map(of_process).collect()
 }
 
-/// Returns the percentile by nearest rank.
+/// Returns the percentile by nearest rank, where `quantile` is between 0 and 1.
 fn percentile(ascending: &[u64], quantile: f64) -> u64 {
     ascending[(quantile * ascending.len() as f64).ceil() as usize - 1]
 }
@@ -74,8 +74,8 @@ fn near(value: &Value, expected: f64) {
     );
 }
 
-/// Returns the lower bound of the counter that contains a value. Counters below `exact` have width 1, and each higher power of two has half as many
-/// counters.
+/// Returns the lower bound of the histogram counter that contains `value`. Each time below `exact` has a counter of its own. Above that, each power
+/// of two has `exact / 2` counters.
 fn counter(value: u64, exact: u64) -> u64 {
     let mut width = 1;
     while value / width >= exact {
@@ -87,7 +87,7 @@ fn counter(value: u64, exact: u64) -> u64 {
 #[test]
 fn b4_b5_b6_b7_the_histogram_has_the_digits_that_are_asked_for() {
     let machine = Machine::new();
-    // 2^ceil(log2(2 x 10^digits))
+    // Whatever the number of digits, times below `exact` are recorded exactly. This bound is 2^ceil(log2(2 x 10^digits)).
     for (digits, exact) in [(1, 32), (2, 256), (3, 2_048), (4, 32_768), (5, 262_144)] {
         let words = format!("--warm-up-time 1ms --latency-digits {digits}");
         timing(&machine, &[1_234_567], &words).run().expect_code(0);
@@ -158,7 +158,7 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_processes() {
     assert_eq!(found["resamples"], 10_000);
     assert_eq!(found["ci_degenerate"], false);
     let of_processes = operations(&machine, |at| processes[at] as f64, 0.0);
-    // Each percentile is the lower bound of its counter.
+    // The percentile of a process is the lower bound of the counter that contains it.
     for (at, quantile) in [(0, 0.5), (1, 0.95)] {
         let values: Vec<f64> = (of_processes.iter())
             .map(|times| counter(percentile(times, quantile), 2_048) as f64)
@@ -242,7 +242,7 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     assert!(told.contains("mean 5.001 µs, std dev 2.887 µs"), "{told}");
 }
 
-/// Returns the percentiles that `compare 1 2` reports for the only benchmark; the first is the median.
+/// Returns the percentiles that `compare 1 2` reports for the only benchmark. The first one is the median.
 fn compared_percentiles(machine: &Machine, words: &str) -> Value {
     let compared = stored(machine, &["compare", "1", "2", "--fail-on", "none"])
         .args(words.split_whitespace())
@@ -264,7 +264,7 @@ fn medians(machine: &Machine, processes: &[u64]) -> Vec<u64> {
 #[test]
 fn b22_what_lies_within_the_error_of_a_histogram_is_no_change_and_a_finer_one_tells_it() {
     // Medians are 1.003 times the scripted times. 1003000 and 1003514 ns are in neighboring counters, which are 512 ns wide with three digits and 4
-    // ns with five. 512 / 1002496 is less than the error of three digits, 1 / 1024.
+    // ns with five. 512 / 1002496 is less than the error of three digits, 1 / 1024, so this change does not count with three digits.
     for (digits, later, change, verdict) in [
         (3, 1_000_512, 512.0 / 1_002_496.0, "unchanged"),
         (5, 1_000_512, 512.0 / 1_003_000.0, "regressed"),
@@ -365,8 +365,8 @@ fn b_x1_of_three_processes_the_ratio_has_students_interval_on_the_scale_of_logar
         assert_eq!(medians(&machine, &processes), expected);
     }
     let found = &compared_percentiles(&machine, "")[0];
-    // np.mean(after) / np.mean(before), minus 1. The bounds multiply this ratio by exp(-+ t.ppf(.975, 3.6916) e), minus 1. e is the square root of
-    // the sum of var / (3 mean^2) over both sides; the degrees of freedom are Welch's.
+    // The estimate is np.mean(after) / np.mean(before), minus 1. For the bounds, this ratio is multiplied by exp(-+ t.ppf(.975, 3.6916) e) before 1
+    // is subtracted. Here e is the square root of the sum of var / (3 mean^2) over both sides, and 3.6916 are Welch's degrees of freedom.
     near(&found["change"]["estimate"], 0.067_277_786_871_828_62);
     near(&found["change"]["lower"], -0.025_367_188_367_422_022);
     near(&found["change"]["upper"], 0.168_729_249_369_295_12);

@@ -1,4 +1,4 @@
-//! Which parts of a result are shown to people, in which order, and comparisons of the benchmarks of one run.
+//! Tests which parts of a result are shown to people, and in which order. Also tests comparisons of the benchmarks of a single run.
 
 use std::fs;
 
@@ -247,7 +247,7 @@ fn what_is_escaped_for_a_terminal_without_utf_8_still_fits_its_lines() {
         let shown = command.run();
         let text = anstream::adapter::strip_str(&shown.stdout).to_string();
         assert!(text.contains("\\u{540d}\\u{524d}"), "no id in {shown}");
-        // What stands before a carriage return is a bar that was redrawn.
+        // Only the text after the last carriage return remains visible. What stands before it is a progress bar that was redrawn.
         let lines = text.lines();
         let lines = lines.map(|line| line.rsplit('\r').next().unwrap_or(line));
         for line in lines {

@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Measures `arithmetic` with a scripted time of `ns` nanoseconds, without other settings.
+/// Measures `arithmetic` with a scripted time of `ns` nanoseconds. `words` has all other settings.
 fn arithmetic(machine: &Machine, ns: &str, words: &[&str]) -> Finished {
     let run = machine.perfcheck().testbench("");
     run.args(["-p", "steady", "arithmetic", "--resamples", "1000"])
@@ -23,7 +23,7 @@ pub fn measured(finished: &Finished) -> Value {
     finished.messages("benchmark-measured").remove(0)
 }
 
-/// Returns iterations and nanoseconds of each sample of a phase, process by process.
+/// Returns the iterations and nanoseconds of the samples in the phase `name`, with a list for each process.
 pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
     let processes = message["processes"].as_array().expect("a list");
     let numbers = |list: &Value| -> Vec<u64> {
@@ -69,7 +69,7 @@ fn n1_n3_ten_samples_a_process_are_asked_for_and_stored_and_the_warm_up_is_apart
         .zip(phase(&message, "flat"))
     {
         assert_eq!((warm_up.len(), flat.len()), (1, 10));
-        // The warm-up doubles its rounds of 100 ns until they exceed 100 ms: 2^20 - 1 iterations.
+        // Each round of the warm-up has twice as many iterations of 100 ns as the one before. They exceed 100 ms after 2^20 - 1 iterations.
         assert_eq!(warm_up[0], (1_048_575, 104_857_500));
         assert!(flat.iter().all(|sample| *sample != warm_up[0]));
     }
@@ -126,7 +126,7 @@ fn n17_each_iteration_timed_by_itself_has_its_own_percentiles() {
 #[test]
 fn n2_what_the_warm_up_left_is_gone_before_the_first_sample() {
     let machine = Machine::new();
-    // The warm-up takes 15 iterations of 1 ms; the 16th belongs to the first sample.
+    // The warm-up takes 15 iterations of 1 ms. The 16th iteration belongs to the first sample.
     let made = bench(
         &machine,
         r#"
@@ -164,7 +164,7 @@ fn measured(suite: &mut Suite) {
 #[test]
 fn a_warm_up_that_was_disturbed_does_not_make_all_samples_short() {
     let machine = Machine::new();
-    // The 50 iterations of the warm-up are slow, as on a busy machine; later iterations are not.
+    // The 50 iterations of the warm-up are slow, as on a busy machine. Later iterations are not.
     let made = bench(
         &machine,
         r#"
@@ -188,7 +188,7 @@ fn measured(suite: &mut Suite) {
     let message = measured(&run);
     let warm_up = phase(&message, "warm_up")[0][0];
     assert!(warm_up.0 == 50 && warm_up.1 > 5_000_000, "{warm_up:?}");
-    // According to the warm-up, at most ten iterations would take a millisecond.
+    // By the slow times of the warm-up, ten iterations would be enough for a sample of a millisecond. The samples must have more.
     for samples in phase(&message, "flat") {
         assert!(
             samples.iter().all(|(iterations, _)| *iterations > 10),
@@ -325,7 +325,7 @@ fn c2_the_warm_up_doubles_until_its_time_is_exceeded() {
         )[0][0]
     };
     assert_eq!(warm_up("10ms"), (15, 15_000_000), "1 + 2 + 4 + 8");
-    // The comparison is strict: 15 ms do not exceed 15 ms.
+    // Rounds continue until their time exceeds the warm-up time. 15 ms do not exceed 15 ms, so another round follows.
     assert_eq!(warm_up("15ms"), (31, 31_000_000));
 }
 
@@ -350,7 +350,7 @@ fn c3_c4_c5_linear_counts_are_multiples_of_a_step_that_fills_the_time() {
         )
         .remove(0)
     };
-    // d = ceil(5 s / 1000 ns / 5050) = 991. With 30 ms per iteration d is 1, which takes longer than requested.
+    // The step is d = ceil(5 s / 1000 ns / 5050) = 991. With 30 ms per iteration, d is 1, which takes longer than requested.
     for (ns, step) in [("1000", 991), ("30000000", 1)] {
         let counts: Vec<u64> = linear(ns).iter().map(|sample| sample.0).collect();
         let expected: Vec<u64> = (1..=100).map(|i| i * step).collect();
@@ -366,7 +366,7 @@ fn c3_c4_c5_linear_counts_are_multiples_of_a_step_that_fills_the_time() {
         .iter()
         .map(|sample| sample.0)
         .collect();
-    // ceil(50 ms / 1000 ns / 55) = 910
+    // The step is ceil(50 ms / 1000 ns / 55) = 910.
     assert_eq!(counts, (1..=10).map(|i| i * 910).collect::<Vec<u64>>());
 }
 
@@ -388,7 +388,7 @@ fn measured(suite: &mut Suite) {
         .run()
         .expect_code(0);
     for samples in phase(&measured(&run), "flat") {
-        // Each sample has 5 ms / 4 / 0.1 ms iterations. The script lengthens sample i by i per mille.
+        // Each of the four samples has 5 ms / 4 / 0.1 ms iterations, rounded up. The script lengthens sample i by i per mille.
         let expected = (0..4)
             .map(|i| (13, 1_300_000 + 1300 * i))
             .collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! `--partition` and `merge` for runs that are compared with stored numbers. The store that receives the merged run has these numbers.
+//! Tests `--partition` and `merge` for runs that are compared with stored numbers instead of side by side. The jobs that measure the parts need no
+//! reference. `merge` takes the reference from the store into which it merges the parts.
 
 use perfcheck_analysis::model::RequestedReference;
 use std::path::PathBuf;

@@ -19,7 +19,7 @@ pub const AFTER: [f64; 12] = [
 pub const EACH_A_PROCESS: &str = "id=name,process=session,value=ns";
 pub const ONE_PROCESS: &str = "id=name,value=ns";
 
-/// Creates a workspace with both sides imported as `before` and `after`, each value as a process.
+/// Creates a workspace with both lists of values imported as the runs `before` and `after`. Each value counts as a process.
 pub fn two_runs(machine: &Machine, tables: &str) -> Crate {
     imported(machine, tables, EACH_A_PROCESS)
 }
@@ -89,7 +89,7 @@ pub fn near(value: &Value, expected: f64, tolerance: f64) {
     );
 }
 
-/// Returns each setting with its value and source.
+/// Returns each setting of a method with its name, its value and where the value comes from.
 fn explained(machine: &Machine, made: &Crate, words: &str) -> Vec<[String; 3]> {
     let found = made
         .perfcheck(machine, &["compare", "before", "--explain"])
@@ -117,18 +117,18 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let by = |method: &str| compared(&compare(&machine, &made, &format!("--method {method}")));
-    // mannwhitneyu(after, before, use_continuity=False, method="asymptotic")
+    // scipy.stats.mannwhitneyu(after, before, use_continuity=False, method="asymptotic") gives this p-value.
     let found = by("nbenchmark");
     near(&found["p_value"], 0.009_374_768_459_434_895, 1e-9);
     assert_eq!(found["decided_by"], "mann-whitney");
     assert_eq!(found["verdict"], "regressed");
     assert_eq!(found["noise_threshold"], 0.0);
     assert_eq!(found["significance_level"], 0.05);
-    // ttest_ind(after, before, equal_var=False)
+    // scipy.stats.ttest_ind(after, before, equal_var=False) gives this p-value.
     let found = by("mmtests");
     near(&found["p_value"], 0.551_905_471_178_269_7, 1e-9);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
-    // 400,000 resamples of the pooled sides with NumPy give 0.6516. Two standard errors of 100,000 resamples are 0.003.
+    // With NumPy, 400,000 resamples of the pooled sides give a p-value of 0.6516. Two standard errors of 100,000 resamples are 0.003.
     let found = by("criterion");
     near(&found["p_value"], 0.6516, 0.008);
     near(&found["tested"]["statistic"], 0.604_720_432_310_842, 1e-9);
@@ -144,8 +144,8 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
 fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_all_of_a_row() {
     let machine = Machine::new();
     let made = imported(&machine, "", ONE_PROCESS);
-    // Without the first sample and the values beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True,
-    // method="asymptotic"), the change of the means, Hedges' g and Cliff's delta.
+    // The expected numbers leave out the first sample, and all values beyond 1.5 IQR from NumPy's quartiles. They are the p-value of
+    // mannwhitneyu(after, before, use_continuity=True, method="asymptotic"), the change of the means, Hedges' g and Cliff's delta.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.009_108_496_398_030_965, 1e-9);
     let change = 0.017_219_070_369_264_51;
@@ -184,7 +184,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
         0.009_108_496_398_030_965,
         1e-9,
     );
-    // The p-value of all samples changes the rest of the row too.
+    // With `--observations samples`, all numbers of the row come from all samples, not only the p-value.
     let all = compared(&compare(
         &machine,
         &made,
@@ -193,7 +193,7 @@ fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_
     near(&all["p_value"], 0.010_193_104_991_108_252, 1e-9);
     near(&all["effects"]["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
     near(&all["change"]["estimate"], 1_263.9 / 1_234.7 - 1.0, 1e-9);
-    // The summary still shows the filtered means.
+    // The first comparison, which left samples out, shows the means of those that remained.
     let centers = &found["centers"];
     near(&centers["base"]["value_ns"], 100.47, 1e-12);
     near(&centers["candidate"]["value_ns"], 102.2, 1e-12);
@@ -330,7 +330,7 @@ fn a_pooled_test_of_many_samples_says_how_many_resamples_it_had() {
 fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
-    // ttest_ind(later, base, equal_var=False).pvalue is 0.0047. For `alike` it is 0.40, with means that differ by 0.7 %.
+    // scipy.stats.ttest_ind(later, base, equal_var=False).pvalue is 0.0047. For `alike` it is 0.40, with means that differ by 0.7 %.
     let runs: [(&str, &[f64]); 3] = [
         ("base", &[100.0, 101.5, 99.2, 100.7, 102.3, 98.9]),
         ("alike", &[100.9, 101.9, 99.9, 101.2, 103.1, 99.6]),
@@ -364,7 +364,7 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
         .lines()
         .find(|line| line.trim_start().starts_with("a "));
     let line = line.unwrap_or_else(|| panic!("{shown}"));
-    // Means: 100.43, 101.1, 102.85.
+    // The means of the three runs are 100.43, 101.1 and 102.85 ns.
     assert!(
         line.contains("(  +0.66%)") && line.contains("*  +2.41%*"),
         "{shown}"
@@ -396,7 +396,8 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
         import_processes(&machine, &made, EACH_A_PROCESS, (name, processes));
     }
     let by = |words: &str| compared(&compare(&machine, &made, words));
-    // ttest_ind of the means of the processes. For their medians, the statistic would be 7.5.
+    // Welch's test compares the means of the processes, as ttest_ind of these means does. With the medians of the processes, the statistic would be
+    // 7.5.
     let found = by("--test welch");
     near(&found["tested"]["statistic"], 2.788_020_115_011_550_4, 1e-9);
     near(&found["tested"]["p_value"], 0.022_505_438_662_833_29, 1e-9);
@@ -410,14 +411,15 @@ fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_process_counts_by_its_own_mean_median_or_pe
     near(&found["tested"]["p_value"], 2.0 / 924.0, 1e-9);
     let found = by("--test mann-whitney --center mean");
     near(&found["tested"]["p_value"], 24.0 / 924.0, 1e-9);
-    // The means over processes of their 95th percentiles by nearest rank. For 75th percentiles the ratio would be 1.03454.
+    // Each process has a 95th percentile, by nearest rank. The statistic is the mean of these percentiles after the change, divided by their mean
+    // before it. With 75th percentiles, it would be 1.03454.
     let found = by("--test p95-ratio");
     near(
         &found["tested"]["statistic"],
         1.034_043_770_562_151_5,
         1e-12,
     );
-    // np.mean and np.median of all thirty samples.
+    // These are the changes of np.mean and np.median of all thirty samples.
     near(
         &found["change_of_mean"]["estimate"],
         0.035_899_557_620_699_52,
@@ -448,7 +450,7 @@ fn an_explained_method_is_a_table_and_needs_a_method() {
         .run()
         .expect_code(2);
     assert!(refused.stderr.contains("--method nbenchmark"), "{refused}");
-    // Nothing was measured.
+    // The command failed before it measured anything.
     let runs = made
         .perfcheck(&machine, &["store", "runs"])
         .args(JSON)
@@ -461,8 +463,8 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let before = [100.1, 100.4, 100.2, 100.6, 100.3];
-    // mannwhitneyu(method="exact") of five and five values, with 252 orders. With two exchanged pairs p is 2 (1 + 1 + 2) / 252, with three 2 (1 + 1 +
-    // 2 + 3) / 252.
+    // Five and five values have 252 orders. If two pairs of values are exchanged, mannwhitneyu(method="exact") gives p = 2 (1 + 1 + 2) / 252. If
+    // three pairs are exchanged, it gives p = 2 (1 + 1 + 2 + 3) / 252.
     let two = [100.35, 100.7, 100.8, 100.9, 101.0];
     let three = [100.25, 100.7, 100.8, 100.9, 101.0];
     import(&machine, &made, EACH_A_PROCESS, &[("before", &before)]);
@@ -490,7 +492,7 @@ fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() 
         near(&found, p, 1e-12);
         assert_eq!(word, expected, "{name} {words}");
     }
-    // Test with a level equal to p, and with the next larger number.
+    // Test with a level equal to p, and with the next larger number. Only p-values below the level are significant.
     let p = said("two", "").0.as_f64().expect("p");
     for (level, expected) in [(p, "not-significant"), (p.next_up(), "significant")] {
         assert_eq!(said("two", &format!("--alpha {level}")).1, expected);

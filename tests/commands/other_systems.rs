@@ -25,7 +25,7 @@ fn five(machine: &Machine, times: &str) -> Perfcheck {
 const FAST: &str = "100/101/100.5/102/101.5";
 const SLOW: &str = "110/111/110.5/112/111.5";
 
-/// Makes two runs of `text`; the second one takes `times`.
+/// Makes two runs of `text`. The benchmark takes `times` in the second run.
 fn two_runs(machine: &Machine, times: &str) {
     five(machine, FAST).run().expect_code(0);
     five(machine, times)

@@ -253,7 +253,7 @@ fn s14_a_mean_far_above_the_median_is_worth_a_warning() {
         .run();
     run.expect_code(0);
     let found = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
-    // (1e7 + 100 + 100) / 3, divided by 100
+    // The mean of the three processes is (1e7 + 100 + 100) / 3, and their median is 100.
     let said = "a in latest: the mean is 33334 times the median";
     assert!(found.stdout.contains(said), "{found}");
 }

@@ -19,7 +19,7 @@ fn runs(machine: &Machine) -> Vec<u64> {
     runs.iter().filter_map(|run| run["run"].as_u64()).collect()
 }
 
-/// Makes two runs at one level and two at a lower one. The next run would be compared with the latter two.
+/// Makes two runs at one level and then two runs at a lower level. The next run would be compared with the last two.
 fn four_runs() -> Machine {
     let machine = Machine::new();
     for nanoseconds in [100.0, 100.0, 50.0, 50.0] {

@@ -6,14 +6,14 @@ use std::fs;
 use crate::commands::scripted::{steady, stored};
 use crate::support::{Finished, Machine};
 
-/// Makes three runs; in the last one, `text` is slower.
+/// Makes three runs. In the last one, `text` is slower.
 fn runs(machine: &Machine) {
     steady(machine, &[]).run().expect_code(0);
     steady(machine, &[("memory", 101.0)]).run();
     steady(machine, &[("text", 200.0)]).run().expect_code(1);
 }
 
-/// Returns the data of a page.
+/// Returns the data that an HTML page contains as JSON for its script.
 #[track_caller]
 fn data(page: &str) -> Value {
     let (_, rest) = page
@@ -43,7 +43,7 @@ fn messages(machine: &Machine, words: &[&str], reason: &str) -> Vec<Value> {
     shown.run().messages(reason)
 }
 
-/// Asserts that a number equals the exact one in the eight digits that a page has.
+/// Asserts that a number on a page equals the exact one in its eight digits.
 #[track_caller]
 fn same(on_page: &Value, exact: &Value, what: &str) {
     match (on_page.as_f64(), exact.as_f64()) {
@@ -72,7 +72,7 @@ fn slopes_quantiles_and_intervals_of_a_page_are_those_of_show_stats() {
             let words = ["show", run.as_str(), id, "--stats"];
             let shown = messages(&machine, &words, "benchmark-statistics");
             let stats = &shown[0]["statistics"];
-            // The names in `ESTIMATES_OF` and `NUMBERS_OF` of the page's script.
+            // The page's script has the same names in `ESTIMATES_OF` and `NUMBERS_OF`.
             let estimates = [
                 "mean_ns",
                 "mean_over_processes_ns",

@@ -81,7 +81,7 @@ fn every_decimal_number_that_is_imported_comes_back_as_the_float_nearest_to_it()
     }
 }
 
-/// Reference values of [`reference.py`](../../crates/stats/tests/systems/reference.py).
+/// Returns reference values that [`reference.py`](../../crates/stats/tests/systems/reference.py) computed.
 fn reference(section: &str) -> Vec<Value> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/stats/tests/systems/reference.json");
@@ -137,7 +137,7 @@ fn changes_of_mean_and_median_are_of_all_samples_of_processes_of_unequal_length_
             exceeded["found"]["estimate"], message["change_of_mean"]["estimate"],
             "{exceeded}"
         );
-        // The first samples of all processes, on which the tool's own decision is based, show the opposite.
+        // The tool's own decision uses the first samples of all processes, which show the opposite.
         assert!(
             message["change"]["estimate"].as_f64().unwrap() < 0.0,
             "{message}"

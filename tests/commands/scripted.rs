@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// Flags with which a run takes hardly any time.
+/// Flags for a run of three short processes, which takes hardly any time.
 pub const QUICK: [&str; 8] = [
     "--rounds",
     "3",
@@ -17,7 +17,7 @@ pub const QUICK: [&str; 8] = [
     "1000",
 ];
 
-/// The variable with the script of the clock.
+/// The environment variable with the script of the clock, which makes up the times of benchmarks.
 pub const CLOCK: &str = "PERFCHECK_SCRIPTED_CLOCK";
 
 /// The benchmarks of testbench/steady.
@@ -45,12 +45,12 @@ pub fn steady(machine: &Machine, changed: &[(&str, f64)]) -> Perfcheck {
         .env(CLOCK, script(&STEADY, changed))
 }
 
-/// Prepares a command on the stored runs of testbench.
+/// Prepares a command that uses the runs stored for the workspace of testbench.
 pub fn stored(machine: &Machine, words: &[&str]) -> Perfcheck {
     machine.perfcheck().args(words).testbench("")
 }
 
-/// Exports run 1, changes lines of the file and imports the file as another run.
+/// Exports run 1, changes lines of the exported file and imports the file as another run.
 pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
     let exported = stored(machine, &["store", "export", "1"])
         .run()
@@ -92,7 +92,7 @@ pub fn verdicts(finished: &Finished) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the verdict of one id.
+/// Returns the verdict on the benchmark `id`.
 #[track_caller]
 pub fn verdict(finished: &Finished, id: &str) -> String {
     verdicts(finished)
@@ -100,7 +100,7 @@ pub fn verdict(finished: &Finished, id: &str) -> String {
         .unwrap_or_else(|| panic!("no verdict about {id:?}:\n{finished}"))
 }
 
-/// Returns the runs with which an id was compared.
+/// Returns the numbers of the runs with which the benchmark `id` was compared.
 #[track_caller]
 pub fn reference_runs(finished: &Finished, id: &str) -> Vec<u64> {
     finished
@@ -114,7 +114,7 @@ pub fn reference_runs(finished: &Finished, id: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Returns the last message of a run or comparison.
+/// Returns the message that ends a run or a comparison.
 #[track_caller]
 pub fn finish(finished: &Finished) -> Value {
     let mut messages = finished.messages("run-finished");
@@ -122,7 +122,7 @@ pub fn finish(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
-/// Returns the message with this reason about one id.
+/// Returns the message with this `reason` about the benchmark `id`.
 #[track_caller]
 pub fn message(finished: &Finished, reason: &str, id: &str) -> Value {
     finished

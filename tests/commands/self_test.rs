@@ -40,7 +40,7 @@ fn the_same_is_called_unchanged_and_what_is_slowed_down_regressed() {
     let said = finish(&finished);
     assert_eq!(said["false_alarms"]["count"], 0);
     assert_eq!(said["false_alarms"]["of"], 6);
-    // 1 - 0.05^(1/6)
+    // None of six comparisons raised a false alarm, so the upper bound of the probability of one is 1 - 0.05^(1/6).
     let upper = said["false_alarms"]["upper"].as_f64().expect("a number");
     assert!((upper - 0.393_037).abs() < 1e-6, "{upper}");
     assert_eq!(said["found"]["count"], 6);
@@ -155,7 +155,7 @@ fn how_long_it_takes_is_said_beforehand_by_its_plan() {
         &words,
         "Testing 1 benchmark in 2 comparisons, usually at most 18 seconds",
     );
-    // 4 x 30 x 46 ms = 5.5 s.
+    // Four comparisons of 30 rounds take 4 x 30 x 46 ms = 5.5 s.
     let words = ["--trials", "2", "--rounds", "30"];
     expected(
         &words,

@@ -1,7 +1,7 @@
 //! The serializer methodology from start to end: a log is imported, described and pivoted, and two of its versions are compared.
 //!
-//! `reference.py` writes the logs and the expected values of `serializers.json` with `NumPy` and `SciPy`: the values within the fences, then
-//! statistics, then the pivot, then the fastest.
+//! `reference.py` writes the logs and the expected values of `serializers.json` with `NumPy` and `SciPy`. It first selects the values within the
+//! fences. From the selected values it computes the statistics, the pivot and the fastest serializer.
 
 use serde_json::Value;
 use std::fs;
@@ -19,7 +19,7 @@ fn reference() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Imports version 1 or 2 of the log with these flags and those common to all imports here.
+/// Imports version 1 or 2 of the log. `words` has flags in addition to those that all imports here have.
 fn import(machine: &Machine, reference: &Value, version: usize, words: &str) -> Finished {
     let path = machine.home().join(format!("v{version}.csv"));
     let text = reference["csv"][version - 1].as_str().expect("a table");
@@ -124,7 +124,7 @@ fn s3_s4_s8_s9_s11_s12_s15_statistics_of_a_pivot_are_of_what_the_fences_leave() 
         }
         let (mad, scaled) = (cell(&found, id, "mad-unscaled"), cell(&found, id, "mad"));
         let ratio = scaled["number"].as_f64().unwrap() / mad["number"].as_f64().unwrap();
-        // 1 / scipy.stats.norm.ppf(0.75), rounded as usual
+        // The scaled MAD has the factor 1 / scipy.stats.norm.ppf(0.75), which is usually rounded to 1.4826.
         assert!((ratio - 1.4826).abs() < 1e-9, "{ratio}");
         assert_eq!(
             cell(&found, id, "samples")["number"],
@@ -228,7 +228,7 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
             expected["is reference"],
             "{id}"
         );
-        // Significant means that the reference's p is below 5 %.
+        // A pivot calls a difference significant if the p-value of the reference is below 5 %.
         let is_significant = expected["p-value"].as_f64().is_some_and(|p| p < 0.05);
         let word = is_significant.then_some("significant");
         assert_eq!(cell(&found, id, "p-value")["word"].as_str(), word, "{id}");
@@ -260,7 +260,7 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     let machine = Machine::new();
     let reference = reference();
     let imported = import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
-    // 9e10 ns divided by the median of all thirty samples, 2631 ns. Their mean is also more than a thousand medians.
+    // One sample takes 9e10 ns, while the median of all thirty samples is 2631 ns. Their mean is also more than a thousand times the median.
     let said = "one sample takes 90.000 s";
     assert!(
         imported
@@ -288,7 +288,7 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     import(&machine, &reference, 2, "--outliers iqr --save-baseline v2");
     let columns = run(&machine, "compare v1 v2 --statistic mean --fail-on none").expect_code(0);
     assert!(columns.stderr.contains(said), "{columns}");
-    // A slow benchmark is not absurd merely because it is slow.
+    // A benchmark gets no such warning merely because it is slow.
     let path = machine.home().join("slow.csv");
     fs::write(&path, "n,s\na,2\na,3\na,2.5\n").expect("a file in our own directory");
     let command = stored(

@@ -33,7 +33,7 @@ rounds = 4
 noise-threshold = 0.05
 "#;
 
-/// Returns the settings of a benchmark: processes, samples.
+/// Returns how many processes and how many samples were set for a benchmark.
 #[track_caller]
 fn sampling(finished: &Finished, id: &str) -> (u64, u64) {
     let messages = finished.messages("benchmark-measured");

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{Machine, Perfcheck, run, write_program};
 
-/// A command that waits for git, cargo or rustc.
+/// A command of the tool, and a call of git, cargo or rustc for which it waits. In the tests, this call never ends.
 struct Stage {
-    /// The program that never ends.
+    /// The program that a test replaces: `git`, `cargo` or `rustc`.
     program: &'static str,
-    /// The arguments of the call that never ends.
+    /// The arguments of the call that never ends. All other calls run the real program.
     call: &'static str,
     command: &'static [&'static str],
 }

@@ -22,7 +22,7 @@ fn number(value: &Value, path: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no number {path} in {value}"))
 }
 
-/// Makes two runs; in the second one, `text` is slower.
+/// Makes two runs. In the second one, `text` is slower.
 fn two_runs(machine: &Machine) {
     steady(machine, &[]).run().expect_code(0);
     steady(machine, &[("text", 200.0)]).run().expect_code(1);
@@ -90,7 +90,7 @@ fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
     let means: Vec<f64> = processes.iter().map(|process| mean(process)).collect();
     let error = sd(&means) / 3.0_f64.sqrt();
     near("/std_err_ns", error);
-    // scipy.stats.t.ppf(.975, 2)
+    // The factor is scipy.stats.t.ppf(.975, 2), because there are three processes.
     near("/margin_ns", 4.302_652_729_696_142 * error);
     near("/mean_over_processes_ns/estimate", mean(&means));
     near(

@@ -23,7 +23,7 @@ fn statistics(machine: &Machine, made: &Crate, words: &str) -> Value {
     shown.messages("benchmark-statistics").remove(0)["statistics"].clone()
 }
 
-/// Returns the number `member` of the diagnostic of this kind; `None` if there is no such diagnostic.
+/// Returns the number `member` of the diagnostic `kind`, or `None` if there is no such diagnostic.
 fn diagnostic(statistics: &Value, kind: &str, member: &str) -> Option<Value> {
     let all = statistics["diagnostics"].as_array().expect("a list");
     let found = all.iter().find(|one| one["diagnostic"] == kind)?;
@@ -85,14 +85,14 @@ fn n26_n_x8_b14_processes_have_a_median_without_a_distribution_and_a_mean_by_stu
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let found = statistics(&machine, &made, "before");
-    // The bounds are the third and the tenth of twelve values: 1 - 2 binom.cdf(2, 12, 1/2).
+    // The bounds are the third and the tenth of twelve values, which cover the median with a probability of 1 - 2 binom.cdf(2, 12, 1/2).
     near(&found["median_of_processes_ns"]["lower"], 99.6, 1e-12);
     near(&found["median_of_processes_ns"]["upper"], 101.5, 1e-12);
     near(&found["median_coverage"], 0.961_425_781_25, 1e-12);
-    // np.std(ddof=1) / np.mean
+    // The coefficient of variation is np.std(ddof=1) / np.mean.
     near(&found["cv"], 0.083_497_183_946_255_84, 1e-9);
-    // With six processes, the interval is a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e). e^2 = 5/6 sum (ln v - mean ln v)^2,
-    // where v are the means without one of the values.
+    // With six processes, the interval is a t interval of logarithms: np.mean times exp(-+ t.ppf(.975, 5) e). Here e^2 = 5/6 sum (ln v - mean ln
+    // v)^2, where v is each of the six means that leave out one value.
     let means = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
     let means: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
     import_processes(&machine, &made, EACH_A_PROCESS, ("six", &means));
@@ -111,10 +111,12 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
     let effects = &found["effects"];
     near(&effects["cliffs_delta"], 0.625, 1e-12);
     assert_eq!(effects["label"], "large");
-    // np.median of all 144 differences; the difference of the means in pooled deviations, times 1 - 3 / (4 22 - 1).
+    // The shift is np.median of all 144 differences. Hedges' g is the difference of the means in pooled standard deviations, times
+    // 1 - 3 / (4 x 22 - 1).
     near(&effects["shift_ns"]["estimate"], 1.75, 1e-9);
     near(&effects["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
-    // exp of the mean of ln(after / before), process by process, -+ t.ppf(.975, 11) standard errors.
+    // The paired change is exp of the mean of ln(after / before), process by process, minus 1. Its bounds are t.ppf(.975, 11) standard errors away
+    // from that mean.
     near(
         &effects["paired_change"]["estimate"],
         0.022_200_763_368_127_107,
@@ -130,7 +132,7 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
         0.104_403_586_428_171_23,
         1e-9,
     );
-    // The two sides have different numbers, so a mix-up would be found.
+    // The two sides must have different numbers, so that this test would find a mix-up.
     assert_ne!(BEFORE, AFTER);
 }
 
@@ -145,10 +147,10 @@ fn m_x1_m_x2_intervals_that_overlap_are_no_difference() {
         import_processes(&machine, &made, EACH_A_PROCESS, (name, &processes));
     }
     let found = compared(&compare(&machine, &made, "--test interval"));
-    // The difference of the means divided by the sum of both margins, t.ppf(.975, 5) s / sqrt(6).
+    // The statistic is the difference of the means divided by the sum of both margins, each of which is t.ppf(.975, 5) s / sqrt(6).
     near(&found["tested"]["statistic"], 0.786_651_977_212_154_7, 1e-9);
     assert_eq!(found["tested"]["significance"], "not-significant");
-    // At 20 %, the margins are t.ppf(.9, 5) standard errors, and the same means are significantly different.
+    // At a level of 20 %, the margins are t.ppf(.9, 5) standard errors, and the same means are significantly different.
     let found = compared(&compare(&machine, &made, "--test interval --alpha 20%"));
     near(
         &found["tested"]["statistic"],
@@ -167,7 +169,7 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
     let (low, high) = (around(100.0), around(110.0));
     import_processes(&machine, &made, EACH_A_PROCESS, ("apart", &[&low, &high]));
     let found = statistics(&machine, &made, "apart");
-    // np.std of both medians divided by the mean of both standard errors.
+    // The ratio is np.std of both processes' medians divided by the mean of both standard errors.
     let ratio = diagnostic(&found, "processes-differ", "ratio").expect("they differ");
     near(&ratio, 76.811_457_478_686_1, 1e-9);
     assert_eq!(diagnostic(&found, "drifts", "change"), None);
@@ -182,7 +184,8 @@ fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_num
         0.945_258_501_520_597_2,
         1e-9,
     );
-    // mannwhitneyu of both halves, and the mean of the second half divided by that of the first.
+    // The p-value comes from mannwhitneyu, which compares the first half of the samples with the second. The drift is the mean of the second half
+    // divided by the mean of the first half, minus 1.
     near(
         &number("halves-differ", "p_value"),
         3.338_388_820_428_8e-11,
@@ -273,7 +276,8 @@ fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_whe
 #[test]
 fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
     // The values are a permutation of 1 to 2500, so a bound equals its rank. With sqrt 2500 = 50, the ranks are floor(1250 - 25 z) and ceil(1251 + 25
-    // z). norm.ppf((1 + level) / 2) = 1.6448536, 1.9599640, 2.5758293 and 3.2905267, so 1250 - 25 z is 1208.88, 1201.0009, 1185.60 and 1167.74.
+    // z), where z is norm.ppf((1 + level) / 2). For the four levels, z is 1.6448536, 1.9599640, 2.5758293 and 3.2905267. So 1250 - 25 z is 1208.88,
+    // 1201.0009, 1185.60 and 1167.74.
     let values: Vec<f64> = (0..2_500)
         .map(|i| f64::from(i * 1_237 % 2_500 + 1))
         .collect();
@@ -303,7 +307,8 @@ fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_f
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     import_processes(&machine, &made, ONE_PROCESS, ("before", &[&BEFORE]));
-    // 130 is beyond the fence: np.std(left, ddof=1) / sqrt(11), and st.t.ppf(.975, 10) times that.
+    // 130 is beyond the fence, so 11 values are left. Their standard error is np.std(ddof=1) / sqrt(11), and the margin is st.t.ppf(.975, 10) times
+    // as much.
     let of =
         |words: &str| statistics(&machine, &made, &format!("before {words}"))["of_samples"].clone();
     let found = of("--method nbenchmark");
@@ -342,7 +347,7 @@ fn c14_under_the_preset_of_criterion_the_changes_of_mean_and_median_are_printed(
             .args(words.split_whitespace());
         compared.run().expect_code(0).stdout
     };
-    // np.mean and np.median of after, divided by those of before: 1263.9 / 1234.7 and 102.4 / 100.55.
+    // The changes are those of np.mean and np.median from `before` to `after`: 1263.9 / 1234.7 and 102.4 / 100.55.
     let printed = text("--method criterion");
     assert!(
         printed.contains("a: the mean changed by +2.36 % [")
@@ -374,7 +379,7 @@ fn c10_c11_under_the_preset_of_criterion_intervals_of_few_processes_are_bootstra
     assert_eq!(of("")["intervals"], "t");
     let found = of("--method criterion");
     assert_eq!(found["intervals"], "bootstrap");
-    // These are means of three draws with replacement from 100, 102 and 104. In 1 of 27 cases, all three draws are the smallest value.
+    // The bounds are means of three draws with replacement from 100, 102 and 104. In 1 of 27 cases, all three draws are the smallest value.
     near(&found["mean_ns"]["lower"], 100.0, 1e-9);
     near(&found["mean_ns"]["upper"], 104.0, 1e-9);
 }
@@ -401,7 +406,8 @@ fn m4_m5_welch_tests_the_harmonic_means_of_rates() {
             .run()
             .expect_code(0);
     }
-    // st.ttest_ind_from_stats of st.hmean and of mmtests' deviation of it times sqrt(5 / 4), equal_var=False.
+    // The reference is st.ttest_ind_from_stats with equal_var=False. It gets st.hmean of each side, and mmtests' deviation of that mean times
+    // sqrt(5 / 4).
     let found = compared(&compare(&machine, &made, "--method mmtests"));
     near(&found["tested"]["statistic"], 1.794_223_208_885_124_9, 1e-6);
     near(&found["p_value"], 0.110_530_192_745_291, 1e-6);
@@ -424,7 +430,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
         let shown = made.perfcheck(&machine, &["show", run, "--stats"]);
         shown.run().expect_code(0).stdout
     };
-    // scipy.stats.binom.cdf(0, 6, .5): the extremes of six values contain the median with a probability of 1 - 2 / 64.
+    // The extremes of six values contain the median with a probability of 1 - 2 / 64. scipy.stats.binom.cdf(0, 6, .5) is 1 / 64.
     let one = words(&text("one"));
     assert!(
         one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % rank interval, for any distribution"),
@@ -435,7 +441,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     let many = words(&text("many"));
     let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a single point, because the samples have few distinct values";
     assert!(many.contains(&format!("median {point}")), "{many}");
-    // For four processes, these intervals would not have their stated coverage.
+    // With only four processes, these intervals would not cover the true value as often as they should.
     for said in [
         "mean, BCa - needs at least 50 processes for a 95 % interval",
         "std dev 834.1 ps too few processes or samples for a 95 % interval",

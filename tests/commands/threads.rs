@@ -3,7 +3,7 @@
 use crate::commands::scripted::{CLOCK, STEADY, script, stored};
 use crate::support::{Machine, Perfcheck};
 
-/// Flags for nine processes, whose intervals Criterion's test bootstraps.
+/// Flags for a run of nine short processes.
 const SETTINGS: [&str; 8] = [
     "--rounds",
     "9",

@@ -1,5 +1,5 @@
-//! Comparisons of tables of whole nanoseconds, in which many values are equal. Expected numbers were computed with `SciPy` and `NumPy`. The interval
-//! between ties is `np.interp` of the mid-ranks of all differences.
+//! Comparisons of tables of whole nanoseconds, in which many values are equal. Expected numbers were computed with `SciPy` and `NumPy`. For the
+//! expected bounds of intervals, `np.interp` interpolates between the mid-ranks of all differences.
 
 use crate::commands::crates::Crate;
 use crate::commands::methods::{
@@ -7,7 +7,7 @@ use crate::commands::methods::{
 };
 use crate::support::Machine;
 
-/// Returns the numbers of the last cell in the only row of this pivot.
+/// Returns the numbers in the last cell of a pivot that has only one row.
 fn pivot(machine: &Machine, made: &Crate, words: &str) -> Vec<f64> {
     let found = made
         .perfcheck(machine, &["compare"])
@@ -26,7 +26,7 @@ fn pivot(machine: &Machine, made: &Crate, words: &str) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the given number of samples of each time.
+/// Returns samples in which each time occurs the given number of times.
 fn samples(counts: &[(f64, usize)]) -> Vec<f64> {
     let each = counts.iter().copied();
     each.flat_map(|(time, count)| std::iter::repeat_n(time, count))
@@ -56,7 +56,7 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     let machine = Machine::new();
     let made = imported(&machine);
     let found = compared(&compare(&machine, &made, "--method nbenchmark"));
-    // mannwhitneyu(after, before, use_continuity=False, method="asymptotic")
+    // scipy.stats.mannwhitneyu(after, before, use_continuity=False, method="asymptotic") gives this p-value.
     near(&found["p_value"], 0.011_089_034_135_058_531, 1e-9);
     assert_eq!(found["verdict"], "regressed");
     near(&found["change"]["lower"], 0.005_426_939_848_272_896, 1e-9);
@@ -66,7 +66,8 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     near(&shift["estimate"], 12.0 * 0.023_768_556_005_398_11, 1e-9);
     assert!(shift["lower"].as_f64() < shift["upper"].as_f64(), "{shift}");
 
-    // The same with use_continuity=True, and the change of the means: first for the samples within the fence, then for all samples.
+    // The p-value comes from mannwhitneyu with use_continuity=True, and the change compares the means. Both are checked first for the samples within
+    // the fence, then for all samples.
     let found = compared(&compare(&machine, &made, "--method serializer"));
     near(&found["p_value"], 0.003_510_060_426_189_156, 1e-9);
     assert_eq!(found["verdict"], "regressed");
@@ -81,7 +82,8 @@ fn n29_n32_s20_a_difference_of_whole_nanoseconds_that_a_test_finds_is_called_and
     assert_eq!(found["verdict"], "regressed");
     near(&found["change"]["estimate"], 0.024_166_666_666_666_67, 1e-9);
 
-    // The default for tables that do not distinguish processes, with the threshold of stored runs and without one.
+    // These are the results of the default for tables that do not distinguish processes, first with the noise threshold of stored runs, then without
+    // one.
     let found = compared(&compare(&machine, &made, ""));
     assert_eq!(found["decided_by"], "mann-whitney");
     near(&found["p_value"], 0.011_103_330_168_974_522, 1e-9);
@@ -127,7 +129,7 @@ fn n17_b7_m_x7_a_percentile_is_the_same_number_in_pivots_columns_and_show_by_any
     for name in ["before", "after"] {
         import_processes(&machine, &made, ONE_PROCESS, (name, &[&values]));
     }
-    // np.percentile(values, q) with method="inverted_cdf" and with "linear", and the value of rank int(n q / 100).
+    // The expected percentiles are np.percentile(values, q) with method="inverted_cdf" and with "linear", and the value of rank int(n q / 100).
     let expected = [
         ("", [1793.0, 1827.0, 1835.0]),
         ("--quantile inverted-cdf", [1793.0, 1827.0, 1835.0]),
@@ -176,8 +178,8 @@ fn n31_s17_the_p_of_a_pivot_is_found_and_corrected_as_it_is_asked_for() {
         let found = pivot(&machine, &made, &format!("{layout} {words}"));
         found.last().copied().expect("a cell")
     };
-    // mannwhitneyu(after, before, method="asymptotic"), without and with continuity correction. All samples are used, even if the preset leaves some
-    // out of summaries.
+    // The expected p-values are those of mannwhitneyu(after, before, method="asymptotic"), without and with continuity correction. They use all
+    // samples, even if the preset leaves some out of summaries.
     for (words, expected) in [
         ("--rank-p asymptotic", 0.009_374_768_459_434_895),
         ("--method nbenchmark", 0.009_374_768_459_434_895),

@@ -8,19 +8,21 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Number of damages of each kind, spread over a file.
+/// The largest number of truncations of a file that are tried, and the largest number of its bytes that are changed in turn. They are spread over the
+/// file.
 const DAMAGES: usize = 250;
 
-/// Bytes with a meaning for readers, which replace other bytes.
+/// Bytes that have a meaning in at least one of the formats, such as quotation marks. They replace other bytes of a file.
 const MEANINGFUL: &[u8] = b"\"\\{}[],:.-+eE019 \n\t\x00\x7f\xff\xc3/#|";
 
-/// A file with one damage.
+/// A damaged copy of a file: a truncated one, or one with a changed byte.
 struct Damage {
     said: String,
     bytes: Vec<u8>,
 }
 
-/// Returns all truncations of a file and one change of each byte, or at most `most` of each, spread over the file.
+/// Returns damaged copies of a file. For every byte there is one copy that ends before this byte, and one in which this byte is changed. If the file
+/// has more than `most` bytes, there are such copies for at most `most` of them, spread over the file.
 fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     let step = bytes.len().div_ceil(most).max(1);
     let places = (0..bytes.len()).filter(move |at| (at + at / step).is_multiple_of(step));
@@ -122,7 +124,7 @@ fn all_damages_are_read_or_refused() {
     damage_trees(usize::MAX);
 }
 
-/// Returns a file with this name.
+/// Returns a file with this name and this content, as a reader gets it.
 fn file(name: &str, bytes: &[u8]) -> InputContent {
     InputContent {
         name: name.to_owned(),

@@ -13,17 +13,17 @@ use perfcheck_analysis::model::ProgressReporter;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the directory of the files.
+/// Returns the directory with files that other benchmark programs wrote.
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exchange/samples")
 }
 
-/// Reads one of the files.
+/// Reads the file `name` of [`directory`].
 fn sample(name: &str) -> InputContent {
     read(&directory().join(name), &mut std::io::empty()).unwrap()
 }
 
-/// Returns the names of all files that a reader gets as a whole, sorted.
+/// Returns the sorted names of the files that a reader gets one by one. Criterion's trees of directories are not among them.
 fn file_names() -> Vec<String> {
     let mut names: Vec<String> = (fs::read_dir(directory()).unwrap())
         .map(|entry| entry.unwrap())
@@ -46,7 +46,7 @@ fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     .map_err(|error| error.to_string())
 }
 
-/// Reads the runs of a tree.
+/// Reads the runs of a tree of directories that Criterion wrote.
 fn runs_of_tree(tree: PathBuf) -> Result<Vec<ForeignRun>, String> {
     read_runs(
         &ForeignInput::Trees(&[tree]),

@@ -5,7 +5,7 @@ use cargo_perfcheck::interchange::{FileFormat, ForeignRun, detect};
 use std::fmt::Write as _;
 use std::fs;
 
-/// Formats all that was read as lines.
+/// Formats all that was read as lines of text for a snapshot.
 fn text(runs: &[ForeignRun]) -> String {
     let mut text = String::new();
     for run in runs {
@@ -79,7 +79,7 @@ fn every_baseline_of_criterions_trees_is_a_run_with_all_of_its_samples() {
     }
 }
 
-/// `new` has the last measurement. It is a run of its own unless a baseline of the same tree has the same numbers.
+/// Criterion's directory `new` has the last measurement. It becomes a run of its own unless a baseline of the same tree has the same numbers.
 #[test]
 fn the_newest_numbers_of_a_tree_are_a_run_where_no_baseline_has_them() {
     let place = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ const ACTION: &str = include_str!("../../action.yml");
 /// Arguments for a short run with a fixed seed.
 const ARGUMENTS: &str = "--offline --seed 7 --rounds 5";
 
-/// A job with this action as its only step that does something.
+/// A job of GitHub that does nothing but run this action.
 struct Job<'m> {
     project: Project<'m>,
     /// Values of expressions: `github.*`, `runner.*`, `inputs.*`, and `steps.*` of the steps that have run.
@@ -24,7 +24,7 @@ struct Job<'m> {
     done: Vec<String>,
 }
 
-/// The result of the last script, and the steps that have run.
+/// What remains when a job has ended: the result of its last script, and the steps that have run.
 struct Ended {
     last: Finished,
     steps: Vec<String>,
@@ -44,6 +44,9 @@ impl<'m> Job<'m> {
             done: Vec::new(),
         };
         fs::create_dir(job.temporary()).expect("a directory");
+        fs::create_dir(job.programs()).expect("a directory");
+        // Whatever address the manifest has, there is no release.
+        job.with_download("exit 22");
         let temporary = job.temporary().display().to_string();
         for (name, value) in [
             ("github.action_path", env!("CARGO_MANIFEST_DIR")),
@@ -83,7 +86,7 @@ impl<'m> Job<'m> {
         self.project.machine.home().join("runner")
     }
 
-    /// Returns the value of a name. An output that no step has set is empty; all other names must be known.
+    /// Returns the value of a name in an expression, such as `inputs.page`. An output that no step has set is empty. All other names must be known.
     fn value(&self, name: &str) -> String {
         let is_output = name.starts_with("steps.");
         match self.values.get(name) {
@@ -104,7 +107,7 @@ impl<'m> Job<'m> {
         result
     }
 
-    /// Reports whether a condition holds. Conditions are comparisons between names and quoted texts, joined by `&&`.
+    /// Returns true if the condition of a step holds. A condition consists of comparisons between names and quoted texts, joined by `&&`.
     fn holds(&self, condition: &str) -> bool {
         let condition = condition.trim_start_matches("${{").trim_end_matches("}}");
         condition.split("&&").all(|term| {
@@ -122,7 +125,7 @@ impl<'m> Job<'m> {
         })
     }
 
-    /// Runs the steps up to the first one that fails.
+    /// Runs the steps of the action up to the first one that fails.
     fn run(mut self) -> (Self, Ended) {
         let action = document(ACTION);
         let steps = member(&action, "runs").and_then(|runs| member(runs, "steps"));
@@ -174,7 +177,7 @@ impl<'m> Job<'m> {
         None
     }
 
-    /// Runs the script of a step as the runner does, and records the outputs that it sets.
+    /// Runs the script of a step as GitHub's runner does, and records the outputs that it sets.
     fn script(&mut self, step: &Yaml<'_>, id: &str) -> Finished {
         let text = |name: &str| member(step, name).and_then(Yaml::as_str);
         assert_eq!(text("shell"), Some("bash"), "{id}");
@@ -186,7 +189,7 @@ impl<'m> Job<'m> {
         fs::write(&file, script).expect("written");
         let output = self.temporary().join("output");
         fs::write(&output, "").expect("written");
-        let programs = machine.home().join("programs");
+        let programs = self.programs();
         let mut command = machine.command("bash");
         let mut variables = command.get_envs();
         let path = variables.find_map(|(name, value)| value.filter(|_| name == "PATH"));
@@ -227,11 +230,10 @@ impl<'m> Job<'m> {
         finished
     }
 
-    /// Installs a replacement for GitHub's program that records its calls. `comments` are the existing comments, `ends` is the exit status of calls
-    /// that write.
+    /// Installs a replacement for GitHub's program `gh` that records its calls. `comments` are the existing comments, and `ends` is the exit status
+    /// of calls that write.
     fn with_github(&self, comments: &str, ends: u8) -> &Self {
-        let directory = self.project.machine.home().join("programs");
-        fs::create_dir(&directory).expect("a directory");
+        let directory = self.programs();
         let (calls, answer) = (self.calls(), directory.join("comments.json"));
         fs::write(&answer, comments).expect("written");
         write_program(
@@ -243,6 +245,17 @@ impl<'m> Job<'m> {
             ),
         );
         self
+    }
+
+    /// Installs a replacement for `curl`.
+    fn with_download(&self, script: &str) -> &Self {
+        write_program(&self.programs().join("curl"), script);
+        self
+    }
+
+    /// The directory of replaced programs.
+    fn programs(&self) -> PathBuf {
+        self.project.machine.home().join("programs")
     }
 
     fn calls(&self) -> PathBuf {
@@ -266,7 +279,8 @@ fn a_pull_request_is_measured_beside_its_base_commented_on_and_judged() {
     job.with_github("[]", 0);
     let (job, ended) = job.run();
     let all = [
-        "tool", "cache", "builds", "install", "measure", "kept", "page", "comment", "verdict",
+        "tool", "cache", "builds", "binary", "install", "measure", "kept", "page", "comment",
+        "verdict",
     ];
     assert_eq!(ended.steps, all, "{}", ended.last);
     // The regression makes the job fail only at the end, after the comment and the page were written.
@@ -310,13 +324,15 @@ fn a_comment_that_is_there_is_updated_and_one_that_cannot_be_written_is_a_warnin
     job.set("github.base_ref", "main");
     job.set("inputs.page", "false");
     job.set("inputs.comment", "true");
-    // The directories of a self-hosted runner still exist for the next job.
+    // A self-hosted runner keeps its directories for the next job, so builds need not be saved elsewhere.
     job.set("runner.environment", "self-hosted");
     let comments = r#"[{"id": 1, "user": {"type": "User"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->"}, {"id": 2, "user": {"type": "Bot"}, "body": "another"}]
         [{"id": 3, "user": {"type": "Bot"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->\nold"}]"#;
     job.with_github(comments, 1);
     let (job, ended) = job.run();
-    let all = ["tool", "cache", "install", "measure", "comment", "verdict"];
+    let all = [
+        "tool", "cache", "binary", "install", "measure", "comment", "verdict",
+    ];
     assert_eq!(ended.steps, all, "{}", ended.last);
     assert_eq!(ended.last.code(), 0, "{}", ended.last);
     let calls = fs::read_to_string(job.calls()).expect("calls");
@@ -332,7 +348,7 @@ fn inputs_say_what_is_left_out_and_what_was_not_measured_has_no_reports() {
     job.set("inputs.against", "no-such-revision");
     let (job, ended) = job.run();
     let steps = [
-        "tool", "cache", "builds", "install", "measure", "kept", "verdict",
+        "tool", "cache", "builds", "binary", "install", "measure", "kept", "verdict",
     ];
     assert_eq!(ended.steps, steps, "{}", ended.last);
     assert_eq!(ended.last.code(), 2, "{}", ended.last);
@@ -340,6 +356,58 @@ fn inputs_say_what_is_left_out_and_what_was_not_measured_has_no_reports() {
         (job.output("markdown"), job.output("html")),
         Default::default()
     );
+}
+
+/// Creates a job whose action lies in a repository with a release. `beside` is what the file `SOURCES` beside its archive contains, for a shell, and
+/// `inside` what the one in the archive does; `attested` is the exit status of the check where the archive comes from.
+fn job_with_release<'m>(machine: &'m Machine, beside: &str, inside: &str, attested: u8) -> Job<'m> {
+    let mut job = Job::new(machine, 100);
+    job.set("github.base_ref", "main");
+    let action = machine.home().join("action");
+    for directory in ["src", "crates", "harness"] {
+        fs::create_dir_all(action.join(directory)).expect("a directory");
+    }
+    let manifest = "version = \"1.2.3\"\nrepository = \"https://github.com/somebody/tool\"\n";
+    fs::write(action.join("Cargo.toml"), manifest).expect("written");
+    fs::write(action.join("Cargo.lock"), "").expect("written");
+    job.set("github.action_path", &action.display().to_string());
+    let name = "cargo-perfcheck-v1.2.3-x86_64-unknown-linux-gnu";
+    let releases = machine.home().join("releases");
+    fs::create_dir_all(releases.join(name)).expect("a directory");
+    write_program(
+        &releases.join(name).join("cargo-perfcheck"),
+        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_cargo-perfcheck")),
+    );
+    job.with_download(&format!(
+        "while [ $# -gt 1 ]; do [ \"$1\" = --output ] && file=$2; shift; done\ncase \"$1\" in\n\
+         https://github.com/somebody/tool/releases/download/v1.2.3/SOURCES) echo \"{beside}\" > \"$file\" ;;\n\
+         https://github.com/somebody/tool/releases/download/v1.2.3/{name}.tar.gz)\n\
+         echo \"{inside}\" > '{0}/{name}/SOURCES'; tar -C '{0}' -czf \"$file\" {name} ;;\n\
+         *) exit 22 ;;\nesac",
+        releases.display()
+    ));
+    job.with_github("[]", attested);
+    job
+}
+
+#[test]
+fn the_program_of_a_release_is_used_if_it_has_these_sources_and_comes_from_this_repository() {
+    for (beside, inside, attested, is_used) in [
+        ("$SOURCES", "$SOURCES", 0, true),
+        ("$SOURCES", "$SOURCES", 1, false),
+        ("$SOURCES", "another", 0, false),
+        ("another", "$SOURCES", 0, false),
+    ] {
+        let machine = Machine::new();
+        let (job, ended) = job_with_release(&machine, beside, inside, attested).run();
+        assert_eq!(ended.last.code(), 0, "{}", ended.last);
+        let is_compiled = ended.steps.iter().any(|step| step == "install");
+        assert_eq!(is_compiled, !is_used, "{:?}", ended.steps);
+        let calls = fs::read_to_string(job.calls()).unwrap_or_default();
+        // What is not from these sources is not even fetched.
+        let is_checked = calls.ends_with(".tar.gz --repo somebody/tool\n");
+        assert_eq!(is_checked, beside == "$SOURCES", "{calls}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::support::Machine;
 const DOCUMENT: &str = include_str!("../../docs/internals/src/messages.md");
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Members that contain data; the names within them are not part of the contract.
+/// Members that contain data. The names within that data are not part of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 /// Messages that only other tests produce: those of `bisect`, of kept executables, of pages and of a team's store.

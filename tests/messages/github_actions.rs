@@ -1,4 +1,5 @@
-//! Output that a job of GitHub Actions gets without a flag, and foreign workflow commands from which the log is protected.
+//! Tests the output of a run in a job of GitHub Actions. Without any flag, the run annotates regressions and writes a job summary. Text that a bench
+//! prints must not give commands to GitHub.
 
 use super::{quick, steady};
 use crate::support::{Finished, Machine, Perfcheck};
@@ -56,7 +57,7 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     assert_eq!(summary.matches(marker).count(), 2, "{summary}");
     let row = "| ▲ **regressed** | 100.6\u{a0}ns | 150.8\u{a0}ns | +49.8\u{a0}% |";
     assert!(summary.contains(row), "{summary}");
-    // The summary names commands, and its readers do not have the store, so it names the store.
+    // The summary suggests commands that read the store, so it also says where the store is.
     let store = machine.store().display().to_string();
     let commands = summary.find("cargo perfcheck explain ").expect("a command");
     let place = summary.find(&format!("The commands read the store <code>{store}</code>"));
@@ -169,7 +170,7 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
         .env("PERFCHECK_NO_RERUN", "1")
         .env("PERFCHECK_STORE", machine.store());
     let run = crate::support::run(in_terminal).expect_code(0);
-    // Progress may be redrawn between two lines.
+    // Compare line by line, because progress may be redrawn between two lines.
     for line in shown.lines() {
         assert!(run.stdout.contains(line), "{line}: {run}");
     }

@@ -80,7 +80,7 @@ impl ExpectText for Finished {
                 assert!(!stream.contains(sign), "{self}");
             }
             for line in stream.lines() {
-                // The tool's own commands always have properties.
+                // The commands that the tool itself writes for GitHub always have properties between the two pairs of colons.
                 assert!(
                     !line.trim_start().starts_with("::error::"),
                     "{line:?} in {self}"

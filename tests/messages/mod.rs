@@ -14,7 +14,7 @@ mod terminal;
 
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// Runs `steady`; `arithmetic` takes these times per iteration in its processes.
+/// Prepares a run of `steady` in which the processes of `arithmetic` take these times per iteration, such as `100/101/100`.
 fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
     quick(machine, "steady").env(
         "PERFCHECK_SCRIPTED_CLOCK",
@@ -33,7 +33,7 @@ fn quick(machine: &Machine, package: &str) -> Perfcheck {
         .env("CI", "true")
 }
 
-/// Runs a command on the stored runs.
+/// Runs a command that uses the runs stored for the workspace of testbench.
 fn stored(machine: &Machine, words: &str) -> Finished {
     machine
         .perfcheck()
@@ -42,7 +42,7 @@ fn stored(machine: &Machine, words: &str) -> Finished {
         .run()
 }
 
-/// Returns settings for snapshots of layouts, which keep all blanks.
+/// Returns settings for snapshots that show the layout of a text. All blanks are kept.
 fn layout() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");
@@ -51,7 +51,7 @@ fn layout() -> insta::Settings {
     settings
 }
 
-/// Returns settings that hide text which depends on machine and time.
+/// Returns settings for snapshots in which text that depends on the machine or the time is hidden.
 fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");

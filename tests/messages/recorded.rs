@@ -1,4 +1,4 @@
-//! Recorded runs for the tests of every writer: all write the same findings.
+//! Made-up runs with which the tests of all writers work, so that every writer writes the same findings.
 //!
 //! [`Recorded::all_verdicts`] has every verdict, ids with groups, units, Unicode and hostile text, throughput, allocations, latencies, failures and
 //! remarks. [`Recorded::counted`] has a given number of ordinary benchmarks. Both own their measurements. Writers get the findings that
@@ -10,7 +10,7 @@
 //! write_table(&mut bytes, &findings, &layout)?;
 //! ```
 //!
-//! Samples are computed from their position and compared by the crate's own `compare`, so nothing depends on clock or machine.
+//! Samples are computed from their position. The crate's own `compare` compares them, so nothing depends on clock or machine.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +33,9 @@ use perfcheck_analysis::model::{
 pub const HOSTILE: &str =
     "=1+1|`a`<script>alert(1)</script>&\u{1b}[31m]]>\"'@me #1 ::error::x\nline\u{202e}";
 
-/// The run that is reported on.
+/// The number of the run that the findings are about.
 const RUN: RunId = RunId(42);
-/// Number of reference runs. Fewer cannot show that a benchmark is unchanged.
+/// Number of reference runs. With fewer of them, no benchmark could be shown to be unchanged.
 const BASE_RUNS: u64 = 40;
 const SEED: u64 = 7;
 const PROCESSES: u32 = 5;
@@ -44,14 +44,14 @@ const NOISE_THRESHOLD: f64 = 0.02;
 
 /// A run with its measurements, its reference and the results of the comparison.
 pub struct Recorded {
-    /// The head of the run.
+    /// What is known about the whole run, such as its commit and its machine.
     pub run: Run,
     /// The measurements of the run.
     pub measurements: Vec<Measurement>,
     /// The measurements of the same benchmarks in each reference run.
     pub base: Vec<Vec<Measurement>>,
     comparisons: BTreeMap<BenchmarkKey, Comparison>,
-    /// Verdicts that do not come from a comparison.
+    /// The verdicts that do not come from a comparison, such as `new` and `failed`.
     verdicts: BTreeMap<BenchmarkKey, Verdict>,
 }
 
@@ -59,16 +59,16 @@ pub struct Recorded {
 struct Recipe {
     target: &'static str,
     id: String,
-    /// Nanoseconds per iteration in the reference.
+    /// Time of an iteration in the reference, in nanoseconds.
     base: f64,
-    /// Time in the run, relative to `base`.
+    /// Time of an iteration in the run, divided by `base`.
     factor: f64,
-    /// Drift between the runs of the reference, as a fraction.
+    /// How far the times of the reference runs drift apart, as a fraction.
     drift: f64,
     throughput: Throughput,
     /// Allocations per iteration in the reference and in the run.
     allocations: Option<[u64; 2]>,
-    /// Whether there are latencies of single operations.
+    /// Whether the benchmark has latencies of single operations.
     latencies: bool,
 }
 
@@ -86,7 +86,7 @@ impl Recipe {
         }
     }
 
-    /// Returns a measurement with `factor` times the recipe's time, in the run with this salt.
+    /// Returns a measurement that takes `factor` times as long as the recipe's `base`. Each run passes another `salt`, which makes its times differ.
     fn measurement(&self, factor: f64, salt: u64, is_new: bool) -> Measurement {
         // A zigzag between -1 and 1 simulates the drift between runs.
         let zigzag = [0.0, 1.0, -1.0, 0.5, -0.5, 0.75, -0.75, 0.25][(salt % 8) as usize];
@@ -155,7 +155,7 @@ impl Recipe {
     }
 }
 
-/// Returns counted iterations, each with `per_iteration` allocations.
+/// Returns the counts of an allocating benchmark's iterations, each with `per_iteration` allocations.
 fn counted(per_iteration: u64) -> Vec<Allocations> {
     let one = Allocations {
         count: per_iteration,
@@ -166,7 +166,7 @@ fn counted(per_iteration: u64) -> Vec<Allocations> {
     vec![one; SAMPLES as usize]
 }
 
-/// Returns latencies. In the new run, the slowest hundredth is slower.
+/// Returns latencies in which the slowest fiftieth of the operations is slower in the new run.
 fn timed(is_new: bool) -> Latencies {
     let tail = if is_new { 14_600 } else { 14_000 };
     Latencies {
@@ -193,8 +193,8 @@ impl Recorded {
         recorded
     }
 
-    /// Creates `count` benchmarks in groups of ten. Every 50th has regressed, every 70th has improved. Their times differ but their changes do not,
-    /// so each kind is compared only once.
+    /// Creates `count` benchmarks in groups of ten. Every 50th benchmark has regressed, and every 70th has improved. All benchmarks with the same
+    /// verdict have the same change, so only one comparison is computed for each verdict.
     pub fn counted(count: usize) -> Self {
         let kinds = [1.0, 1.12, 0.85].map(|factor| Recipe::new("a kind", 100.0, factor));
         let of_kinds = kinds.map(|recipe| Self::of(&[recipe]));
@@ -292,7 +292,7 @@ impl Recorded {
         self.without_reference(id, Verdict::Failed);
     }
 
-    /// Returns the findings for a writer: rows by key, with verdicts.
+    /// Returns the findings that a writer gets. Their rows are sorted by benchmark and have verdicts.
     pub fn findings(&self) -> Findings<'_> {
         let decision = decision();
         let mut rows: Vec<Row<'_>> = self

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use roxmltree::Document;
 use serde_json::Value;
 
-/// GitHub's limit of a comment, in characters.
+/// The longest comment that GitHub accepts, in characters.
 const LONGEST_COMMENT: usize = 65_536;
 
 fn written(kind: ReportKind, findings: &Findings<'_>) -> String {
@@ -41,7 +41,7 @@ fn snapshot(name: &str, text: &str) {
     super::settings().bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// Returns the options of GitHub's Markdown.
+/// Returns options with which `comrak` renders Markdown as GitHub does.
 fn github() -> Options<'static> {
     let mut options = Options::default();
     options.extension.table = true;
@@ -75,7 +75,7 @@ fn hostile_runs() -> Recorded {
     recorded
 }
 
-/// Lends the findings of [`hostile_runs`].
+/// Returns the findings of [`hostile_runs`], in which names, remarks and advice are hostile too.
 fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
     let mut findings = recorded.findings_with_limits();
     rename(&mut findings, hostile);

@@ -39,7 +39,8 @@ fn close(schema: &mut Value) {
             let is_whole = members.contains_key("properties");
             for (keyword, value) in members.iter_mut() {
                 match value {
-                    // Do not close alternatives that share members with the whole: close the whole, and the schemas within the alternatives.
+                    // If an object has members of its own, its alternatives (such as `oneOf`) name only a part of all members, so they must stay
+                    // open. Close the object itself instead, and the schemas within the alternatives.
                     Value::Array(parts) if is_whole && keyword.ends_with("Of") => {
                         let within = parts.iter_mut().filter_map(Value::as_object_mut);
                         within.flat_map(Map::values_mut).for_each(close);

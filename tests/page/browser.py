@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Reads the page as its readers do, in a headless Chromium: console, requests, keyboard, sizes, contrast, hostile names.
+"""Tests the page in a headless Chromium: its console, requests, keyboard shortcuts, sizes and contrast, and hostile names.
 
   browser.py BINARY                      checks; BINARY is cargo-perfcheck
   browser.py BINARY --screenshots DIR    checks, and takes the pictures of the documentation
 
-Needs chromium, chromedriver and selenium (Debian: chromium chromium-driver python3-selenium). Takes its runs from store.py.
+Needs chromium, chromedriver and selenium (Debian: chromium chromium-driver python3-selenium). The runs on the pages come from store.py.
 """
 
 import json
@@ -30,7 +30,7 @@ HOME = tempfile.TemporaryDirectory(prefix="page-")
 ROOT = pathlib.Path(HOME.name)
 BINARY = None
 
-# Runs in the page: every text with the contrast of its colour against what lies behind it, where that is below WCAG 2.1 AA.
+# A script that runs in the page. It returns each text whose contrast with the background is less than WCAG 2.1 AA demands, with the contrast.
 CONTRAST = r"""
 const parse = (text) => { const m = text.match(/[\d.]+/g).map(Number); return [m[0], m[1], m[2], m.length > 3 ? m[3] : 1]; };
 const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
@@ -61,7 +61,7 @@ while (walker.nextNode()) {
 return [seen, [...new Set(bad)].slice(0, 12)];
 """
 
-# Charts that are missing, empty or larger than their boxes; texts that leave their picture.
+# A script that runs in the page. It returns charts that are missing, empty or larger than their boxes, and texts that extend beyond their chart.
 BOXES = r"""
 const bad = [];
 let charts = 0;
@@ -100,7 +100,7 @@ def perfcheck(store, *words):
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup")),
     }
     done = subprocess.run([BINARY, "perfcheck", *words], cwd=ROOT / "text-index", env=environment, capture_output=True, text=True)
-    # 1: something regressed, as it should.
+    # The exit code is 1 if a benchmark regressed, as some benchmarks of the stored runs do.
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -113,7 +113,7 @@ def make_pages():
     (package / "Cargo.toml").write_text('[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n')
     for kind in (["story"], ["cases"], ["many", "2000", "2", "20"]):
         if kind[0] == "many":
-            # Intervals are not what is looked at there.
+            # Use fewer resamples to save time, because no test looks at the intervals of this page.
             with (package / "Cargo.toml").open("a") as manifest:
                 manifest.write("\n[workspace.metadata.perfcheck]\nresamples = 1000\n")
         exported = ROOT / f"{kind[0]}.jsonl"
@@ -121,7 +121,7 @@ def make_pages():
         perfcheck(kind[0], "store", "import", str(exported))
         perfcheck(kind[0], "report", "before", "after", "--report", f"html={ROOT / kind[0]}.html")
         exported.unlink()
-    # A mean whose resampled changes reach ten times as far as what was decided.
+    # Make a page on which the resampled changes of the mean spread ten times as wide as the interval that the verdict rests on.
     story = (ROOT / "story.html").read_text()
     data = re.search(r'id="data">(.*?)</script>', story, re.S)
     wide = json.loads(data[1])
@@ -160,7 +160,7 @@ class Page(unittest.TestCase):
         self.browser.execute_script("localStorage.clear()")
 
     def tearDown(self):
-        """Whatever a test does, the console stays empty and nothing is asked for outside of the file."""
+        """Checks after each test that the console is empty and that the page has made no request beyond its own file."""
         self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [])
         asked = set()
         for entry in self.browser.get_log("performance"):
@@ -181,7 +181,7 @@ class Page(unittest.TestCase):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def settle(self):
-        """Until charts have been drawn for the width that they have."""
+        """Waits until the charts have been drawn for their current width."""
         self.browser.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
     def run_script(self, script, *arguments):
@@ -336,7 +336,7 @@ class Page(unittest.TestCase):
             const figure = document.querySelector("figure[data-chart=change]"), svg = figure.querySelector("svg"), box = (node) => node.getBoundingClientRect();
             const lines = [...svg.querySelectorAll(".bar-line:not(.goes-on)")].map(box);
             return [svg.querySelectorAll(".area.of-mean").length, lines[0].width / box(svg).width, svg.querySelectorAll(".goes-on").length, figure.innerText]""")
-        # The axis reaches from -3 to +24 %: 4.8 of 27 are a sixth, of 80 they would be a seventeenth.
+        # The axis shows -3 to +24 %. The interval of 4.8 % is a sixth of these 27 %, but it would be a seventeenth of the whole 80 %.
         self.assertGreater(decided, 0.12, "what was decided is a sixth of the picture")
         self.assertEqual(curves, 0, "the middle of the curve alone would look like a plateau")
         self.assertIn("too far apart to be drawn here", caption)
@@ -402,7 +402,7 @@ class Page(unittest.TestCase):
                 before = set(downloads.iterdir())
                 figure.find_element(By.CSS_SELECTOR, ".save").send_keys(Keys.ENTER)
                 deadline = time.monotonic() + 20
-                # The browser makes the file first and fills it afterwards.
+                # Wait until the file has content, because the browser creates it empty and fills it afterwards.
                 while not (new := [path for path in set(downloads.iterdir()) - before if path.suffix == ".svg" and path.stat().st_size]):
                     self.assertLess(time.monotonic(), deadline, "no file came")
                     time.sleep(0.05)
@@ -455,7 +455,7 @@ class Page(unittest.TestCase):
     def test_numbers_are_written_as_the_terminal_writes_them(self):
         printed = perfcheck("story", "compare", "before", "after", "-v")
         shown = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => [row.querySelector('.name').innerText.split('\\n')[0], row.querySelector('td.time:not(.before):not(.typical)').innerText, row.querySelector('.delta').innerText, row.querySelector('.rate').innerText])")
-        # Backwards: remarks stand below the table and begin with a name, too.
+        # Read the lines backwards, so that a row of the table replaces a remark with the same name. Remarks stand below the table.
         lines = {line.split()[0]: line for line in reversed(printed.splitlines()) if line.startswith("  ")}
         for name, *cells in shown:
             for cell in filter(lambda cell: cell not in ("", "–"), cells):
@@ -478,7 +478,7 @@ class Page(unittest.TestCase):
         self.settle()
         changes = self.run_script("return JSON.parse(document.getElementById('data').textContent).benchmarks.map((one) => [one.compared.change[0], one.id]).sort((a, b) => b[0] - a[0])")
         self.assertEqual(self.names()[:5], [name for _, name in changes[:5]])
-        # Whoever scrolls gets more, whoever walks too, and all on demand.
+        # More rows appear when the reader scrolls, when the keyboard moves past the last row, and when the button is pressed.
         self.run_script("document.getElementById('more').scrollIntoView()")
         self.settle()
         self.settle()

@@ -18,7 +18,7 @@ use perfcheck_analysis::model::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Returns the page of recorded runs, and its data.
+/// Returns the HTML page of recorded runs, and the data that it contains.
 fn written(recorded: &Recorded) -> (String, Value) {
     written_with(recorded, 100, &[])
 }
@@ -114,7 +114,7 @@ fn written_with(
 
 static TIME: Metric = Metric::Time;
 
-/// Returns the histories of all benchmarks over `runs` runs, with a step.
+/// Returns the histories of all benchmarks over `runs` runs. After a third of the runs, the times step up.
 fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     let value = |run: u32| {
         let level = if run < runs / 3 { 4.4 } else { 4.6 };

@@ -1,4 +1,4 @@
-"""The attacks of attack.sh: attack.py BINARY DIRECTORY SECONDS SEED [KIND...]."""
+"""Runs the attacks for attack.sh: attack.py BINARY DIRECTORY SECONDS SEED [KIND...]."""
 
 import collections
 import hashlib
@@ -24,12 +24,12 @@ WORK = pathlib.Path(sys.argv[2]).resolve()
 SECONDS, SEED = float(sys.argv[3]), int(sys.argv[4])
 ONLY = sys.argv[5:]
 CHANCE = random.Random(SEED)
-# README.md, "Exit codes".
+# The exit codes that README.md lists in the section "Exit codes".
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 130}
-# No command here needs long or much.
+# Limits of the time (in seconds) and the memory (in bytes) of a command. All commands here need far less.
 LONGEST = 60
 MOST_MEMORY = 3 << 30
-# What is given away by an environment that the processes of a run inherit.
+# A variable that all processes of a run inherit, so that processes that are left behind can be found by it.
 MARKER = f"PERFCHECK_ATTACK_OF={os.getpid()}"
 MEANINGFUL = [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"-", b"e999", b"0", b"18446744073709551616", b"-1", b"1e400", b"NaN", b"\n", b"\0",
               b"\xff", b"null", b"\x1b[2J", b"::error::", b"../", "\u202e".encode(), b"9" * 400, b"[" * 3000]
@@ -53,7 +53,7 @@ def command(*words, crate=None):
 
 
 def call(store, *words):
-    """Status, output and errors of a command; a hang has no status."""
+    """Runs a command. Returns its exit status, its output and its error output. The status is None if the command hangs."""
     try:
         done = subprocess.run(command(*words), env=environment(store), stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST, preexec_fn=limited)
         return done.returncode, done.stdout, done.stderr
@@ -62,12 +62,12 @@ def call(store, *words):
 
 
 def judge(kind, what, status, stderr, allowed=DOCUMENTED):
-    """Counts a call, and keeps what it did wrong."""
+    """Counts a call, and records as a failure what the tool did wrong."""
     counts[f"{kind}: exit {status}"] += 1
     wrong = []
     if status not in allowed:
         wrong.append(f"exit status {status}")
-    # Sources of the tool have relative paths, those of a bench and of the compiler none that begin so.
+    # Only sources of the tool have paths that begin so, because they are relative. Panics of a bench or of the compiler name other paths.
     if re.search(rb"panicked at (src|crates)/", stderr) or b"panicked at" in stderr and b"cargo-perfcheck" in stderr or b"internal error" in stderr:
         wrong.append("a panic")
     if wrong:
@@ -78,7 +78,7 @@ def judge(kind, what, status, stderr, allowed=DOCUMENTED):
 
 
 def left_behind():
-    """The processes that carry the marker: none, once they had time to go."""
+    """Returns the processes that have the marker in their environment. Waits up to three seconds for them to end."""
     until = time.monotonic() + 3
     while True:
         found = []
@@ -94,7 +94,7 @@ def left_behind():
 
 
 def runs(store):
-    """The stored runs with their status; `None` where they cannot be listed."""
+    """Returns the status of each stored run, or None if the runs cannot be listed."""
     status, stdout, _ = call(store, "store", "runs", "--last", "1000000", "--message-format", "json")
     if status != 0:
         return None
@@ -103,7 +103,7 @@ def runs(store):
 
 
 def keeps(kind, what, before, store):
-    """No run that was there is gone, and none that was complete is less."""
+    """Checks that no run of `before` was lost and that complete runs are still complete."""
     after = runs(store)
     lost = after is None or any(run not in after or (status == "complete" and after[run] != "complete") for run, status in before.items())
     if lost:
@@ -112,7 +112,7 @@ def keeps(kind, what, before, store):
 
 
 def mutated(data):
-    """A few damages at places of chance; the length stays within reason."""
+    """Returns the data with a few random damages at random places. The data may become shorter, but hardly longer."""
     data = bytearray(data)
     for _ in range(CHANCE.choice([1, 1, 1, 2, 4, 16])):
         if not data:
@@ -150,7 +150,7 @@ def make_crate(crate=WORK / "crate", name="attacked"):
 
 
 class Attack:
-    """What the kinds of attack share: how the tool is called, and how what comes of it is judged."""
+    """What all kinds of attack use to call the tool and to judge the result."""
 
     chance, work, crate, documented = CHANCE, WORK, WORK / "crate", DOCUMENTED
     limited = staticmethod(limited)
@@ -166,14 +166,14 @@ class Attack:
         failures.append(f"{kind}, {text}")
 
     def start(self, words, cwd=None, prefix=(), extra=None, limited=limited):
-        """Starts the tool in a session of its own."""
+        """Starts the tool in a session of its own, so that all its processes can be killed together."""
         call = [*prefix, *command(*words, crate=cwd)]
         return subprocess.Popen(call, env=environment(self.store) | (extra or {}), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True, preexec_fn=limited)
 
     @staticmethod
     def finish(run, longest=LONGEST):
-        """Status, output and errors; a hang has no status."""
+        """Waits for a run. Returns its exit status, its output and its error output. The status is None if the run hangs."""
         try:
             stdout, stderr = run.communicate(timeout=longest)
             return run.returncode, stdout, stderr
@@ -188,7 +188,7 @@ class Attack:
         return self.finish(self.start(words, **how))
 
     def git(self, *words, check=True):
-        """Output of git in the repository, for a person of no name."""
+        """Runs git in the repository, with a made-up author, and returns its output."""
         named = ["-c", "user.name=a", "-c", "user.email=a@a", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"]
         done = subprocess.run([self.tools["git"], *named, *words], cwd=WORK / "repository", capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if check and done.returncode:
@@ -196,7 +196,7 @@ class Attack:
         return done.stdout
 
     def repository(self):
-        """A crate in a repository of its own, with two commits."""
+        """Returns a crate in a git repository with two commits. Creates it at the first call."""
         top = WORK / "repository"
         if not top.exists():
             top.mkdir()
@@ -211,7 +211,7 @@ class Attack:
 
     @staticmethod
     def write_version(version):
-        """Gives the bench another benchmark, whose id tells of which version it is."""
+        """Renames the benchmark of the bench, so that its id says which version of the source was measured."""
         bench = WORK / "repository/benches/attacked.rs"
         bench.write_text(re.sub(r'"(one|version/-?\d+)"', f'"version/{version}"', bench.read_text(), count=1))
 
@@ -223,7 +223,7 @@ class Attack:
         return crate
 
     def clean_runs_of_races(self):
-        """Number, commit and measured versions of each complete run of a clean commit in the repository."""
+        """Returns the number, the commit and the measured versions of each complete run of a clean commit in the repository."""
         query = ("SELECT r.id, r.git_commit, b.name FROM runs r JOIN run_benchmarks rb ON rb.run = r.id JOIN benchmarks b ON b.id = rb.benchmark "
                  "WHERE r.git_dirty = 0 AND r.status = 'complete' AND b.name LIKE 'version/%'")
         with sqlite3.connect(self.store) as database:
@@ -233,7 +233,7 @@ class Attack:
         return [(run, commit, names) for (run, commit), names in found.items()]
 
     def attack(self, kind, known):
-        """Attacks once; afterwards nobody is left behind, and what was stored is as it was."""
+        """Attacks once. Then checks that no process was left behind and that the stored runs are unchanged."""
         before, judged = digests(self.store), sum(counts.values())
         kind(self)
         what = f"{kind.__name__} {sum(counts.values()) - judged}"
@@ -248,7 +248,7 @@ class Attack:
 
 
 def digests(store):
-    """What each complete run measured and concluded, as a digest."""
+    """Returns a digest of what each complete run measured and concluded."""
     runs_of = "SELECT id, started, finished, exit_code, git_commit, git_dirty, seed, conclusion FROM runs WHERE status = 'complete'"
     series = "SELECT s.samples FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id WHERE rb.run = ? ORDER BY s.id"
     with sqlite3.connect(store) as database:
@@ -262,7 +262,7 @@ def digests(store):
 
 
 def signals(store, known):
-    """A run that is interrupted, ended or killed at some moment; whatever it is, what was stored before stays, and nobody is left behind."""
+    """Interrupts, ends or kills a run at a random moment. Checks that all earlier runs are still stored and that no process was left behind."""
     chosen = CHANCE.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
     times = CHANCE.choice([1, 1, 2])
     moment = CHANCE.random() * signals.longest
@@ -279,7 +279,7 @@ def signals(store, known):
         failures.append(f"signals, {chosen.name} after {moment:.3f} s: it did not end")
     signals.longest = max(0.2, 0.8 * signals.longest + 0.4 * (time.monotonic() - began))
     what = f"{times} x {chosen.name} after {moment:.3f} s"
-    # A signal that comes before there is anybody to take it ends a program by itself.
+    # If the signal arrives before the tool has installed its handlers, the signal ends the tool.
     judge("signals", what, run.returncode, stderr, DOCUMENTED | {-chosen})
     for process, line in left_behind():
         failures.append(f"signals, {what}: left behind: {line}")
@@ -373,14 +373,14 @@ def main():
     call(store, *MEASURE)
     known = runs(store)
     assert known and len(known) == 2, known
-    # The building is not part of the attack.
+    # Leave at least half of the time for attacks if building took long.
     until = max(until, time.monotonic() + SECONDS / 2)
     sealed = WORK / "sealed.db"
     status, exported, _ = call(store, "store", "export", "1")
     assert status == 0, "the store is exported"
     (WORK / "exported.jsonl").write_bytes(exported)
     (WORK / "table.csv").write_text("name,ns\n" + "".join(f"{name},{100 + i}.25\n" for name in "ab" for i in range(20)))
-    # All of it is in the file, nothing in its log.
+    # Copy the store so that all data are in the database file and none in its write-ahead log.
     shutil.copy(store, sealed)
     with sqlite3.connect(store) as database:
         database.backup(sqlite3.connect(sealed))

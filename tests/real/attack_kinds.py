@@ -1,6 +1,6 @@
 """Attacks from outside the tool: failed system calls, signals at its children, links, races with git, limits, hostile benches.
 
-Each kind is a function of an `Attack`, which has the store and what is known of it.
+Each kind is a function. It gets an `Attack`, which has the store and calls the tool.
 """
 
 import json
@@ -20,7 +20,7 @@ WRITERS = [["accept"], ["baseline", "set", "kept", "2"], ["baseline", "remove", 
 MEASURE = ["--rounds", "4", "--warm-up-time", "2ms", "--measurement-time", "10ms", "--resamples", "2000", "--fail-on", "none"]
 AGAINST = ["--against", "HEAD~1", "--rounds", "5", "--warm-up-time", "1ms", "--measurement-time", "4ms", "--fail-on", "none", "--as-built"]
 
-# Which system calls fail, and how. What interrupts or would block is tried again, and so fails once.
+# Which system calls fail, and with which errors. The errors in TRANSIENT are returned only once, because programs repeat such a call.
 CALLS = {
     "openat": ["ENOSPC", "EIO", "EMFILE", "ENFILE", "EACCES", "ENOMEM", "EINTR"],
     "read": ["EIO", "EINTR", "EAGAIN"],
@@ -33,7 +33,7 @@ CALLS = {
     "mmap": ["ENOMEM"],
     "execve": ["ENOMEM", "EACCES", "ETXTBSY"],
     "pipe2,socketpair": ["EMFILE", "ENFILE"],
-    # Not ENOMEM: the standard library panics of it where it reads what a child prints.
+    # ENOMEM is left out, because the standard library panics if it gets this error while it reads the output of a child.
     "poll,ppoll": ["EINTR"],
     "wait4,waitid": ["EINTR"],
     "ftruncate,fallocate": ["ENOSPC", "EIO", "EINTR"],
@@ -47,11 +47,11 @@ TRANSIENT = {"EINTR", "EAGAIN", "ETXTBSY"}
 
 
 def failed_calls(attack):
-    """One kind of system call fails, once or from some moment on, in the tool alone or in all that it starts."""
+    """Makes one kind of system call fail, once or from some call on, in the tool alone or also in all processes that it starts."""
     calls = attack.chance.choice(list(CALLS))
     error = attack.chance.choice(CALLS[calls])
     first = int(1.6 ** attack.chance.uniform(0, 16))
-    # The loader of the program is no part of it.
+    # Skip the first calls, because they are made by the dynamic loader and not by the tool.
     first += 60 if calls in ("mmap", "openat", "read", "statx,newfstatat") else 1
     when = f"{first}" if error in TRANSIENT or attack.chance.randrange(2) else f"{first}+"
     measures = attack.chance.randrange(4) == 0
@@ -61,16 +61,17 @@ def failed_calls(attack):
     status, _, stderr = attack.run(words, prefix=strace)
     allowed = set(attack.documented)
     if b"error while loading shared libraries" in stderr:
-        # The loader failed, before there was a tool.
+        # The dynamic loader failed before the tool began.
         allowed.add(127)
     if error == "ENOMEM" and re.search(rb"memory allocation of \d+ bytes failed|cannot allocate memory", stderr):
-        # Without memory there is nothing left to say it with.
+        # A program that gets no memory may abort, because it cannot even report the error.
         allowed |= {-signal.SIGABRT, -signal.SIGSEGV}
     attack.judge("failed calls", f"{' '.join(words)} with {calls}:{error}:{when}{' in children, too' if follow else ''}", status, stderr, allowed)
 
 
 def stage_signals(attack):
-    """A signal while git, rustc or cargo is slow, or while an import waits for a pipe; to the process alone, or to all as a terminal sends it."""
+    """Sends a signal while git, rustc or cargo is slow, or while an import waits for a pipe. The signal goes to the tool alone or, as from a
+    terminal, to all its processes."""
     stage = attack.chance.choice(["git", "git", "rustc", "cargo", "import"])
     chosen = attack.chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     extra, words, cwd = {}, MEASURE, attack.crate
@@ -112,7 +113,7 @@ def stage_signals(attack):
             os.killpg(run.pid, chosen)
         else:
             run.send_signal(chosen)
-    # What the stand-in sleeps is longer: a signal that is heard ends the tool before.
+    # The slow stand-in for git, rustc or cargo sleeps longer than this. So the tool ends in time only if it reacts to the signal.
     status, _, stderr = attack.finish(run, 12)
     if keeper is not None:
         os.close(keeper)
@@ -122,7 +123,7 @@ def stage_signals(attack):
 
 
 def links(attack):
-    """Revisions and work trees with links in the place of folders and files: nothing outside of the copy changes."""
+    """Puts links in place of folders and files in revisions and work trees. Checks that nothing outside of the copy changes."""
     top = attack.repository()
     outside = attack.work / "outside"
     shutil.rmtree(outside, ignore_errors=True)
@@ -164,7 +165,7 @@ def links(attack):
         git("add", "-A")
         git("commit", "-q", "--allow-empty", "-m", f"links {step}")
     if chance.randrange(2):
-        # Ignored files below what is a link on the other side.
+        # Add ignored files below a folder that is a link in the other revision.
         (top / ".git/info/exclude").write_text("*.bin\nignored/\n")
         for place in chosen:
             make(place, chance.choice(kinds))
@@ -175,7 +176,7 @@ def links(attack):
     what = f"{' '.join(words)} with links at {chosen}"
     attack.judge("links", what, status, stderr)
     for name, then, now in (("outside", before, snapshot(outside)), ("the work tree", tree, snapshot(top, without=".git"))):
-        # What cargo writes beside a manifest is cargo's.
+        # Cargo itself may write a lock file beside the manifest.
         changed = {path for path in then.keys() | now.keys() if then.get(path) != now.get(path)} - {"Cargo.lock"}
         if changed:
             attack.fail("links", f"{what}: changed {name}: {sorted(changed)[:5]}")
@@ -185,7 +186,7 @@ def links(attack):
 
 
 def snapshot(top, without=None):
-    """Every file and link below a folder, without following a link."""
+    """Returns all files and links below a folder, with their content. Links are not followed."""
     found = {}
     for folder, folders, files in os.walk(top):
         folders[:] = [name for name in folders if name != without]
@@ -202,7 +203,7 @@ def snapshot(top, without=None):
 
 
 def races(attack):
-    """Commits, checkouts, edits and deleted branches during a run. A run that names a clean commit measured the code of that commit."""
+    """Commits, checks out, edits files and deletes branches during a run. Checks that a run that names a clean commit measured the code of it."""
     top, git, chance = attack.repository(), attack.git, attack.chance
     git("checkout", "-q", "-f", "main")
     git("clean", "-qfdx")
@@ -250,14 +251,14 @@ def races(attack):
 
 
 def limits(attack):
-    """Few processes, threads, open files, little room for files, and senseless numbers of threads."""
+    """Limits the number of processes and open files or the size of files, and asks for senseless numbers of threads."""
     chance = attack.chance
     extra = {"RAYON_NUM_THREADS": chance.choice(["1", "2", "3", "64", "5000", "0", "-1", "many"])}
     chosen = chance.choice(["processes", "processes", "files", "size", "none"])
     prefix, limited = [], None
     count = 0
     if chosen == "processes" and os.geteuid() == 0:
-        # A user of no account, with the rights to read what is root's: root has no such limit.
+        # Run as a user without an account, because the limit does not hold for root. The user may still read the files of root.
         count = int(1.5 ** chance.uniform(0, 13))
         prefix = ["setpriv", "--reuid=65534", "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "prlimit", f"--nproc={count}", "--"]
     elif chosen == "files":
@@ -279,7 +280,7 @@ def limits(attack):
     if status in (126, 127) and (b"prlimit:" in stderr or b"setpriv:" in stderr or b"error while loading shared libraries" in stderr):
         allowed.add(status)
     if chosen == "size":
-        # The signal of a file that grows beyond its limit may end the tool, as it ends any program.
+        # A file that grows beyond the limit causes a signal that ends any program, so it may end the tool, too.
         allowed.add(-signal.SIGXFSZ)
     attack.judge("limits", what, status, stderr, allowed)
 
@@ -304,7 +305,7 @@ HOSTILE = {
 
 
 def hostile_children(attack):
-    """Benches that close, flood, stop, fork, die or write where they must not, in some of their processes."""
+    """Runs benches that misbehave in some of their processes: they close or flood their output, stop, fork, die, or write where they must not."""
     crate = attack.hostile_crate(HOSTILE)
     behavior = attack.chance.choice(list(HOSTILE))
     extra = {"HOSTILE": behavior, "HOSTILE_ONE_OF": str(attack.chance.choice([1, 2, 4]))}
@@ -314,7 +315,7 @@ def hostile_children(attack):
 
 
 def hostile_source(behaviors):
-    """The bench of hostile children: one of these behaviors, at one process of so many."""
+    """Returns the source of a bench that shows one of these behaviors in one of several processes. Environment variables choose both."""
     arms = "".join(f'        Ok("{name}") => {{ {code} }}\n' for name, code in behaviors.items())
     return f"""#![allow(unused_unsafe, unused_must_use, unreachable_code)]
 unsafe extern "C" {{
@@ -340,5 +341,5 @@ perfcheck::main!(all);
 """
 
 
-# How often each is chosen: what builds revisions takes seconds.
+# How often each kind is chosen, relative to the others. Kinds that build revisions are rarer, because a build takes seconds.
 KINDS = {failed_calls: 8, stage_signals: 4, limits: 5, hostile_children: 4, links: 2, races: 2}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Criterion's own numbers against ours, on samples that it has just taken: the benches of `itoa` from the registry, as published, and one of our own
-# with flat sampling and outliers.
+# Compares the statistics of Criterion with ours, on samples that Criterion has just taken. The benches are those of `itoa` from the registry, and one
+# of our own with flat sampling and outliers.
 #
 #   tests/real/criterion_check.sh
 #
-# KEEP: a directory to work in and to leave behind. Exit status 0 if all numbers agree. Needs cargo and the registry.
+# KEEP: a directory to work in, which is not removed. Exit status 0 if all numbers agree. Needs cargo and the registry.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,16 +12,16 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 . "$here/tests/real/registry.sh"
 scratch_directory
 export CRITERION_HOME=$work/criterion
-# Kept between calls: Criterion takes longer to build than to run.
+# Keep this directory between calls, because Criterion takes longer to build than to run.
 target=${CARGO_TARGET_DIR:-$here/target}/criterion_check
 : >"$work/output"
 
-# In the profile of the tests, which build it too.
+# Build in the dev profile, which the tests use, too, so that nothing is built twice.
 cargo build --quiet --locked --manifest-path "$here/Cargo.toml" -p perfcheck-tools --bin criterion_check
 
 source=$(fetched itoa 1.0.18)
 rm -rf "$work/itoa" && cp -r "$source" "$work/itoa" && chmod -R u+w "$work/itoa"
-# Its lock file goes with it; a workspace of its own keeps cargo from looking for one further up.
+# Make the copy a workspace of its own, so that cargo does not search the parent directories for one. Its lock file was copied with it.
 printf '\n[workspace]\n' >>"$work/itoa/Cargo.toml"
 
 criterion_crate "$work/own" own 0.8.2

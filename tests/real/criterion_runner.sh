@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Benches on real Criterion, unchanged, under `cargo perfcheck`: criterion 0.8.2, 0.5.1 and 0.3.6 from the registry on one bench file.
-# Every benchmark that the bench itself lists is in the store, with its throughput and its unit; a planted slowdown is caught by
-# --baseline, --against and a kept baseline, and its absence is not; panic, hang and Ctrl-C do what they should.
+# Runs unchanged benches on Criterion itself under `cargo perfcheck`: one bench file with criterion 0.8.2, 0.5.1 and 0.3.6 from the registry.
+# Checks that every benchmark that the bench lists is stored with its throughput and its unit; that --baseline and --against find a planted
+# slowdown, and report none where there is none; and that a panic, a hang and Ctrl-C have the right effects.
 #
 #   tests/real/criterion_runner.sh [VERSION...]      e.g. 0.8.2; default: all three
 #
-# PERFCHECK: the executable to test (default: built here, release). KEEP: a directory to work in and to leave behind. Exit status 0
-# if all is as it should be. Needs cargo, the registry, git, python3 and valgrind; takes about five minutes, most of it builds of Criterion.
+# PERFCHECK: the executable to test (default: a release build of this repository). KEEP: a directory to work in, which is not removed.
+# Exit status 0 if all checks pass. Needs cargo, the registry, git, python3 and valgrind; takes about five minutes, most of it builds of Criterion.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,19 +16,19 @@ versions=("$@")
 ((${#versions[@]})) || versions=(0.8.2 0.5.1 0.3.6)
 scratch_directory
 private_state
-# Kept between calls: Criterion takes longer to build than to run.
+# Keep this directory between calls, because Criterion takes longer to build than to run.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target}/criterion_runner
 rm -f "$PERFCHECK_STORE"
 
 crate=$work/crate
 rm -rf "$crate" && mkdir -p "$crate"/{v0_8_2,v0_5_1,v0_3_6}/{src,benches} && cd "$crate"
 printf '[workspace]\nresolver = "2"\nmembers = ["v0_8_2", "v0_5_1", "v0_3_6"]\n' >Cargo.toml
-# Nobody reads these times.
+# Build quickly, because the measured times do not matter here.
 printf '[profile.bench]\nopt-level = 1\ndebug = false\n' >>Cargo.toml
 for version in 0.8.2 0.5.1 0.3.6; do
     name=v${version//./_}
     : >"$name/src/lib.rs"
-    # Under another name than its own: it is recognised by what it says, not by what it is called.
+    # Rename the dependency, because the tool must recognize Criterion by what it prints and not by the name of the crate.
     cat >"$name/Cargo.toml" <<TOML
 [package]
 name = "$name"
@@ -153,7 +153,7 @@ printf 'target\n' >.gitignore
 git init -q . && git add -A
 git -c user.name=test -c user.email=test@localhost commit -q -m "The benches as they are"
 
-# perfcheck STATUS VERSION FLAG...: runs it; the status must be this one.
+# perfcheck STATUS VERSION FLAG...: runs the tool on the bench with this version of Criterion, and fails unless it exits with STATUS.
 perfcheck() {
     local wanted=$1 name=v${2//./_} status=0
     shift 2
@@ -164,7 +164,7 @@ perfcheck() {
         exit 1
     fi
 }
-# A fact about the messages of the last run, in Python: `measured` by id, `compared` by id.
+# check EXPRESSION: fails unless this Python expression about the messages of the last run is true. `measured` and `compared` have messages by id.
 check() {
     python3 - "$work/out" "$1" <<'PY' || { cat "$work/out" "$work/err"; exit 1; }
 import json, sys
@@ -181,13 +181,13 @@ slow() { sed -i 's/FACTOR: u64 = 1;/FACTOR: u64 = 2;/' "$crate/$1/benches/work.r
 usual() { git checkout -q -- .; }
 
 json=(--message-format json)
-# As short as each version can be told: whole seconds before 0.4.
+# The shortest measurement. Versions before 0.4 accept only whole seconds.
 short=(--rounds 3 --warm-up-time 20ms --measurement-time 60ms)
 for version in "${versions[@]}"; do
     name=v${version//./_}
     echo "==> criterion $version"
     cargo bench --quiet -p "$name" --no-run
-    # The oldest one has no terse format, and names them `: bench`.
+    # Version 0.3.6 has no terse format, and writes `: bench` after each name.
     cargo bench --quiet -p "$name" -- --list 2>/dev/null | sed -n 's/: bench\(mark\)\?$//p' | sort >"$work/listed"
     perfcheck 0 "$version" "${short[@]}" "${json[@]}" --save-baseline "$name"
     python3 -c '
@@ -203,7 +203,8 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     check 'measured["steps"]["metric"] == {"kind": "amount", "unit": "10^-3 step"}'
     check 'measured["steps"]["summary"]["median_ns"]["estimate"] == 1500'
     check 'measured["same #2"]["summary"]["median_ns"]["estimate"] > 2 * measured["same"]["summary"]["median_ns"]["estimate"]'
-    # Instructions are those of the work, without inputs, drops and Criterion; the second benchmark of a name cannot be chosen.
+    # Counted instructions are those of the benchmark's work, without set-up, drops and Criterion itself. If two benchmarks have the same name, the
+    # second one cannot be selected, so it has no count.
     perfcheck 0 "$version" "${short[@]}" "${json[@]}" --instructions always --no-rerun --fail-on none
     check 'all((id == "same #2") == (m["instructions"] is None) for id, m in measured.items())'
     check '[m for m in messages if m["reason"] == "run-finished"][0]["remarks"] == ["instructions of `same #2` were not counted: another benchmark has the same name"]'
@@ -216,28 +217,28 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
         exit 1
     fi
     [ "$version" = 0.3.6 ] && continue
-    # Filters are ours, and reach ids with characters that mean something to Criterion's.
+    # The filter of the tool selects ids that have characters with a special meaning in Criterion's own filter.
     perfcheck 0 "$version" "${short[@]}" "${json[@]}" --exact 'sum (all)/fold/1000'
     check 'list(measured) == ["sum (all)/fold/1000"]'
 
-    # Measured in turn with the executables that the baseline has kept.
+    # The executables that were kept with the baseline are measured side by side with the current ones.
     perfcheck 0 "$version" "${json[@]}" --baseline "$name" --exact plain
     slow "$name"
     perfcheck 1 "$version" "${json[@]}" --baseline "$name" --exact plain
     check 'verdicts == {"plain": "regressed"}'
     perfcheck 1 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
     check 'verdicts["plain"] == "regressed" and verdicts["fixed/in code"] == "regressed"'
-    # What two processes cannot do at once is counted in one after the other.
+    # This benchmark takes a lock, so two processes cannot run it at the same time. Instructions are then counted in one process after the other.
     LOCK=$work/lock perfcheck 1 "$version" --against HEAD "${json[@]}" --instructions always --exact locked
     check 'compared["locked"]["instructions"]["exact"] and compared["locked"]["instructions"]["verdict"] == "regressed"'
-    # Stored numbers alone.
+    # Compare with stored numbers only.
     perfcheck 1 "$version" "${short[@]}" "${json[@]}" --baseline "$name" --no-rerun --exact plain
     check 'verdicts == {"plain": "regressed"}'
     usual
     perfcheck 0 "$version" --against HEAD --measure-identical "${json[@]}" --exact plain 'sum (all)/fold/1000'
     check '"regressed" not in verdicts.values()'
 
-    # What does not come to a change is not measured.
+    # Benchmarks that do not run the changed code are not measured.
     sed -i 's/work(100)/work(101)/' "$crate/$name/benches/work.rs"
     perfcheck 0 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
     check 'compared["plain"]["same"] == compared["fixed/in code"]["same"] == "run" and list(measured) == ["steps"]'
@@ -252,7 +253,7 @@ done
 
 echo '==> Ctrl-C'
 name=v${versions[0]//./_}
-# Job control off: a background job of a script ignores SIGINT.
+# Start the tool from Python, because a background job of a script without job control ignores SIGINT.
 python3 - "$PERFCHECK" "$name" <<'PY'
 import os, signal, subprocess, sys, time
 run = subprocess.Popen([sys.argv[1], "perfcheck", "-p", sys.argv[2], "--rounds", "100"], stderr=subprocess.PIPE,

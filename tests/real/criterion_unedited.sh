@@ -5,11 +5,14 @@
 #   tests/real/criterion_unedited.sh [NAME=VERSION[=FEATURES]...]       default: the list below
 #
 # PERFCHECK: the executable to test (default: a release build of this repository). COLD: also builds with and without Criterion from nothing, and prints
-# the seconds. Works in target/criterion_unedited and keeps it, so each version of Criterion is built only once. Exit status 0 if all crates pass.
+# the seconds. TIMES: also measures up to eight benchmarks of each crate on both harnesses, twice in turn, and prints how far the typical times are apart.
+# SELF_TEST=N: also compares these benchmarks N times with themselves and N times with a copy that is 2 % slower, and counts the verdicts.
+# Works in target/criterion_unedited and keeps it, so each version of Criterion is built only once. Exit status 0 if all crates pass.
 # Needs the registry, git and python3.
 set -euo pipefail
 
-# Sorted by the version of Criterion that their authors chose: 0.3 to 0.8, then CodSpeed's package in Criterion's place.
+# The default list of crates. It is sorted by the version of Criterion that the authors chose, from 0.3 to 0.8. At the end are crates with CodSpeed's
+# replacement of Criterion.
 crates=(tinytemplate=1.2.1 typed-arena=2.0.2 sharded-slab=0.1.7 tracing=0.1.44 fixed-hash=0.6.1 anes=0.1.6=parser
     itertools=0.13.0
     thread_local=1.1.9 half=2.7.1 constant_time_eq=0.4.2 k256=0.13.4=ecdsa,sha256,expose-field ed25519-dalek=2.2.0=rand_core
@@ -45,10 +48,10 @@ prepare() {
     git -c user.name=test -c user.email=test@localhost commit --quiet -m "As published"
 }
 
-# locked: the versions of Criterion in the lock file.
+# locked: prints the versions of Criterion in the lock file.
 locked() { sed -nE '/^name = "(codspeed-criterion-compat|criterion)"$/{n;s/version = "(.*)"/\1/p}' Cargo.lock | sort -u | paste -sd ' '; }
 
-# listed: the benchmarks that Criterion lists, one per line: target and title.
+# listed: prints the benchmarks that Criterion lists, one per line: target and title.
 listed() {
     cargo bench --quiet --features "$features" --bench '*' --no-run --message-format json >"$work/built" 2>"$work/err" ||
         { cp "$work/err" "$work/$name.err" && return 1; }
@@ -68,8 +71,8 @@ for line in open(sys.argv[2]):
 PY
 }
 
-# ids [titles]: the benchmarks in the output of the last call of the tool, one per line: target and id, or target and title. Criterion makes a title from
-# an id: it cuts the id after 100 bytes, and appends a number if another benchmark has the same title.
+# ids [titles]: prints the benchmarks in the output of the last call of the tool, one per line: target and id, or target and title. Criterion makes a
+# title from an id: it cuts the id after 100 bytes, and appends a number if another benchmark has the same title.
 ids() {
     python3 -c '
 import json, sys
@@ -89,7 +92,7 @@ for message in map(json.loads, open(sys.argv[1])):
     print(key["target"], name, sep="\t")' "$work/out" "$@"
 }
 
-# perfcheck COMMAND...: one of the tool's commands on the benches.
+# perfcheck COMMAND...: runs a command of the tool on the benches.
 perfcheck() {
     local command=$1
     shift
@@ -103,16 +106,73 @@ seconds() {
     { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
 }
 
-# cold: builds the benches with and without Criterion from nothing, with the profile of the crate.
+# cold: builds the benches with and without Criterion from nothing.
 cold() {
     local target=$work/cold
-    mv "$work/.cargo/config.toml" "$work/config.toml"
     rm -rf "$target"
     echo "    Criterion: $(CARGO_TARGET_DIR=$target seconds cargo bench --features "$features" --bench '*' --no-run)"
     rm -rf "$target"
     echo "    replaced: $(PERFCHECK_CACHE=$target seconds "$PERFCHECK" perfcheck list --features "$features" --bench '*')"
     rm -rf "$target"
+}
+
+# some_ids: at most eight of the benchmarks, evenly spread over the sorted list.
+some_ids() {
+    python3 -c '
+import sys
+names = sorted(line.rstrip("\n").split("\t")[1] for line in open(sys.argv[1]))
+print(*names[:: -(-len(names) // 8)], sep="\n")' "$work/ids"
+}
+
+# as_published COMMAND...: runs the command with the profile of the crate.
+as_published() {
+    mv "$work/.cargo/config.toml" "$work/config.toml"
+    "$@" || true
     mv "$work/config.toml" "$work/.cargo/config.toml"
+}
+
+# self_test: compares some benchmarks with themselves and with a copy that is 2 % slower, SELF_TEST times each.
+self_test() {
+    local some
+    mapfile -t some < <(some_ids)
+    perfcheck 'doctor --self-test' --trials "$SELF_TEST" --exact "${some[@]}" || true
+    python3 - "$work/out" <<'PY'
+import json, sys
+for message in map(json.loads, open(sys.argv[1])):
+    if message["reason"] == "self-test-benchmark":
+        counts = ", ".join(f"{kind}: " + " ".join(f"{count} {verdict}" for verdict, count in message[kind].items() if count) for kind in ("same", "slowed"))
+        print(f"    {message['benchmark']['id'][:60]:60} {counts}, {message['seconds_per_verdict']:.1f} s")
+    elif message["reason"] == "self-test-finished":
+        for kind in ("false_alarms", "found"):
+            print(f"    {kind}: {message[kind]['count']} of {message[kind]['of']}")
+PY
+}
+
+# times: measures some benchmarks on Criterion itself and on this harness. Prints the ratio of the medians for each.
+times() {
+    local some turn harness
+    mapfile -t some < <(some_ids)
+    for turn in 1 2; do
+        for harness in as-is perfcheck; do
+            # A store for each measurement: without an earlier run, the tool measures the work tree alone.
+            PERFCHECK_STORE=$work/times.$harness.$turn perfcheck '' --harness "$harness" --rounds 5 --exact "${some[@]}" || true
+            mv "$work/out" "$work/times.$harness.$turn.json"
+            rm -f "$work/times.$harness.$turn" "$work/times.$harness.$turn"-*
+        done
+    done
+    python3 - "$work"/times.{as-is,perfcheck}.{1,2}.json <<'PY'
+import json, math, sys
+def medians(path):
+    messages = [json.loads(line) for line in open(path)]
+    return {tuple(one["benchmark"].values()): one["summary"]["median_ns"]["estimate"] for one in messages
+            if one["reason"] == "benchmark-measured" and one["summary"]}
+as_is, as_is_again, ours, ours_again = map(medians, sys.argv[1:])
+for key in as_is:
+    if key in as_is_again and key in ours and key in ours_again:
+        ratio = math.sqrt(ours[key] * ours_again[key] / as_is[key] / as_is_again[key])
+        print(f"    {key[2][:60]:60} {as_is[key]:12.1f} ns, this harness {100 * (ratio - 1):+6.1f} %, "
+              f"Criterion again {100 * (as_is_again[key] / as_is[key] - 1):+6.1f} %")
+PY
 }
 
 # check: checks the crate. Sets `result`, and the numbers `targets` and `benchmarks`.
@@ -127,8 +187,10 @@ check() {
     result=$(sed -n 's/.*cannot replace it, because /fell back: /p' "$work/err" | head -1)
     if [[ -n $result ]]; then return 1; fi
     # Only executables with Criterion itself contain the name of this variable, which Criterion reads.
+    if ! ls "$PERFCHECK_CACHE"/*/kept/* >"$work/kept" 2>&1; then result="no build was kept" && return 1; fi
     if grep -rqs CARGO_CRITERION_PORT "$PERFCHECK_CACHE"/*/kept; then result="Criterion itself without a reason" && return 1; fi
     ids titles | sort >"$work/replaced"
+    ids >"$work/ids"
     if ! diff "$work/listed" "$work/replaced" >"$work/$name.diff"; then
         result="lists others: $(grep -c '^<' "$work/$name.diff") missing, $(grep -c '^>' "$work/$name.diff") more" && return 1
     fi
@@ -151,6 +213,8 @@ for crate_name in "${crates[@]}"; do
     prepare
     check || failed=1
     printf '%-24s %-14s %7s %10s  %s\n' "$name $version" "$(locked)" "$targets" "$benchmarks" "$result"
-    [[ -z ${COLD:-} ]] || cold
+    [[ -z ${COLD:-} ]] || as_published cold
+    [[ -z ${TIMES:-} || $result != replaced ]] || as_published times
+    [[ -z ${SELF_TEST:-} || $result != replaced ]] || as_published self_test
 done
 exit $failed

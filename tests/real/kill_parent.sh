@@ -1,5 +1,5 @@
 #!/bin/sh
-# Kills cargo-perfcheck (kill -9) N times at different moments of a run and looks at what is left: processes, the store.
+# Kills cargo-perfcheck (kill -9) N times at different moments of a run, and checks that no process is left and that the store is intact.
 # Usage: tests/real/kill_parent.sh [N]        (200 kills take a few minutes)
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Real `#[bench]` functions and real benches of divan, measured through the command line: all that they list is in the store, and 30 % more work is a
-# regression beside the revision before it, and the same work is none. With valgrind, instructions of divan's iterations are those that callgrind
-# counts by hand.
+# Measures real `#[bench]` functions and real benches of divan through the command line. Checks that all of them are listed, that 30 % more
+# work than in the last commit is a regression, and that the same work is none. With valgrind, also checks the instructions per iteration of divan
+# benches against a direct count by callgrind.
 #
 #   tests/real/printed_check.sh
 #
-# PERFCHECK: the executable, else it is built. Needs cargo, git and the registry; libtest's benches are built by RUSTC_BOOTSTRAP.
+# PERFCHECK: the executable to test (default: it is built). Needs cargo, git and the registry. RUSTC_BOOTSTRAP allows `#[bench]` on a stable compiler.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -122,7 +122,7 @@ status=0
 "$PERFCHECK" perfcheck --rounds 3 || status=$?
 ((status == 4)) || fail "a benchmark that panics gave $status"
 
-# instructions FILE: of each benchmark of divan: its id, the instructions of an iteration, whether they are exact.
+# instructions FILE: writes a line for each benchmark of divan: its id, its instructions per iteration, and whether the count is exact.
 instructions() {
     "$PERFCHECK" perfcheck --rounds 3 --no-rerun --fail-on none --bench of_divan --instructions always --message-format json >"$work/messages"
     python3 - "$work/messages" <<'PY' >"$1"
@@ -134,7 +134,7 @@ for line in open(sys.argv[1]):
         print(message["benchmark"]["id"], found["per_iteration"], found["exact"])
 PY
 }
-# by_hand NAME SIZE: what callgrind counts within `chain` in one sample of so many iterations.
+# by_hand NAME SIZE: prints the instructions that callgrind counts in the function `chain` in one sample of SIZE iterations.
 by_hand() {
     local executable
     executable=$(find "$work/printed/target/release/deps" -name 'of_divan-*' -perm -u+x -type f)
@@ -154,7 +154,7 @@ if valgrind --version >/dev/null 2>&1; then
 import sys
 tool, hand = float(sys.argv[1]), int(sys.argv[2]) / 64
 print(f"{tool} instructions, by hand {hand}: {tool / hand - 1:+.4%}")
-# divan's loop is timed, and so it counts.
+# The tool may count a few instructions more, because those of divan's loop, which is timed, too, belong to an iteration.
 assert 0 <= tool - hand < 20, (tool, hand)
 PY
     done
@@ -173,7 +173,7 @@ status=0
 "$PERFCHECK" perfcheck --against HEAD --measure-identical --bench of_divan chain || status=$?
 ((status == 0)) || fail "the same work ended with $status"
 
-# What libtest prints strays on a busy machine; no verdict may come of it.
+# The times that libtest prints vary much on a busy machine, but no verdict may come from that.
 status=0
 "$PERFCHECK" perfcheck --against HEAD --measure-identical --bench of_libtest chain | tee "$work/same" || status=$?
 ((status != 1)) || fail "the same work of libtest is called a regression"

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Published crates under `cargo perfcheck --harness as-is`: their benches on the Criterion that their authors chose. Of each crate:
-# what is stored is what its benches list; the same code is no regression, in turn and beside a baseline; its own code made slower is one.
+# Tests `cargo perfcheck --harness as-is` on published crates, with the version of Criterion that their authors chose. Checks for each crate that
+# exactly the benchmarks that its benches list are stored, that the same code is no regression (side by side and against a baseline), and that
+# a slowdown in its code is one.
 #
 #   tests/real/published_crates.sh [CRATE...]       default: all of the list below
 #
-# PERFCHECK: the executable to test (default: built here, release). CONTROLS: how often the same code is measured in turn (default 1).
-# Works in target/published_crates, which it leaves behind: Criterion takes longer to build than to run, and is built once for the crate
-# as it stands and once for the two sides of an A/B. Exit status 0 if all is as it should be. Needs the registry, git and python3.
+# PERFCHECK: the executable to test (default: a release build of this repository). CONTROLS: how often the same code is measured side by
+# side (default 1). Works in target/published_crates and keeps it, because Criterion takes longer to build than to run. It is built once for
+# the crate alone and once for both sides of a comparison. Exit status 0 if all checks pass. Needs the registry, git and python3.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
 . "$here/tests/real/scratch.sh"
 . "$here/tests/real/registry.sh"
 
-# What is measured in turn, and what of it is slower once `slow` was called: then the crate's own code does the same work twice.
+# subject NAME: sets the variables for a crate. `in_turn` has the benchmarks that are measured side by side. `slow` makes the crate's own code do its
+# work twice, and `slowed` has the benchmarks that are slower then.
 subjects=(httpdate crc32fast rpds async-executor unicode hex)
 subject() {
     features= processes=3 benches=(--bench '*')
@@ -41,7 +43,7 @@ subject() {
         slow() { sed -i '/pub fn spawn<T: Send/,/^    }$/ s/^        let mut active = self.state().active();$/&\n        drop(core::hint::black_box(async_task::spawn(core::future::pending::<()>(), |_: Runnable| ())));/' src/lib.rs; }
         ;;
     unicode)
-        # One of its bench targets needs a feature that is off: cargo passes over it unless a pattern names it.
+        # One bench target needs a feature that is off. Cargo skips it with `--benches`, but not if a pattern matches it.
         benches=(--benches)
         kind='workspace of three' members=(writeable=0.6.4 tinystr=0.8.5 fixed_decimal=0.7.3) features=fixed_decimal/ryu
         in_turn=(from_string/0012.3400 isize/smaller overview/read/TinyAsciiStr) slowed=(from_string/0012.3400)
@@ -61,9 +63,9 @@ mkdir -p "$work/.cargo"
 find_perfcheck
 private_state
 export CARGO_TARGET_DIR=$work/target
-# The time of this script is that of its builds. What is measured and slowed down is optimised as always.
+# Build dependencies without optimization, because most of the script's time goes to builds. The crate itself is optimized as usual.
 printf '[profile.bench.package."*"]\nopt-level = 0\n' >"$work/.cargo/config.toml"
-# One place for all of them, one after the other: what they depend on is built once for those that depend on the same.
+# All crates are unpacked in the same directory, one after the other, so that a dependency that they share is built only once.
 crate=$work/crate
 
 prepare() {
@@ -78,7 +80,7 @@ prepare() {
             names+=("${member%%=*}")
         done
         printf '[workspace]\nresolver = "2"\nmembers = [%s]\n\n[patch.crates-io]\n' "$(printf '"%s", ' "${names[@]}")" >Cargo.toml
-        # They depend on one another as in the repository that they come from.
+        # Let the members depend on each other by path, as in the repository that they come from.
         printf '%s = { path = "%s" }\n' "${names[0]}" "${names[0]}" >>Cargo.toml
     fi
     printf 'target\n' >.gitignore
@@ -89,7 +91,7 @@ prepare() {
     git -c user.name=test -c user.email=test@localhost commit --quiet -m "As published"
 }
 
-# What `cargo bench -- --list` names: package, target and title, a line each.
+# listed: prints a line for each benchmark in `cargo bench -- --list`: its package, target and title.
 listed() {
     cargo bench --quiet --features "$features" "${benches[@]}" --no-run --message-format json >"$work/built"
     cargo bench --features "$features" "${benches[@]}" -- --list >"$work/list" 2>&1
@@ -98,20 +100,20 @@ import json, re, sys
 built = {}
 for message in map(json.loads, open(sys.argv[1])):
     if message["reason"] == "compiler-artifact" and message["executable"]:
-        # ...#name@version, or ...#version after a path that ends with the name.
+        # The id of a package ends with #name@version, or with #version after a path that ends with the name.
         path, fragment = message["package_id"].rsplit("#", 1)
         package = fragment.split("@")[0] if "@" in fragment else path.rsplit("/", 1)[-1]
         built[message["executable"].rsplit("/", 1)[-1]] = package, message["target"]["name"]
 for line in open(sys.argv[2]):
     if running := re.match(r" +Running .*[/(]([^/]+)\)$", line):
         package, target = built[running[1]]
-    # The oldest one calls them `: bench`.
+    # The oldest version of Criterion writes `: bench`, the others `: benchmark`.
     elif title := re.match(r"(.*): bench(mark)?$", line):
         print(package, target, title[1], sep="\t")
 PY
 }
 
-# What the store has. A title is an id that Criterion cuts after 100 bytes.
+# stored: prints the same for each benchmark in the store. The title is the id, which Criterion cuts after 100 bytes.
 stored() {
     "$PERFCHECK" perfcheck history --message-format json | python3 -c '
 import json, sys
@@ -127,7 +129,7 @@ fail() {
     echo "FAILED: $name: $*"
     exit 1
 }
-# perfcheck STATUS FLAG...: runs it; the status must be this one.
+# perfcheck STATUS FLAG...: runs the tool, and fails unless it exits with STATUS.
 perfcheck() {
     local wanted=$1 status=0
     shift
@@ -141,7 +143,7 @@ for message in map(json.loads, open(sys.argv[1])):
     if message["reason"] == "benchmark-compared":
         print(message["verdict"], message["benchmark"]["id"], sep="\t")' "$work/out"
 }
-# regressed ID...: the last run has called these so. Others may have moved with the layout of the code.
+# regressed ID...: fails unless the last run called these benchmarks `regressed`. Others may have changed with the code layout.
 regressed() {
     local missed
     missed=$(comm -23 <(printf '%s\n' "$@" | sort) <(verdicts | sed -n 's/^regressed\t//p' | sort))

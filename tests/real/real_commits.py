@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Commits of published crates under `cargo perfcheck --against`: what it calls changed, what it does not measure, and what it blames.
+"""Tests `cargo perfcheck --against` on commits of published crates: what it calls changed, what it does not measure, and which functions it names.
 
     tests/real/real_commits.py [releases|unreached|regressions [CRATE...]]       default: all three
 
-releases: a release commit changes the version alone. No benchmark may be called changed, measured or not. The benches are the crate's own
-    on the Criterion and the profile that its authors chose (those of quick-xml are not in its package and stand below).
-unreached: the step from one published version to the next changes nothing that a bench target reaches. All of it must be proven without measuring.
-regressions: a slowdown from the history of a crate, which the maintainers describe and whose function they name: the version before, then the one with
-    it; where they mended it later, the mended version, then the one before. It must be called `regressed`, and `explain` must name the function
-    among its first three.
+releases: a release commit changes only the version number. No benchmark may be called changed, whether it is measured or not. The benches are the
+    crate's own, with the version of Criterion and the profile that its authors chose. (Those of quick-xml are in this file, because its package
+    does not have them.)
+unreached: the step from one published version to the next changes no code that a bench target reaches. All benchmarks must be proven `unchanged`
+    without a measurement.
+regressions: a slowdown from the history of a crate, which the maintainers describe and whose function they name. The versions before and after it are
+    compared. If it was fixed later, the fixed version is the base, and the version before the fix is the candidate. The slowdown must be called
+    `regressed`, and `explain` must name the function among its first three.
 
-A commit is made of two packages of the registry, in a repository of its own. PERFCHECK: the executable to test (default: built here, release).
-KEEP: a directory to work in and to leave behind. Exit status 0 if all is as it should be. Needs the registry, git, bash, and for `regressions` valgrind.
+A commit is made from two packages of the registry, in a repository of its own. PERFCHECK: the executable to test (default: a release build of this
+repository). KEEP: a directory to work in, which is not removed. The exit status is 0 if all checks pass. Needs the registry, git and bash, and
+valgrind for `regressions`.
 """
 
 import dataclasses
@@ -26,24 +29,24 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
-# Of a name in `explain`: how far down the list the function that the maintainers named may stand.
+# The largest rank that the function that the maintainers named may have in the list of `explain`.
 FIRST = 3
 
 
 @dataclasses.dataclass
 class Step:
-    """A commit, from one state of a crate to the next, and the benches that are asked about it."""
+    """A commit that leads from one version of a crate to another, with the bench target that is measured."""
 
     crate: str
     base: str
     candidate: str
-    # The bench target that is measured; with `source`, ours, on the harness or on the crate's own Criterion.
+    # The bench target that is measured. If `source` is given, it is the text of the bench, written for our harness or for the crate's own Criterion.
     bench: str
     source: str = ""
     criterion: bool = False
-    # releases: the sources are those of `candidate` on both sides, and what is measured although nothing differs.
+    # For releases: the benchmarks that are measured although nothing differs. Both sides have the sources of `candidate`.
     measured: tuple = ()
-    # regressions: the benchmark that is slower, what the function is called, and who says so.
+    # For regressions: the benchmark that is slower, the name of the function, and where the maintainers describe the slowdown.
     slower: str = ""
     named: str = ""
     said: str = ""
@@ -145,7 +148,7 @@ perfcheck::main!(classes);
 
 PARTS = {
     "releases": [
-        # Its commit 6242da0, "Release 0.39.0".
+        # This is its commit 6242da0, "Release 0.39.0".
         Step("quick-xml", "0.38.4", "0.39.0", "escaping", source=QUICK_XML, criterion=True,
              measured=("escape_text/no_chars_to_escape_long", "escape_text/escaped_chars_long", "unescape_text/entity_reference")),
         Step("base64", "0.22.0", "0.22.1", "benchmarks", measured=("encode_small_input/encode/100", "decode_small_input/decode_slice/100")),
@@ -172,11 +175,11 @@ PARTS = {
 
 
 class Failed(Exception):
-    """What is not as it should be."""
+    """A check that failed."""
 
 
 def run(words, cwd=None, env=None, status=(0,)):
-    """What the command printed; it must end with one of these statuses."""
+    """Runs a command and returns its output. Fails if the exit status is not one of these."""
     done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True)
     if done.returncode not in status:
         raise Failed(f"{' '.join(map(str, words))} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
@@ -184,7 +187,7 @@ def run(words, cwd=None, env=None, status=(0,)):
 
 
 def sections(manifest):
-    """The sections of a manifest that cargo wrote: each a list of lines that begins with its header."""
+    """Returns the sections of a manifest that cargo wrote. Each is a list of lines that begins with its header."""
     parts = [[]]
     for line in manifest.splitlines():
         if line.startswith("["):
@@ -194,7 +197,7 @@ def sections(manifest):
 
 
 class Workshop:
-    """The tool, and the one place in which all crates stand, one after the other: what they depend on is built once."""
+    """The tool, and the directory in which all crates are unpacked, one after the other, so that a dependency that they share is built only once."""
 
     def __init__(self, work):
         self.work = work
@@ -207,7 +210,7 @@ class Workshop:
             self.tool = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE / "target")) / "release/cargo-perfcheck"
 
     def unpack(self, step, version):
-        """The files of this version with the benches that are asked for, in place of those that were there."""
+        """Replaces the files in the directory by those of this version, with the benches of the step."""
         for path in self.crate.iterdir():
             if path.name not in (".git", "Cargo.lock"):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -236,7 +239,7 @@ class Workshop:
         run([*git, "commit", "--quiet", "-m", subject], cwd=self.crate)
 
     def prepare(self, step, release):
-        """A repository whose two commits are the step."""
+        """Creates a repository with two commits, which are the base and the candidate of the step."""
         shutil.rmtree(self.crate, ignore_errors=True)
         self.crate.mkdir(parents=True)
         run(["git", "init", "--quiet", "."], cwd=self.crate)
@@ -261,7 +264,7 @@ class Workshop:
         return [json.loads(line) for line in run(words, cwd=self.crate, env=self.env, status=status).splitlines()]
 
     def against(self, step, *flags):
-        """What was said of each benchmark of the commit."""
+        """Compares the last commit with the one before it, and returns the message about each benchmark."""
         said = self.messages("--against", "HEAD~1", "--bench", step.bench, *flags)
         compared = {message["benchmark"]["id"]: message for message in said if message["reason"] == "benchmark-compared"}
         if not compared:
@@ -269,7 +272,7 @@ class Workshop:
         return compared
 
     def blamed(self, benchmark):
-        """The functions that `explain` names, the first first: those that execute more, then those whose code changed."""
+        """Returns the functions that `explain` names, in its order: those that execute more instructions, then those whose code changed."""
         (said,) = [message for message in self.messages("explain", benchmark) if message["reason"] == "explanation"]
         names = []
         for about in ("instructions", "code"):
@@ -283,7 +286,7 @@ class Workshop:
 
 
 def counted(compared):
-    """How many benchmarks got which verdict, and in how many both sides were known to be the same."""
+    """Counts the benchmarks by verdict, and by why both sides were known to be the same, if they were."""
     verdicts = {}
     for message in compared.values():
         word = message["verdict"] + (f" by {message['same']}" if message["same"] else " when measured")

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The gate on a real crate: `hex` from the registry, with benches written against the harness.
-# Saves a baseline, makes `encode` do its work twice (exit 1, regressed), reverts (exit 0), then runs identical code
-# again and again and counts what is called a regression (none should be).
+# Tests the exit codes on a real crate: `hex` from the registry, with benches written for our harness. Saves a baseline, makes `encode`
+# do its work twice (exit 1, regressed) and reverts this (exit 0). Then measures identical code again and again, and counts the benchmarks
+# that are called a regression (there should be none).
 #
 #   tests/real/real_crate.sh [RERUNS] [-- FLAGS of cargo perfcheck for the reruns, e.g. --ignore-drift]
 #
-# PERFCHECK: the executable to test (default: built here, release). NOISE: a command to run beside the reruns.
-# KEEP: a directory to work in and to leave behind. Exit status 0 if the gate did as it should.
+# PERFCHECK: the executable to test (default: a release build of this repository). NOISE: a command to run during the reruns.
+# KEEP: a directory to work in, which is not removed. Exit status 0 if all exit codes were right.
 set -euo pipefail
 
 reruns=${1:-0}

@@ -1,9 +1,9 @@
-# Crates as they were published, for scripts that source this file.
+# Fetches and unpacks published crates. Other scripts source this file.
 
-# Dev-dependencies of tests alone: building them says nothing about benches.
+# Dev-dependencies that only tests use. They are left out, because benches do not need them.
 spared='version-sync|pretty_assertions|no-panic|quickcheck|wasm-bindgen-test|debugger_test|debugger_test_parser|rstest|rstest_reuse|serde_test|static_assertions|critical-section'
 
-# fetched NAME VERSION: fetches a crate from the registry and prints where its files are, which nobody may change.
+# fetched NAME VERSION: fetches a crate from the registry and prints the directory of its files. Do not change these files, which belong to cargo.
 fetched() {
     local scratch path
     scratch=$(mktemp -d)
@@ -19,12 +19,12 @@ fetched() {
     echo "$path"
 }
 
-# unpack NAME VERSION DIRECTORY [LINE...]: a copy of the crate with its benches as they are. Left out are tests, examples and dev-dependencies
-# of tests alone. LINEs, if any, stand in place of the version of its `criterion`.
+# unpack NAME VERSION DIRECTORY [LINE...]: copies a crate with its benches to DIRECTORY. Leaves out tests, examples and dev-dependencies that only
+# tests use. If LINEs are given, they replace the version of the dependency `criterion` in the manifest.
 unpack() {
     local name=$1 version=$2 directory=$3 source
     shift 3
-    # An empty path would copy from `/`.
+    # Stop if fetching failed, because an empty path would copy from `/`.
     source=$(fetched "$name" "$version") || return 1
     mkdir -p "$directory" && cp -r "$source/." "$directory" && chmod -R u+w "$directory"
     rm -f "$directory/Cargo.lock" "$directory/Cargo.toml.orig" "$directory/.cargo_vcs_info.json"
@@ -43,7 +43,7 @@ unpack() {
     ' "$source/Cargo.toml" >"$directory/Cargo.toml"
 }
 
-# criterion_of DIRECTORY: the version of criterion that its author asks for.
+# criterion_of DIRECTORY: prints the version of criterion in the manifest of the crate.
 criterion_of() {
     awk '/dev-dependencies\.criterion\]/ { found = 1 } found && /^version/ { gsub(/[version = "^]/, ""); print; exit }' "$1/Cargo.toml"
 }

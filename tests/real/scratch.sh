@@ -1,6 +1,6 @@
-# What the scripts of tests/ and benches/ have in common; to be sourced, with $here at the root of the sources.
+# Functions that several scripts use. A script sources this file after it has set $here to the root of the repository.
 
-# find_perfcheck: PERFCHECK, the executable to test, else one that is built here.
+# find_perfcheck: sets PERFCHECK, the executable to test, if the caller has not set it. Then it is built from this repository.
 find_perfcheck() {
     if [ -z "${PERFCHECK:-}" ]; then
         cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml"
@@ -8,7 +8,7 @@ find_perfcheck() {
     fi
 }
 
-# scratch_directory: $work, a directory of this call that is gone at its end, or KEEP, which stays.
+# scratch_directory: sets $work to a new directory that is removed at the end of the script, or to KEEP, which is not removed.
 scratch_directory() {
     work=${KEEP:-$(mktemp -d)}
     mkdir -p "$work"
@@ -16,13 +16,14 @@ scratch_directory() {
 }
 leave_scratch() { [ -n "${KEEP:-}" ] || rm -rf "$work"; }
 
-# private_state: store, cache and secret below $work.
+# private_state: makes the tool use a store and a cache below $work.
 private_state() {
     export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache
     unset PERFCHECK_NO_RERUN
 }
 
-# criterion_crate DIRECTORY BENCH VERSION: a crate, a workspace of its own, with a bench target on this Criterion; benches/BENCH.rs is left to the caller.
+# criterion_crate DIRECTORY BENCH VERSION: creates a crate that is a workspace of its own, with a bench target on this version of Criterion. The
+# caller writes benches/BENCH.rs.
 criterion_crate() {
     mkdir -p "$1/src" "$1/benches"
     : >"$1/src/lib.rs"
@@ -43,5 +44,5 @@ harness = false
 TOML
 }
 
-# built_quickly DIRECTORY: benches of this workspace are built quickly rather than well.
+# built_quickly DIRECTORY: sets the bench profile of this workspace so that benches are built quickly, with little optimization.
 built_quickly() { printf '\n[profile.bench]\nopt-level = 1\ndebug = false\n' >>"$1/Cargo.toml"; }

@@ -6,8 +6,8 @@ use crate::revisions::repository::{Repository, printed};
 
 const ANSWERS_42: &str = "pub fn answer() -> u32 {\n    42\n}\n";
 
-/// Creates a repository whose first state changes the checkout while it is built. `action` is Rust code, in which `git` runs git in the checkout. The
-/// second state is checked out.
+/// Creates a repository in which the parent of the checked-out commit has a build script. The script runs `action`, which is Rust code that changes
+/// the checkout. In this code, `git` runs git in the checkout.
 fn acting_when_built(action: &str) -> Repository {
     let made = Repository::new();
     let root = made.root.display().to_string();

@@ -45,7 +45,7 @@ fn a_commit_that_was_built_as_the_work_tree_is_not_built_again() {
     );
     assert_eq!(printed(&sides.base, "first"), "41 old");
     assert_eq!(printed(&sides.candidate, "first"), "42 new");
-    // Git does not report edits of such a file, but the edited file does not belong to the commit.
+    // Git does not report edits of a file that it assumes to be unchanged. The edited file still does not belong to the commit.
     made.git(&["update-index", "--assume-unchanged", "benches/data.txt"]);
     made.write("benches/data.txt", "hidden");
     made.commit();
@@ -75,7 +75,8 @@ fn a_kept_build_that_is_damaged_is_made_anew() {
     let made = Repository::new();
     let (sides, _) = made.against("HEAD");
     let before = sides.base.targets[0].executable_hash.clone();
-    // Damage both builds: the work tree's build has the same sources, so it would be copied.
+    // Damage the builds of both sides. The work tree has the same sources as HEAD, so an intact build of the work tree would replace the damaged
+    // build of HEAD.
     for side in [&sides.base, &sides.candidate] {
         fs::remove_file(&side.targets[0].executable).expect("removed");
     }

@@ -6,7 +6,7 @@ use crate::revisions::repository::{
     MANIFEST, Repository, builds_in_another_process, identical, printed,
 };
 
-/// Moves the workspace to the directory `prefix`, which is built from then on.
+/// Moves the workspace to the directory `prefix` of the repository. From then on, this directory is built.
 fn move_below(made: &mut Repository, prefix: &str) {
     for name in ["Cargo.toml", "Cargo.lock", "src", "benches"] {
         let (from, to) = (made.root.join(name), made.root.join(prefix).join(name));

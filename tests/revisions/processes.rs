@@ -1,4 +1,4 @@
-//! Several builds at once, and builds that are killed.
+//! Several builds at the same time in one cache, and builds that are killed.
 
 use perfcheck_build::sides::BuildOrigin;
 use rustix::process::Signal;
@@ -12,7 +12,8 @@ fn another_process() {
     crate::revisions::repository::be_another_process();
 }
 
-/// Processes start their own executable as a reaper. In these tests, that is the test binary, so it must act as one.
+/// Before a process starts other programs, it starts its own executable as a reaper, which ends them if the process is killed. Here that is the
+/// executable of the tests, so one of the tests must act as a reaper.
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {

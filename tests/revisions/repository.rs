@@ -21,14 +21,14 @@ pub struct Repository {
     pub root: PathBuf,
     pub options: CargoOptions,
     pub benches_from: BenchesFrom,
-    /// Size limit of kept builds, in bytes.
+    /// How many bytes the kept builds in the cache may take.
     pub room: u64,
-    /// Builds that are kept regardless of the limit.
+    /// The names of builds that the cache keeps even if all kept builds together take more than `room` bytes.
     pub spared: Vec<String>,
     pub cache_in_work_tree: bool,
 }
 
-/// The events of a build, as text.
+/// The events of a build as text, such as `building HEAD`.
 pub type Said = Vec<String>;
 
 pub const MANIFEST: &str = "[package]\nname = \"made\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
@@ -110,7 +110,7 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Writes a package beside the repository, whose function `answer` returns `answer`.
+    /// Writes a package to `path`, beside the repository. Its function `answer` returns `answer`.
     pub fn write_beside(&self, path: &str, answer: u32) {
         let root = self.machine.home().join(path);
         let name = root.file_name().expect("a name").to_string_lossy();
@@ -123,7 +123,7 @@ impl Repository {
         fs::write(root.join("src/lib.rs"), code).expect("written");
     }
 
-    /// Makes the library return the answer of the package at `path`.
+    /// Makes the library re-export the function `answer` of the package at `path`.
     pub fn depend_on(&self, path: &str) {
         let name = path.rsplit('/').next().expect("a name");
         let manifest = format!("{MANIFEST}\n[dependencies]\n{name} = {{ path = \"{path}\" }}\n");
@@ -240,7 +240,7 @@ impl Repository {
         found
     }
 
-    /// Returns the directory in which the sources are built.
+    /// Returns the directory in the cache to which the sources of a state are copied to build them.
     pub fn sources(&self) -> PathBuf {
         self.folder()
             .join("sources-of-either-state-in-use/top-of-the-repository")
@@ -312,7 +312,7 @@ pub fn printed(side: &BuiltSide, target: &str) -> String {
     run(command).expect_code(0).stdout.trim().to_owned()
 }
 
-/// Returns both sides of `target`.
+/// Returns the targets named `target` of the base and of the candidate.
 #[track_caller]
 pub fn pair<'a>(sides: &'a PreparedSides, target: &str) -> (&'a SideTarget, &'a SideTarget) {
     let both = sides.pairs().into_iter().find_map(|pair| match pair {
@@ -341,11 +341,11 @@ pub fn identical(sides: &PreparedSides, target: &str) -> bool {
     base.is_identical_to(candidate)
 }
 
-/// Variables with the repository and the revision for [`be_another_process`].
+/// Environment variables by which [`be_another_process`] learns the repository and the revision to build.
 const HOME: &str = "TEST_REVISIONS_HOME";
 const AGAINST: &str = "TEST_REVISIONS_AGAINST";
 
-/// Starts a process that builds and prints its events to stderr.
+/// Starts the test executable as a process that builds both sides. It prints the events of the build to stderr.
 pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
     let mut command = made
         .machine
@@ -371,12 +371,12 @@ pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
     start(command)
 }
 
-/// Reports whether this is such a process, or was started by one.
+/// Returns true if [`builds_in_another_process`] started this process or one of its ancestors.
 pub fn is_another_process() -> bool {
     std::env::var_os(HOME).is_some()
 }
 
-/// Acts as such a process: builds and prints the events.
+/// If [`builds_in_another_process`] started this process, builds both sides and prints the events. Otherwise does nothing.
 pub fn be_another_process() {
     let (Some(root), Ok(against)) = (std::env::var_os(HOME), std::env::var(AGAINST)) else {
         return;

@@ -1,4 +1,4 @@
-//! Builds small values to store. They depend only on the arguments.
+//! Builds small values to store. They depend only on the arguments, except that every run gets another seed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ pub fn fresh() -> (TempDir, Store, WorkspaceId) {
     fresh_file()
 }
 
-/// Creates a store in a file, regardless of the variable.
+/// Creates a store in a file, even if `PERFCHECK_TEST_STORE` asks for a server.
 pub fn fresh_file() -> (TempDir, Store, WorkspaceId) {
     let (directory, path) = place();
     let (store, workspace) = open(&path);
@@ -151,7 +151,7 @@ pub fn measured(id: &str, series: Series) -> BenchmarkInProcess {
     }
 }
 
-/// Returns a process of these benchmarks. The series depend on its ordinal and on the positions of the benchmarks.
+/// Returns the record of a process that measured these benchmarks. The series depend on `ordinal` and on the positions of the benchmarks in `ids`.
 pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
     ProcessRecord {
         head: ProcessHead {
@@ -170,7 +170,7 @@ pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
             conduct: ordinal.is_multiple_of(2).then_some(ProcessUsage {
                 threads: 1,
                 cpu: Nanos(u64::MAX - 1),
-                asked: Nanos(3),
+                working_time: Nanos(3),
                 involuntary_switches: 4,
                 stolen: (ordinal == 0).then_some(Nanos(5)),
                 processor: (ordinal == 2).then_some(6),

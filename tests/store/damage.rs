@@ -90,7 +90,8 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
     let run = store
         .begin_run(workspace, &new_run("c0ffee", "main"))
         .expect("begins");
-    // Consecutive values are stored as equal differences, a byte sequence that can be found in the file.
+    // Each of these values is one more than the value before it. The store keeps the differences, so the test finds them in the file as a sequence of
+    // equal bytes.
     let flat = (0..64)
         .map(|step| Sample {
             iterations: 7,

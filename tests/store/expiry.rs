@@ -1,4 +1,4 @@
-//! Removal of samples; their runs are kept.
+//! Removal of samples from runs that are kept otherwise.
 
 use perfcheck_analysis::compare::{RunSeries, run_point};
 use perfcheck_analysis::model::{Acceptance, ProgressReporter, RunId, Timestamp};

@@ -1,4 +1,4 @@
-//! Queries about many runs.
+//! Queries that read many runs, such as histories, references and lists.
 
 use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};

@@ -40,7 +40,7 @@ fn assert_refused(path: &Path, is_expected: impl Fn(&StoreError) -> bool) {
     assert_eq!(snapshot(directory), before);
 }
 
-/// Creates a closed store with content, whose bytes `change` has modified.
+/// Creates a store with content, closes it and lets `change` modify the bytes of the file.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (tempfile::TempDir, std::path::PathBuf) {
     let (directory, path) = place();
     let (mut store, workspace) = open(&path);

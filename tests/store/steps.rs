@@ -1,4 +1,4 @@
-//! Acceptance by the user: of whole runs, and of the levels of single benchmarks.
+//! Tests how a user accepts whole runs, or new levels of single benchmarks.
 
 use perfcheck_analysis::model::{Acceptance, BySide, Purpose, RunId, Timestamp};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};

@@ -149,7 +149,7 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     }
 }
 
-/// A real file system that is mounted read-only, with and without a log that a writer has left beside the store.
+/// Measures into a store on a real file system, mounts the file system read-only, and then uses the store. This needs a separate mount namespace.
 #[test]
 fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
     let machine = Machine::new();
@@ -203,7 +203,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
             .args(words)
             .arg("--manifest-path")
             .arg(support::testbench(""))
-            // Build in place: the limit applies to all files, including those of a build in the cache.
+            // Do not build in the cache, because the limit would apply to the files of such a build, too.
             .env("PERFCHECK_NO_RERUN", "1")
             .env("PERFCHECK_STORE", machine.store());
         support::run(command)

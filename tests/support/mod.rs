@@ -23,13 +23,13 @@ use std::time::{Duration, Instant};
 
 /// A run that takes longer counts as hung.
 const DEADLINE: Duration = Duration::from_secs(5 * 60);
-/// Time within which processes must end after the run that started them.
+/// How long processes may outlive the run that started them.
 const CLEARED_AWAY_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(5);
-/// The variable that marks every process of a machine.
+/// The environment variable by which every process of a [`Machine`] is recognized.
 const MARKER: &str = "TEST_MACHINE";
 
-/// Directory below the home directory with a valgrind that does not work.
+/// A directory in the home directory, in which `valgrind` is a program that fails. It hides a real valgrind from tests that do not ask for one.
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change the output of a run.
@@ -65,7 +65,7 @@ const FOREIGN: [&str; 29] = [
     "XDG_DATA_HOME",
 ];
 
-/// An empty home directory, and a store that does not exist yet.
+/// A user's machine: an empty home directory, and a store that does not exist yet.
 pub struct Machine {
     home: tempfile::TempDir,
     marker: String,
@@ -175,7 +175,7 @@ impl Machine {
         command
     }
 
-    /// Returns number and command line of the machine's processes that are still there after the time they have to end.
+    /// Returns the machine's processes that have not ended in time after a run, each with its number and command line.
     pub fn left_behind(&self) -> Vec<String> {
         let deadline = Instant::now() + CLEARED_AWAY_WITHIN;
         loop {
@@ -245,7 +245,7 @@ pub fn testbench(directory: &str) -> PathBuf {
     root.join(directory).join("Cargo.toml")
 }
 
-/// A command that is not yet complete.
+/// A command that a test completes with arguments and variables before it runs it.
 pub struct Perfcheck {
     command: Command,
 }
@@ -271,12 +271,12 @@ impl Perfcheck {
         self
     }
 
-    /// Uses the search path of this test, with its valgrind if it has one.
+    /// Uses the search path of this test, so that valgrind is found if it is installed.
     pub fn with_valgrind(self) -> Self {
         self.env("PATH", path_with(None))
     }
 
-    /// Allows sampling of time, if the system does.
+    /// Allows the tool to sample which functions take the time, if the system supports it.
     pub fn with_sampling(self) -> Self {
         self.env_remove("PERFCHECK_NO_SAMPLING")
     }
@@ -291,12 +291,12 @@ impl Perfcheck {
         self
     }
 
-    /// Connects stdout and stderr to a terminal, which `script` of util-linux provides; `None` if that program is missing.
+    /// Connects stdout and stderr to a terminal, which the program `script` of util-linux provides. Returns `None` if that program is missing.
     pub fn in_terminal(self) -> Option<Self> {
         self.under_script("")
     }
 
-    /// The same with a terminal of so many columns.
+    /// Connects stdout and stderr to a terminal with this number of columns.
     pub fn in_terminal_of(self, columns: usize) -> Option<Self> {
         self.under_script(&format!("stty cols {columns} rows 40 && exec "))
     }
@@ -345,7 +345,8 @@ pub fn write_program(path: &Path, script: &str) {
     std::fs::set_permissions(path, permissions).expect("sets");
 }
 
-/// Reports that a test cannot run here, with the reason, even if test output is captured. `.ci/run` sets a file for all reasons and reads it.
+/// Reports that a test cannot run here, with the reason, even if test output is captured. If `PERFCHECK_SKIPPED` names a file, the reason is also
+/// appended to this file, which `.ci/run` reads.
 pub fn skipped(reason: &str) {
     let name = thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");
@@ -370,7 +371,8 @@ pub fn start(mut command: Command) -> Running {
         .process_group(0);
     let mut child = loop {
         match command.spawn() {
-            // If another thread forks while a program is written, the child holds the program open until it executes its own. So try again.
+            // If another thread forks while a program is being written, the new process holds that file open until it executes its own program. So
+            // try again.
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
             started => break started.expect("the program starts"),
         }
@@ -397,7 +399,7 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// One of the two streams, with the data read so far.
+/// Stdout or stderr of a program, with the data that was read so far.
 struct Stream {
     pieces: Receiver<Vec<u8>>,
     read: Vec<u8>,
@@ -465,7 +467,7 @@ impl Running {
         }
     }
 
-    /// Waits until the program has opened the pipe for reading, and opens it for writing.
+    /// Waits until the program has opened the named pipe for reading. Then opens the pipe for writing.
     pub fn wait_for_reader(&mut self, pipe: &Path) -> File {
         let deadline = Instant::now() + DEADLINE;
         // A nonblocking open succeeds only if the pipe has a reader.

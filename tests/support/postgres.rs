@@ -10,17 +10,17 @@ use perfcheck_store::{ExistingStore, Store};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
-/// The password, which no output may contain.
+/// The password in the addresses of all databases. No output of the tool may contain it.
 pub const PASSWORD: &str = "a-secret";
 /// Maximum number of attempts to start a server that ends at once.
 const STARTS: u32 = 100;
 /// Prefix of the names of servers' directories.
 const PREFIX: &str = "perfcheck-postgres-";
 
-/// A server.
+/// A PostgreSQL server with its own directory. Dropping this value kills the server.
 pub struct Server {
     directory: TempDir,
-    /// Additional settings with which it is started.
+    /// Additional settings for the command line of the server.
     arguments: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server; `None` if PostgreSQL is not installed.
+    /// Starts a server. Returns `None` if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let server = Self::prepared()?;
         server.run();
@@ -180,7 +180,7 @@ impl Server {
         while test_kill_process(process).is_ok() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // The children end by themselves; `run` tries until they are gone.
+        // The server's child processes end by themselves. `run` tries again until they have ended.
         let _ = std::fs::remove_file(self.data().join("cluster/postmaster.pid"));
     }
 
@@ -214,7 +214,7 @@ impl Server {
         port.unwrap_or("5432")
     }
 
-    /// Returns the output of `psql` for a statement; `None` if the statement fails.
+    /// Returns the output of `psql` for a statement, or `None` if the statement fails.
     pub fn sql(&self, database: &str, statement: &str) -> Option<String> {
         let output = Command::new("psql")
             .args([
@@ -305,7 +305,7 @@ pub fn fresh_database() -> String {
     shared().expect("PostgreSQL is installed").fresh_database()
 }
 
-/// Returns the server that all tests of this process share; `None` if PostgreSQL is not installed.
+/// Returns the server that all tests of this process share, or `None` if PostgreSQL is not installed.
 pub fn shared() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     SERVER.get_or_init(Server::start).as_ref()

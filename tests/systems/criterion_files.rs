@@ -10,15 +10,16 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum relative difference of deterministic values.
+/// The largest accepted difference between Criterion's value and the value of this tool, relative to Criterion's. It applies to values that do not
+/// depend on random numbers.
 const EXACT: f64 = 1e-9;
 
-/// Criterion's factor of the MAD: 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2), 1.8e-8 less than this
-/// tool's. Criterion's scaled MAD is compared with this tool's MAD under Criterion's factor.
+/// The factor with which Criterion scales the MAD. It is 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2),
+/// which is 1.8e-8 less than this tool's factor, relative to it. So this tool's MAD is multiplied by Criterion's factor before it is compared.
 const CRITERIONS_MAD: f64 = 1.4826_f32 as f64;
 
-/// Number of seeds, and of resamples per seed; the resamples of all seeds are pooled. This tool draws as few resamples for its most costly
-/// statistics.
+/// The number of seeds, and the number of resamples for each seed. The resamples of all seeds are pooled. For its most costly statistics, this tool
+/// draws as few resamples as one seed has here.
 const SEEDS: u64 = 10;
 const RESAMPLES: usize = 1_000;
 
@@ -35,11 +36,11 @@ pub struct Checked {
     /// Number of deterministic values, and their largest relative difference.
     pub values: usize,
     pub worst: f64,
-    /// Number of compared bounds.
+    /// Number of compared bounds of confidence intervals.
     pub bounds: usize,
     /// Number of outliers of all kinds.
     pub outliers: usize,
-    /// Values that do not agree.
+    /// Descriptions of the values that do not agree with Criterion's.
     pub failures: Vec<String>,
 }
 
@@ -196,7 +197,8 @@ impl Checked {
         }
     }
 
-    /// Compares an interval: the expected share of this tool's resamples must be below each of Criterion's bounds, within the noise of both.
+    /// Compares a confidence interval of Criterion with this tool's resamples. The share of resamples below each of Criterion's bounds must be the
+    /// expected one, up to the random error of both programs.
     fn interval(
         &mut self,
         name: &str,
@@ -236,7 +238,7 @@ impl Checked {
     }
 }
 
-/// Returns the counts that Criterion printed below the benchmark's name; `None` if it found no outliers.
+/// Returns the counts that Criterion printed below the benchmark's name, or `None` if it found no outliers.
 fn printed_outliers(output: &str, title: &str) -> Option<OutlierCounts> {
     let mut lines = output.lines();
     // The result is on the line of the name, or on the next line if the name is long.

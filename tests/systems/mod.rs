@@ -1,5 +1,5 @@
-//! How two of the five systems handle files: Criterion's own directories, and logs of the serializer methodology. Tests beside `perfcheck-stats`
-//! cover the systems' formulas.
+//! Tests how the tool handles the files of two other benchmark systems: Criterion's own directories, and logs of the serializer methodology. The
+//! formulas of all five supported systems are tested beside `perfcheck-stats`.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 

@@ -196,7 +196,7 @@ fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
     let absurd = |group: &IdGroup| clean(group, &SampleFilter::default())[0].absurd.len();
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (1, 0));
-    // 2 s among times of seconds is not absurd. Among milliseconds it is, although the mean is only 5 medians.
+    // 2 s is not absurd among times of seconds. It is absurd among milliseconds, although the mean is only five times the median.
     let slow = "n,v\na,1000\na,1500\na,2000\n";
     let stalled = format!("n,v\n{}a,2000\n", "a,1\n".repeat(500));
     for (text, expected) in [(slow, 0), (&stalled, 1)] {
@@ -205,7 +205,7 @@ fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     }
 }
 
-/// Applies the filter with the usual interval and thresholds.
+/// Applies the filter and describes the remaining values, with the usual confidence level and thresholds.
 fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
     let interval = SourceInterval {
         confidence_level: 0.95,

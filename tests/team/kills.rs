@@ -10,7 +10,7 @@ use super::{measured, push, sent};
 use crate::support::postgres::Server;
 use crate::support::{Machine, skipped};
 
-/// Query for each run with a digest of its data, independent of run numbers.
+/// Finds each run with a digest of its data. Run numbers are not part of the result, because they depend on the store.
 const RUNS: &str = "SELECT r.started || ' ' || r.seed || ' ' || coalesce(r.role, '') || ' ' || count(*) || ' '
          || md5(string_agg(md5(s.samples), '' ORDER BY b.name, l.ordinal, l.attempt)) || ' ' || md5(string_agg(DISTINCT rb.verdict || b.name, ''))
      FROM perfcheck.runs r JOIN perfcheck.run_benchmarks rb ON rb.run = r.id JOIN perfcheck.benchmarks b ON b.id = rb.benchmark

@@ -12,7 +12,7 @@ use crate::messages::schema::expect_valid;
 use crate::support::postgres::{PASSWORD, Server, shared};
 use crate::support::{Finished, Machine, Perfcheck, skipped};
 
-/// Tables with the project's name, which is the same on every machine.
+/// Settings with the project's id, by which the team's store recognizes the project on every machine.
 const ID: &str = "[workspace.metadata.perfcheck]\nid = \"example.org/listed\"\n";
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -48,7 +48,7 @@ fn sent(finished: &Finished) -> (usize, u64) {
     (sent.len(), pushed[0]["already"].as_u64().expect("a number"))
 }
 
-/// Returns the server. If there is none, reports the reason for skipping the test.
+/// Returns the PostgreSQL server of the tests. If there is none, reports that the test is skipped.
 fn server() -> Option<&'static Server> {
     let server = shared();
     if server.is_none() {

@@ -36,7 +36,7 @@ fn months(server: &crate::support::postgres::Server, database: &str) -> Vec<Stri
     names.lines().map(str::to_owned).collect()
 }
 
-/// Returns run and value of each point of a history.
+/// Returns the run number and the value of each point of a history.
 fn points(finished: &Finished) -> Vec<(Value, Value)> {
     let points = finished.messages("history-point").into_iter();
     points
@@ -51,7 +51,7 @@ fn old_samples_go_by_month_and_the_history_still_shows_their_runs() {
     let database = address.rsplit('/').next().expect("a name").to_owned();
     let machine = Machine::new();
     let listed = measured(&machine, 12);
-    // Runs are about a month apart; the last one is of today.
+    // Runs are about a month apart. The last one was measured today.
     aged(&listed, &machine, 341, 31);
     assert_eq!(
         sent(&push(&listed, &machine, &address).run().expect_code(0)),

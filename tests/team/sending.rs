@@ -15,7 +15,7 @@ fn to(command: Perfcheck, address: &str) -> Perfcheck {
     command.arg("--push").env("PERFCHECK_TEAM_STORE", address)
 }
 
-/// Sets the variables by which `psql` would find a database of `server`.
+/// Sets the environment variables by which `psql` would find a database of `server`.
 fn surroundings(command: Perfcheck, server: &Server, database: &str) -> Perfcheck {
     command
         .env("PGHOST", server.data())
@@ -41,7 +41,7 @@ fn what_is_measured_is_sent_and_no_server_changes_no_verdict() {
     let later = push(&listed, &machine, &address).run().expect_code(0);
     assert_eq!(sent(&later), (1, 2), "{later}");
 
-    // The verdict is the same if sending succeeds.
+    // The verdict is the same whether sending succeeds or fails.
     let sent_too = to(slower(), &address).run().expect_code(1);
     assert_eq!(sent(&sent_too), (1, 3), "{sent_too}");
 }
@@ -129,7 +129,7 @@ fn a_baseline_of_the_team_is_built_here_and_measured_side_by_side() {
     );
     let slower = slower.expect_stderr(&[&said]);
     assert!(compared(&slower, "cost")["paired"].is_object(), "{slower}");
-    // A baseline that no store knows gives the usual exit status.
+    // A baseline that neither store knows gives exit status 6, as without a team's store.
     desk(&["--baseline", "nosuch"]).expect_code(6);
 
     // A run with uncommitted changes cannot be built again on another machine.

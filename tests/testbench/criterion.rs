@@ -1,5 +1,5 @@
-//! Benches for Criterion: with `perfcheck-criterion`, whose flags of `cargo bench` affect the store, and with Criterion itself, through its own
-//! protocol.
+//! Tests benches that are written for Criterion. The benches of `for_criterion` use `perfcheck-criterion`, where flags of `cargo bench` such as
+//! `--save-baseline` affect the store. The benches of `fakes_criterion` speak Criterion's own protocol.
 
 use std::env;
 use std::path::Path;
@@ -244,10 +244,11 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
         ["unset too", 1000, 1000]
     ]);
     assert_eq!(serde_json::Value::from(in_force), expected, "{run}");
-    // Expected before the first process: six benchmarks in six processes with one second of warm-up and one of samples, 72 s.
+    // Expected before any process runs: six benchmarks in six processes, each with one second of warm-up and one of samples, take 72 s.
     let beforehand = "Measuring 6 benchmarks, about 72 seconds";
-    // Expected afterwards: 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and 6 x 5 s = 30 s for the group, which remain. Without rounding, "slow" would
-    // take 0.1 s + 0.4 s and the others 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
+    // Expected after a short process has shown the authors' times: the benchmarks outside the group take 6 x (0.2 + 0.2 + 1.1 + 2 + 2) s = 33 s, and
+    // the benchmark in the group takes 6 x 5 s = 30 s. Without rounding to whole seconds, "slow" would take 0.1 s + 0.4 s, and each "unset" benchmark
+    // 0.5 s. This would save 6 x (0.6 + 1.5 + 1.5) s.
     let update = "Criterion 0.3.6 accepts only times in whole seconds; an update to Criterion 0.4 or later would save 22 s of 63 s";
     run.expect_stderr(&[beforehand, update]);
 }

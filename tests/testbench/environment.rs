@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::commands::scripted::QUICK;
 use crate::support::{Machine, run, testbench};
 
-/// The variables of docs/internals/src/protocol.md, section 1.
+/// The environment variables that the tool sets for a bench, from docs/internals/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_PROCESS", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
 
-/// Returns the dumps in the file, one for each start of the bench.
+/// Returns the environments that the bench has written to the file, one for each start of the bench.
 fn dumps(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("the bench wrote it");
     text.lines()

@@ -19,7 +19,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// Expects success, and no benchmarks until the other methods add some.
+    /// Creates an expectation of a successful run without benchmarks. The other methods add benchmarks and failures to it.
     pub fn of(package: &'static str, target: &'static str) -> Self {
         Self {
             package,
@@ -35,13 +35,13 @@ impl Situation {
         }
     }
 
-    /// The target is in this workspace below testbench instead of the testbench workspace.
+    /// Looks for the target in the workspace `directory` below testbench instead of the testbench workspace.
     pub fn in_workspace(mut self, directory: &'static str) -> Self {
         self.workspace = directory;
         self
     }
 
-    /// Sets the deadline, for a target that waits for it.
+    /// Sets the time after which an answer counts as missing. A target that never answers needs a short one.
     pub fn timeout(mut self, timeout: &'static str) -> Self {
         self.timeout = timeout;
         self
@@ -60,7 +60,7 @@ impl Situation {
         self
     }
 
-    /// Expects this benchmark to decline with this reason.
+    /// Expects that this benchmark declines to be measured, for this reason.
     pub fn skipped(mut self, id: &'static str, reason: &'static str) -> Self {
         self.skipped.push((id, reason));
         self

@@ -1,6 +1,6 @@
 //! `kill -9` at any moment: the store remains consistent, and all started processes end.
 //!
-//! `tests/real/kill_parent.sh N` does it N times.
+//! `tests/real/kill_parent.sh N` runs this test with N kills.
 
 use rusqlite::Connection;
 use rustix::process::Signal;
@@ -13,7 +13,7 @@ use crate::support::Machine;
 
 /// Default number of times that `cargo-perfcheck` is killed.
 const KILLS: u32 = 14;
-/// The variable that sets another number.
+/// The environment variable that sets another number of kills.
 const KILLS_VARIABLE: &str = "TEST_KILLS";
 
 /// The moment at which a run is killed: a delay after the start of the run, or after the start of its second process.

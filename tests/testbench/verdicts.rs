@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Finished, Machine, testbench};
 
-/// Runs `steady` under the scripted clock: `arithmetic` takes `ns` per iteration, the others always 100 ns.
+/// Runs `steady` under the scripted clock. `arithmetic` takes `ns` per iteration, and the other benchmarks always take 100 ns.
 fn steady(machine: &Machine, ns: &str, more: &[&str]) -> Finished {
     machine
         .perfcheck()

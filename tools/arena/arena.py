@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures how well `cargo perfcheck --against REV` tells slower from same: many times, quiet and under background load.
+"""Measures how reliably `cargo perfcheck --against REV` distinguishes slower code from equal code, on a quiet machine and under background load.
 
     arena.py REPO RESULTS.jsonl [--rows identical,plus2] [--trials N] [--conditions quiet,noisy] [--label NAME] [-- ARGUMENT...]
 
-A trial is one command as a user would type it, with the work tree of REPO (see make_repo.py) at one tag and `--against` another. Each
-benchmark of it gives one verdict: one line of JSON appended to RESULTS. Trials of all rows and conditions come in one seeded random order,
-spread evenly, so that drift of the machine does not favour any. Run it again and it goes on where it stopped. The raw series stay in the store,
-RESULTS with the suffix .db. ARGUMENTs are handed to every command; give such series a --label.
+A trial is one command as a user would type it. The work tree of REPO (see make_repo.py) is at one tag, and `--against` names another. Each
+benchmark of the trial gives one verdict, which is appended to RESULTS as a line of JSON. The trials of all rows and conditions are mixed in a
+seeded random order and spread evenly over time, so that drift of the machine favors none of them. If the script is run again, it continues where
+it stopped. The samples stay in the store, which is named as RESULTS but with the suffix .db. ARGUMENTs are passed to every command. Give such
+series a --label.
 """
 
 import argparse
@@ -25,7 +26,7 @@ TOOL = HERE.parents[1] / "target" / "release" / "cargo-perfcheck"
 CONDITIONS = ("quiet", "noisy")
 MAIN, MORE, SLOW_PATH = ("alu", "sort", "alloc"), ("mem", "hash", "parse"), ("slow_path",)
 CODE = ("tree", "dyn", "graph", "utf8", "format", "hot", "words")
-# Targets of the workspace `hard`.
+# The kinds of benchmarks in the workspace `hard`, which are its bench targets, with the names of their benchmarks.
 HARD = {
     "threads": ("spawn2", "spawn4", "pool", "channels", "rayon", "tokio"),
     "millis": ("texts1", "texts8", "blocks8", "texts50"),
@@ -40,21 +41,21 @@ FAILURES_IN_A_ROW = 3
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A row of the table: what stands in the work tree, what it is measured against, how often."""
+    """A row of the table. It says which tag is in the work tree, which tag it is compared with, and how often."""
     tree: str
     against: str
-    # Commands for each condition, so that a full series has 500 verdicts of `identical` and 200 of the others.
+    # Number of commands per condition. A full series has about 500 verdicts of the row `identical` and 200 of other rows.
     trials: int
     arguments: tuple = ()
     targets: tuple = ("main",)
-    # Of which benchmarks, by how their names begin; of all where there is none.
+    # Only benchmarks whose names begin with one of these words are measured. If there are none, all are measured.
     filters: tuple = ()
-    # A command for each benchmark, for goals that speak of the time of one.
+    # Whether each benchmark is measured by a command of its own, because a goal limits the time of a single benchmark.
     alone: bool = False
     conditions: tuple = CONDITIONS
 
     def benchmarks(self, target):
-        """Of each command the benchmark that it is about, None where it is about all."""
+        """Returns the benchmark that each command measures, or None for a command that measures all of them."""
         wanted = [name for name in TARGETS[target] if not self.filters or name.startswith(self.filters)]
         return wanted if self.alone else [None]
 
@@ -75,17 +76,17 @@ def rows(layouts, links, versions, moved):
         "layout": [Row(tag, "base", 4) for tag in layouts],
         "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
         "versions": [Row(tag, "base", 2) for tag in versions],
-        # More work, in another layout than that of the base.
+        # The candidate does more work and also has another code layout than the base.
         "moved": [Row(tag, "base", 2, (), ("code",)) for tag in moved],
         "code-plus2": Row("slow-2", "base", 34, (), ("code",)),
         "code-plus5": Row("slow-5", "base", 34, (), ("code",)),
-        # Of these, two per cent is what a user may ask for.
+        # Benchmarks of the kinds `threads` and `waits` get a noise threshold of 2 %, as a user might set it for them.
         "hard-same": [Row("base", "base", 20, ("--measure-identical", *threshold), targets) for threshold, targets in hard],
         "hard-slower": [Row(tag, "base", 20, threshold, targets) for (threshold, targets), tag in zip(hard, slower)],
-        # A second and less for each.
+        # The time budget leaves each benchmark a second or less.
         "budget-50": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical"), ("many",), ("m0", "m1", "m2", "m3", "m4")),
         "budget-83": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical"), ("many",)),
-        # The same ten, in one command and in a command each.
+        # The same ten benchmarks are measured in one command, and then each in a command of its own.
         "ten": Row("base", "base", 5, ("--measure-identical",), ("many",), ("m0",)),
         "ten-alone": Row("base", "base", 5, ("--measure-identical",), ("many",), ("m0",), alone=True),
         "edited": [Row(f"edited-{percent}", "base", 10, (), ("code",)) for percent in (2, 5, 10)],
@@ -98,7 +99,7 @@ FULL_SERIES = ("identical", "plus2", "plus5", "minus5", "plus1", "slow-path", "s
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One command."""
+    """One command that is run, with the row and the condition to which it belongs."""
     label: str
     name: str
     row: Row
@@ -116,7 +117,7 @@ class Trial:
 
 
 def schedule(options, planted):
-    """All trials, each at its share of the way through the series with a random offset."""
+    """Returns all trials in their order. The trials of a row are spread evenly over the series, each with a random offset."""
     chosen = options.pairs.split(",") if options.pairs else None
     moved = sorted(tag for tag in planted["slow_per_mille"] if tag.startswith("moved-"))
     pairs = (sorted(planted["layouts"]), planted["links"], planted["versions"], moved)
@@ -137,7 +138,7 @@ def schedule(options, planted):
 
 
 class Results:
-    """The file of verdicts. A trial is written in one piece; what a crash left of a line is cut off."""
+    """The file of verdicts. All lines of a trial are written at once. If a crash has left an incomplete line at the end, it is removed."""
 
     def __init__(self, path):
         self.path, self.done = path, set()
@@ -155,7 +156,7 @@ class Results:
 
 
 class Noise:
-    """Background load for as long as the block lasts. It ends with us, whatever ends us: its standard input does."""
+    """Creates background load within a `with` block. The load also ends if this process is killed, because its standard input is then closed."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -171,7 +172,7 @@ class Noise:
 
 
 def truth(row, planted, benchmark):
-    """Change of the work in percent. Slow windows of the clock are no one number."""
+    """Returns the planted change of the work in percent. Returns None for slow windows, which no single number describes."""
     if row.tree == "slow-path":
         return None
     if row.tree == "one-10" and benchmark != SLOW_ONE:
@@ -195,7 +196,7 @@ def command(options, trial):
 
 
 def measure(options, trial):
-    """Runs the command. Returns its messages, exit code, seconds, and the end of what it said on stderr."""
+    """Runs the command of a trial. Returns its JSON messages, its exit code, its duration in seconds, and the end of its error output."""
     checkout(options.repo, trial.row.tree)
     began = time.monotonic()
     done = subprocess.run(command(options, trial), text=True, stdin=subprocess.DEVNULL, capture_output=True)

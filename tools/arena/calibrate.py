@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shows that the commits of a repository written by make_repo.py differ by what their tags say.
+"""Shows that the work in the commits of a repository from make_repo.py differs by as much as their tags say.
 
     calibrate.py REPO [TAG...] [--workloads alu,sort,alloc] [--time]
 
-For every TAG (default: base, slow-*, fast-5): instructions per iteration as valgrind's callgrind counts them, which repeat exactly on a
-busy machine too, and their ratio to `base`; and a hash of the bench executable `main`. With --time also the fastest of many short samples,
-all tags in turn; that wants a quiet machine.
+For every TAG (default: base, slow-*, fast-5) it prints the instructions per iteration, their ratio to `base`, and a hash of the bench executable
+`main`. The instructions are counted by callgrind of valgrind, so they are the same on a busy machine. With --time, it also prints the fastest of
+many short samples, for which the tags take turns. This needs a quiet machine.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def run(*command, cwd=None):
 
 
 def build(clone, tag, keep):
-    """Checks the tag out where all others were, builds, and keeps the example. Returns it and the hash of the bench executable."""
+    """Checks out and builds a tag, always in the same directory. Returns the path of a copy of the example, and the hash of the bench executable."""
     run("git", "checkout", "--quiet", "--force", tag, cwd=clone)
     run("cargo", "build", "--quiet", "--release", "--example", "floor", cwd=clone)
     made = run("cargo", "bench", "--quiet", "--no-run", "--bench", "main", "--message-format", "json", cwd=clone).stdout

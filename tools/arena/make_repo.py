@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Writes the git repository that the arena measures: commits of the subject whose relation is known.
+"""Creates the git repository that the arena measures. It is known by how much the work in each commit differs from the work in the others.
 
     make_repo.py OUT [--seed N] [--layouts 25] [--bisect-seed N] [--unbuildable K]
 
 Tags:
     base, slow-1, slow-2, slow-3, slow-5, slow-10, fast-5
-                                                     the constant of src/slow.rs: 1000, 1010, 1020, 1030, 1050, 1100, 950 per mille
-    one-10                                           of the target `many` one benchmark is 10 % slower
-    same                                             another commit with the code of base: only README.md differs
-    layout-00 ...                                    the work of base in an executable of other bytes (see `layout`)
-    version-00 ...                                   the source of base under another version number, as a release has it: names of symbols and their order differ
-    links-00 ...                                     the objects of base, their functions linked in another order
-    moved-2-00 ...                                   2 % more work in the code of layout-00 (also 5 %, 10 %; the first ten layouts)
-    edited-2, edited-5, edited-10                    target `code`: so many per cent of the work come again, by code that base has not got
-    slow-path-base, slow-path                        benchmark `slow_path`: no slow windows, 5 % of windows 40 % slower
-    bisect-00 ... bisect-15                          a line of commits; one makes everything 10 % slower, the last one adds the benchmarks
+                                                     the constant in src/slow.rs is 1000, 1010, 1020, 1030, 1050, 1100 or 950 per mille
+    one-10                                           one benchmark of the target `many` is 10 % slower
+    same                                             the code of base; only README.md differs
+    layout-00 ...                                    the work of base in an executable with other bytes (see `layout`)
+    version-00 ...                                   the source of base with another version number, so that names of symbols and their order differ
+    links-00 ...                                     the object files of base, linked with the functions in another order
+    moved-2-00 ...                                   the code of layout-00 with 2 % more work (also 5 % and 10 %; the first ten layouts)
+    edited-2, edited-5, edited-10                    target `code` does 2, 5 or 10 % of its work again, in code that base does not have
+    slow-path-base, slow-path                        benchmark `slow_path` has no slow windows, or 5 % of its windows are 40 % slower
+    bisect-00 ... bisect-15                          successive commits: one makes everything 10 % slower, and the last one adds the benchmarks
 
-What was planted where is written to OUT/.git/arena.json: it belongs to no commit. The same seeds give the same commits.
+The file OUT/.git/arena.json, which belongs to no commit, says what was changed in which commit. The same seeds give the same commits.
 """
 
 import argparse
@@ -38,7 +38,7 @@ RULER = "// ---- "
 
 
 class Repository:
-    """Files in a work tree, committed with a fixed author and date, so that the ids of commits depend on the seeds alone."""
+    """A git repository whose commits have a fixed author and fixed dates, so that their ids depend only on the seeds."""
 
     def __init__(self, path):
         self.path, self.minutes = path, 0
@@ -48,14 +48,14 @@ class Repository:
         when = f"{1_700_000_000 + 60 * self.minutes} +0000"
         who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
                for what, value in (("NAME", "arena"), ("EMAIL", "arena@example.invalid"), ("DATE", when))}
-        # A signing key, hooks or a template of the caller's have no business here.
+        # Ignore the git configuration of the user, such as a signing key, hooks or a template.
         quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         command = ["git", "-c", "core.autocrlf=false", *arguments]
         return subprocess.run(command, cwd=self.path, env=os.environ | who | quiet, check=True, text=True,
                               stdout=subprocess.PIPE).stdout.strip()
 
     def commit(self, tag, files):
-        """Makes the tree exactly `files` (path: text), commits and tags it."""
+        """Commits a tree that has exactly `files` (a text for each path), and tags the commit."""
         for old in self.git("ls-files").splitlines():
             (self.path / old).unlink(missing_ok=True)
         for name, text in files.items():
@@ -71,7 +71,7 @@ class Repository:
 
 
 def subject():
-    """The files of the subject, its path dependency made absolute."""
+    """Returns the files of the subject, which is the crate that is measured. The path of its dependency is made absolute."""
     files = {}
     for source in SOURCES:
         place = SUBJECT / source
@@ -85,7 +85,7 @@ def subject():
 
 
 def lock_file(with_harness):
-    """Written here because cargo's differs between a checkout with the benchmarks and one without."""
+    """Returns the text of Cargo.lock. It does not come from cargo, because cargo would write another one for commits without the benchmarks."""
     own = '[[package]]\nname = "arena-subject"\nversion = "0.0.0"\n'
     head = "# This file is automatically @generated by Cargo.\n# It is not intended for manual editing.\nversion = 4\n\n"
     if not with_harness:
@@ -95,7 +95,7 @@ def lock_file(with_harness):
 
 
 def substitute(text, pattern, replacement):
-    """A pattern that is not there would make two commits equal that should differ."""
+    """Replaces a pattern once. Fails if the text does not have it, because two commits that should differ would then be equal."""
     changed, count = re.subn(pattern, lambda _: replacement, text, count=1)
     if count != 1:
         raise SystemExit(f"make_repo.py: the subject has no {pattern!r}")
@@ -118,7 +118,7 @@ def slow_windows(files, per_mille):
 
 
 def dead_function(name, rng):
-    """Between a few and some hundred bytes of machine code that nothing calls."""
+    """Returns the source of a function that nothing calls. Its machine code has between a few and some hundred bytes."""
     steps = []
     for _ in range(rng.randint(1, 60)):
         k = rng.getrandbits(31)
@@ -131,7 +131,7 @@ def dead_function(name, rng):
 
 
 def layout(files, index, rng):
-    """The work of `files` in other bytes. Every fifth tag does one of five things alone, those from 15 on several at once."""
+    """Changes the bytes of the executable but not the work. Tags below 15 apply one of five kinds of changes in turn, later tags apply several."""
     ways = ["functions-added", "reordered", "lines-moved", "text", "functions-between"]
     chosen = {ways[index % 5]} if index < 15 else set(rng.sample(ways, rng.randint(2, 5)))
     head, *blocks = re.split(f"(?m)^(?={RULER})", files["src/workloads.rs"])
@@ -152,7 +152,7 @@ def layout(files, index, rng):
             blocks.insert(rng.randint(0, len(blocks)), dead_function(name, rng) + "\n")
             dead.append(f"crate::workloads::{name}")
     if "lines-moved" in chosen:
-        # Panics tell their line: the executable knows it.
+        # Comment lines move the code down. This changes the executable, because it has the line numbers that panics print.
         head += "// A line of comment.\n" * rng.randint(1, 300)
     if "text" in chosen:
         layout_rs = substitute(layout_rs, r'= "base"', '= "' + "x" * rng.randint(5, 3000) + '"')
@@ -162,14 +162,14 @@ def layout(files, index, rng):
 
 
 def shuffled(files, seed):
-    """The same objects, their functions in an order that the linker draws from `seed`."""
-    # Of the benches alone, so that objects stay as they are.
+    """Adds a build script that makes the linker put the functions of the same object files in a random order, with this seed."""
+    # The argument is only for the linker of the benches, so that all object files stay the same.
     script = f'fn main() {{\n    println!("cargo:rustc-link-arg-benches=-Wl,--shuffle-sections=.text*={seed}");\n}}\n'
     return files | {"build.rs": script}
 
 
 def released(files, index):
-    """The source of `files` as another version of the crate."""
+    """Returns the same source with another version number of the crate."""
     version = f"{index // 10}.{index % 10}.{index + 1}"
     names = ("Cargo.toml", "Cargo.lock")
     return files | {name: substitute(files[name], r'(?<=name = "arena-subject"\n)version = "0.0.0"', f'version = "{version}"') for name in names}
@@ -188,14 +188,15 @@ def without_benchmarks(files):
 
 
 def bisect_line(repository, files, rng, unbuildable):
-    """The culprit is never the first commit, which is the good one, nor the last, which brings the benchmarks."""
+    """Creates the commits for a bisection. The commit that makes everything slower is never the first one, which is good, or the last one, which
+    adds the benchmarks."""
     culprit = rng.randint(1, BISECT_COMMITS - 2)
     places = [k for k in range(1, BISECT_COMMITS - 1) if k != culprit]
     broken = sorted(rng.sample(places, unbuildable))
     readme = files["README.md"]
     for k in range(BISECT_COMMITS):
         tree = speed(files, 1100) if k >= culprit else files
-        # Every commit changes something, most of them the executable too.
+        # Every commit changes something. Most of them change the executable, too.
         tree, _ = layout(tree, k, random.Random(f"{k}"))
         tree = tree | {"README.md": f"{readme}\nChange {k}.\n"}
         if k in broken:

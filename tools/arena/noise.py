@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Background load, as a neighbour on the same host makes it: bursts of work on every core, seeded.
+"""Creates background load as another user of the same host would: seeded random bursts of work on every core.
 
     noise.py [--seed N] [--processes N]
 
-Each process is busy for 50 ms to 1.35 s, then idle for 50 ms to 2.05 s, both uniform, so that it works 40 % of the time. A burst is, by a
-coin, integer arithmetic or copies of 16 MiB. Nothing is pinned: the kernel places the processes as it would any other. All of it ends with SIGTERM,
-or as soon as standard input does: whoever started it holds the other end.
+Each process is busy for 50 ms to 1.35 s and then idle for 50 ms to 2.05 s. Both times are uniformly distributed, so that it works 40 % of the time.
+Half of the bursts are integer arithmetic, the others are copies of 16 MiB. No process is pinned, so the kernel places them as any other process.
+All processes end with SIGTERM, or as soon as the standard input is closed, which happens when the process that started this one ends.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def arithmetic():
 
 
 def work(seed, starter):
-    """Bursts until the process that started this one is gone."""
+    """Works in bursts until the process that started this one has ended."""
     rng = random.Random(seed)
     source, target = bytearray(COPIED_BYTES), bytearray(COPIED_BYTES)
     while True:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The same workloads under other tools: two executables, built as base and as candidate, compared as each tool compares.
+"""Measures the same workloads with other tools. Each tool compares two executables, the base and the candidate, in its own way.
 
     peers.py RESULTS.jsonl [--cycles N] [--peers criterion,tango,criterion-under-us,native] [--conditions quiet,noisy]
     peers.py RESULTS.jsonl --kinds threads,millis,memory,waits [--peers criterion,tango,zenbench,zenbench-iterate]
 
-`criterion-under-us` is the very executables of `criterion`, compared by `cargo perfcheck --against-executable`; `native` is the same comparison with
-benches on the crate `perfcheck`. `zenbench` compares in its mode for decisions, `zenbench-iterate` in the one for trying out.
+`criterion-under-us` uses the same executables as `criterion`, but `cargo perfcheck --against-executable` compares them. `native` is the same
+comparison with benches on the crate `perfcheck`. `zenbench` uses its mode for decisions, `zenbench-iterate` the one for trying out changes.
 
-A cycle measures, for each condition, the base against itself, +2 % and +5 %, in seeded random order, by each peer; with `--kinds` the base against
-itself and what the row `hard-slower` of arena.py has, for each kind. It gives a line of JSON for every verdict, as arena.py writes them, with the
-peer as label: table.py reads both. Run it again and it goes on where it stopped.
-A cycle takes about three minutes with Criterion and tango; twelve give 36 verdicts a cell and 72 with both conditions.
+In a cycle, each tool compares the base with itself, with 2 % and with 5 % more work under each condition, in a seeded random order. With `--kinds`,
+it compares the base with itself and with the candidates of the row `hard-slower` of arena.py, for each kind. Each verdict becomes a line of JSON in
+the format of arena.py, with the name of the tool as label, so table.py reads both. If the script is run again, it continues where it stopped.
+A cycle takes about three minutes with Criterion and tango. Twelve cycles give 36 verdicts per cell, and 72 with both conditions.
 """
 
 import argparse
@@ -34,11 +34,11 @@ SECONDS = 2
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """The base and another build of the same benchmarks, to be compared."""
+    """A comparison of the base with another build of the same benchmarks."""
     row: str
-    # Per mille of the base.
+    # The work of the candidate, in per mille of the work of the base.
     cost: int
-    # Of hard workloads.
+    # The kind, if these are hard workloads.
     kind: str | None = None
 
     def names(self):
@@ -57,7 +57,7 @@ HARD_PAIRS = [Pair(name, SPEEDS.get(row.tree, 1000), kind)
 
 
 def build(bin_directory, pairs):
-    """Every cost as an executable of its own. The base has a copy, so that both sides are files of their own everywhere."""
+    """Builds an executable for each amount of work. The base also gets a copy, so that both sides are different files in every comparison."""
     bin_directory.mkdir(parents=True, exist_ok=True)
     for cost in sorted({1000} | {pair.cost for pair in pairs}):
         command = ["cargo", "bench", "--no-run", "--quiet", "--manifest-path", str(CRATE / "Cargo.toml"), "--message-format", "json"]
@@ -75,7 +75,7 @@ def run(words, directory, **environment):
 
 
 def criterion(bin_directory, pair):
-    """Baseline and candidate one after the other. The words on stdout are the verdict, the file has the change."""
+    """Measures the base and then the candidate with Criterion. The verdict is taken from its output, and the change from the file that it writes."""
     home = bin_directory / "criterion-home"
     shutil.rmtree(home, ignore_errors=True)
     flags = ["--bench", "--noplot", "--color", "never", "--warm-up-time", 0.5, "--measurement-time", SECONDS]
@@ -97,7 +97,7 @@ def criterion(bin_directory, pair):
 
 
 def tango(bin_directory, pair):
-    """Both at once. A star marks what it holds to be a change."""
+    """Measures both executables at the same time with tango, which marks significant changes with a star."""
     words = [pair.executable(bin_directory, "tango", pair.cost), "--color", "never", "compare",
              pair.executable(bin_directory, "tango", "base"), "-t", SECONDS, "--bench"]
     told, exit_code = run(words, bin_directory, **pair.environment())
@@ -112,7 +112,7 @@ def tango(bin_directory, pair):
 
 
 def zenbench_runs(bin_directory, pair):
-    """Runs a build of the pair where nothing is left of another trial."""
+    """Returns an empty directory, and a function that runs a build of the pair in it. So no trial sees files of another one."""
     home = bin_directory / "zenbench-home"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
@@ -121,7 +121,8 @@ def zenbench_runs(bin_directory, pair):
 
 
 def zenbench(bin_directory, pair):
-    """Five processes of the base, then five of the candidate. It refuses where it saw other load, and decides nothing then."""
+    """Measures five processes of the base and then five of the candidate with zenbench. If it noticed other load, it refuses to decide, and all
+    verdicts are inconclusive."""
     _, measure = zenbench_runs(bin_directory, pair)
     flags = ["--mode=confirm", "--workload-id=hard", "--rounds=30"]
     told, exit_code = measure("base", *flags, "--save-baseline=base")
@@ -144,10 +145,11 @@ def zenbench(bin_directory, pair):
 
 
 def zenbench_iterate(bin_directory, pair):
-    """A process of each, which it compares but calls no decision: it says slower or faster of more than 1 % and two standard errors."""
+    """Measures a process of each side with zenbench. In this mode it says slower or faster if the change is above 1 % and above two standard errors,
+    but does not call this a decision."""
     home, measure = zenbench_runs(bin_directory, pair)
     told, _ = measure("base")
-    # It saves no baseline in this mode; what it keeps of every run is one, but for the directory.
+    # In this mode zenbench saves no baseline. The file that it keeps of each run can be used as one after `data_root` is added.
     kept, baselines = json.loads((home / re.search(r"evidence → (\S+)", told)[1]).read_text()), home / ".zenbench" / "baselines"
     baselines.mkdir()
     (baselines / "base.json").write_text(json.dumps(kept | {"data_root": str(home / ".zenbench" / "data")}))
@@ -162,7 +164,8 @@ def zenbench_iterate(bin_directory, pair):
 
 
 def in_turn(bench):
-    """`cargo perfcheck` on this bench target, built with the cost, against the executable of the base."""
+    """Returns a function that compares this bench target with the executable of the base, using `cargo perfcheck`. The target is built with the work
+    of the candidate."""
 
     def compare(bin_directory, pair):
         store = bin_directory / "store.db"

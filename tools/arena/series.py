@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Joins the samples of a series with what is known of them, for the replay under other decision rules.
+"""Adds to the samples of a series what is known about them, so that other decision rules can be tried on the same samples.
 
     cargo run --release -p perfcheck-tools --bin paired_series -- RESULTS.db git:SCRATCH/repo/.git | python3 series.py RESULTS.jsonl > SERIES.jsonl
     cargo run --release -p perfcheck-tools --bin ablate_paired -- SERIES.jsonl us=500 exchange=20
 
-Of the rows `identical`, `plus2`, `plus5` and `minus5`: each line of the samples gets `f`, the candidate's cost over the base's, and `cond`, the condition.
+Only samples of the rows `identical`, `plus2`, `plus5` and `minus5` are written. Each line gets `f`, which is the work of the candidate divided by
+that of the base, and `cond`, which is the condition.
 """
 
 import json
 import sys
 
-# What samples of rounds are meant to last.
+# The planned duration of a sample, in microseconds.
 SAMPLE_US = 500
 KNOWN = ("identical", "plus2", "plus5", "minus5")
 
@@ -24,7 +25,7 @@ def main():
         series = json.loads(line)
         trial = trials.get((series["run"], series["workload"]))
         if trial and trial["row"] in KNOWN and not trial["label"]:
-            # Ablations tell kinds apart by whole per mille.
+            # Round to whole per mille, by which ablate_paired distinguishes the kinds of series.
             known = {"f": round(1 + trial["truth"] / 100, 3), "cond": trial["condition"], "us": SAMPLE_US}
             print(json.dumps(known | series))
 

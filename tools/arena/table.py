@@ -3,9 +3,9 @@
 
     table.py RESULTS.jsonl... [--goals-only] [--targets main,more,code,slow_path]
 
-Rates come with exact 95 % intervals (Clopper and Pearson 1934). A change is `regressed` or `improved`. A false alarm is a change where the
-work is the same. Seconds are those that measuring took, both sides, for one verdict.
-The hard workloads have a table of their own, with all tools side by side. So do many benchmarks of one command.
+Rates have exact 95 % intervals (Clopper and Pearson 1934). A change is a verdict of `regressed` or `improved`. A false alarm is a change although
+the work is the same. Seconds are the time that it took to measure both sides for one verdict. There are separate tables for the hard workloads,
+which compare all tools, and for commands with many benchmarks.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from arena import CODE, HARD, MAIN, MORE, SLOW_PATH
 
 CHANGES = ("regressed", "improved")
 HARD_ROWS = ("hard-same", "hard-slower")
-# Seconds at which the frontier is read.
+# The table of the frontier shows which share of right verdicts was reached within each of these numbers of seconds.
 FRONTIER = (1, 3, 5, 10, 20, 30)
 ORDER = [*MAIN, *MORE, *CODE, *SLOW_PATH]
 
 
 def binomial_tail(successes, trials, rate):
-    """P(X >= successes), X binomial. Terms are summed from the largest exponent, so small tails keep their digits."""
+    """Returns P(X >= successes) for a binomial X. The terms are scaled by the largest one before they are added, to keep digits of small tails."""
     if successes <= 0:
         return 1.0
     if rate <= 0.0:
@@ -39,7 +39,7 @@ def binomial_tail(successes, trials, rate):
 
 
 def rate_where(increasing, level):
-    """The rate at which a tail that grows with it reaches the level, by bisection."""
+    """Returns the rate at which `increasing`, a function of the rate, reaches the level. It is found by bisection."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -48,7 +48,7 @@ def rate_where(increasing, level):
 
 
 def exact_interval(successes, trials, level=0.95):
-    """Clopper and Pearson: the rates that neither tail rejects at half of what the level leaves."""
+    """Returns the interval of Clopper and Pearson: the rates that neither one-sided test rejects at the significance level (1 - level) / 2."""
     tail = (1 - level) / 2
     lower = 0.0 if successes == 0 else rate_where(lambda rate: binomial_tail(successes, trials, rate), tail)
     upper = 1.0 if successes == trials else rate_where(lambda rate: binomial_tail(successes + 1, trials, rate), 1 - tail)
@@ -60,7 +60,7 @@ def percent(share):
 
 
 class Goal:
-    """What is counted in a row, of which lines, and how many there should be."""
+    """A goal of the arena: which lines of which rows are counted as successes, and which rate of successes is demanded under each condition."""
 
     def __init__(self, what, rows, counts, goals, at_least=True, applies=lambda line: True):
         self.what, self.rows, self.counts, self.goals, self.at_least, self.applies = what, rows, counts, goals, at_least, applies
@@ -105,7 +105,7 @@ def names_slow_path(line):
 
 
 def read(paths):
-    """The lines of all files. Of a trial that failed and was repeated, the repetition; a failed one otherwise."""
+    """Returns all lines with a verdict, and a line for each trial that failed and was not repeated with success."""
     lines = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     good = [line for line in lines if line["verdict"] != "error"]
     done = {line["trial"] for line in good}
@@ -149,7 +149,7 @@ def goal_table(lines, table):
 
 
 def verdict_table(lines):
-    """What was said how often, and what was estimated: beyond the goals."""
+    """Prints for each workload how often each verdict was given, and the estimated changes. No goals depend on this table."""
     words = sorted({line["verdict"] for line in lines})
     print("\n| row | condition | workload | truth | " + " | ".join(words) + " | change, median | from | to | rounds | wall seconds of a command |")
     print("|---|---|---|---:|" + "---:|" * len(words) + "---:|---:|---:|---:|---:|")
@@ -167,7 +167,7 @@ def verdict_table(lines):
 
 
 def pair_table(lines):
-    """The pairs of builds of the same work of which a workload was called changed."""
+    """Prints the false alarms in pairs of builds that do the same work but differ in their code."""
     alarmed = [line for line in lines if line["row"] in ("links", "versions", "layout") and line["verdict"] in CHANGES]
     if not alarmed:
         return
@@ -178,13 +178,13 @@ def pair_table(lines):
 
 
 def of_hard(lines):
-    """The lines about hard workloads, each with its kind."""
+    """Returns the lines about hard workloads, and adds the kind of the workload to each."""
     kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
     return [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in HARD_ROWS]
 
 
 def hard_table(lines):
-    """What each tool said of the hard workloads, and in how long."""
+    """Prints the verdicts of each tool on the hard workloads, and how long they took."""
     groups = by(lines, "kind", "condition", "label")
     print("\n## Hard workloads\n")
     print("| kind | condition | tool | same: called changed | same: called `unchanged` | slower: found | slower: called faster | seconds, mean | median |")
@@ -198,7 +198,7 @@ def hard_table(lines):
 
 
 def frontier_table(lines):
-    """Which share of the right verdicts was there after so many seconds. Most tools take the same time for all."""
+    """Prints which share of verdicts was right and reached within certain numbers of seconds. Most tools take the same time for all verdicts."""
     right = {"hard-same": "unchanged", "hard-slower": "regressed"}
     print("\n## Right verdicts of the hard workloads within so many seconds\n")
     print("| kind | row | condition | tool | of | " + " | ".join(f"{limit} s" for limit in FRONTIER) + " | ever |")
@@ -213,7 +213,7 @@ def frontier_table(lines):
 
 
 def many_table(lines):
-    """Many benchmarks: within a budget, and in one command beside a command each."""
+    """Prints the results of commands with many benchmarks: within a time budget, and in one command compared with a command for each benchmark."""
     budgets = by([line for line in lines if line["row"].startswith("budget-")], "row", "condition", "label")
     if budgets:
         print("\n## A budget for many\n")

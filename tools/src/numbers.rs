@@ -2,7 +2,7 @@
 
 use perfcheck_stats::Draws;
 
-/// Random numbers.
+/// Draws random numbers of several distributions.
 pub struct Numbers(pub Draws);
 
 impl Numbers {

@@ -1,10 +1,10 @@
-//! The contract with CI: the meaning of the exit status. README.md documents it.
+//! The exit codes of the program. They are the contract with CI jobs, and README.md documents them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Tally, Verdict};
 
-/// An exit code, named by its cause.
+/// An exit code of the program, named after its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitCode {
@@ -27,7 +27,7 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
-    /// Returns the number of the exit status.
+    /// Returns the number that the process exits with.
     pub fn number(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -64,8 +64,10 @@ impl ExitCode {
         }
     }
 
-    /// Returns the exit code of a finished comparison. It fails if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or
-    /// if there are no verdicts. It also fails if the user named a run or baseline (`named_reference`) and no benchmark is comparable with it.
+    /// Returns the exit code of a finished comparison from the number of benchmarks with each verdict (`tally`).
+    ///
+    /// The code reports a failure if a benchmark has a verdict in `fail_on`, if a benchmark could not be measured, or if there are no verdicts at
+    /// all. If the user named a run or baseline to compare with (`named_reference`), it also reports a failure if no benchmark could be compared.
     pub fn from_tally(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
         let mut code = Self::Clean;
         if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::image::{Image, UnsupportedExecutable, readable_name};
+use crate::instruction_set::InstructionSet;
 use crate::pairs::{AddressPair, PairDependency, PairKind, Pairs};
 use crate::program::Program;
 
@@ -54,14 +55,13 @@ pub struct EntryOffsets {
     pub candidate: BTreeSet<usize>,
 }
 
-/// The instruction that stops a program (`int3`).
-const TRAP: u8 = 0xcc;
-
 /// Returns the executable with a trap at each of these file offsets. If the program runs to its end, it has not executed the code at any of them.
 pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec<u8> {
+    let set = InstructionSet::from_executable(&executable).unwrap_or(InstructionSet::X86_64);
+    let trap = set.trap();
     for place in entrances {
-        if let Some(byte) = executable.get_mut(*place) {
-            *byte = TRAP;
+        if let Some(bytes) = executable.get_mut(*place..place.saturating_add(trap.len())) {
+            bytes.copy_from_slice(trap);
         }
     }
     executable
@@ -80,8 +80,11 @@ pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec
 /// types that are constants in code, such as a `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are
 /// not compared.
 pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, UnsupportedExecutable> {
-    let base = Program::new(Image::parse(base)?);
-    let candidate = Program::new(Image::parse(candidate)?);
+    let (base, candidate) = (Image::parse(base)?, Image::parse(candidate)?);
+    if base.instruction_set != candidate.instruction_set {
+        return Err(UnsupportedExecutable::OtherProcessor);
+    }
+    let (base, candidate) = (Program::new(base), Program::new(candidate));
     let mut pairs = Pairs::new(&base, &candidate);
     let alike = pairs.pair_entry_points();
     pairs.explore();
@@ -245,9 +248,14 @@ fn entry_offsets(program: &Program<'_>, start: u64) -> Option<Vec<usize>> {
     let at = program.image.unit_at(start)?;
     program.image.units[at].symbol.as_ref()?;
     let others = program.entries.get(&at).into_iter().flatten().copied();
+    let image = &program.image;
     std::iter::once(start)
         .chain(others)
-        .map(|address| program.image.file_offset(address))
+        .map(|address| {
+            image
+                .file_offset(address)
+                .filter(|_| !image.is_data_in_code(address))
+        })
         .collect()
 }
 

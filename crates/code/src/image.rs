@@ -3,16 +3,17 @@
 //!
 //! Readable names lack the parts that depend on the build.
 
-use object::elf::{
-    DT_NEEDED, PT_TLS, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT,
-    R_X86_64_RELATIVE, SHT_RELR,
-};
+use object::elf::{DT_NEEDED, PT_TLS, SHT_RELR};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{
-    Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
-    RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+    LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
+    RelocationFlags, RelocationTarget, SectionFlags, SectionIndex, SectionKind, SymbolKind,
 };
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::decoded::{Entrance, RelocationKind, UnitCode};
+use crate::instruction_set::InstructionSet;
 
 /// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +24,6 @@ pub(crate) enum SectionUse {
     /// The initial values of thread-local storage.
     Threads,
 }
-
-/// End of the addresses that a process can use on x86-64.
-const END_OF_MEMORY: u64 = 1 << 47;
 
 /// A section that is loaded into memory.
 #[derive(Debug)]
@@ -75,6 +73,7 @@ pub(crate) enum LoaderWrite {
 /// An executable.
 #[derive(Debug)]
 pub(crate) struct Image<'d> {
+    pub(crate) instruction_set: InstructionSet,
     pub(crate) sections: Vec<LoadedSection<'d>>,
     /// All code, without gaps within a section.
     pub(crate) units: Vec<CodeUnit>,
@@ -92,16 +91,22 @@ pub(crate) struct Image<'d> {
     /// Thread-local variables, by address.
     pub(crate) thread_variables: Vec<ThreadVariable>,
     pub(crate) thread_storage: Option<ThreadStorage>,
+    /// Addresses of data among code, in ascending order. Only some instruction sets mark them.
+    data_in_code: Vec<Range<u64>>,
+    /// Addresses where variables of other sections of the compiler begin, in ascending order. Only some instruction sets mark them.
+    variables: Vec<u64>,
+    /// Starts of units that never return, as far as their instructions show it, in ascending order.
+    endless: Vec<u64>,
 }
 
 impl<'d> Image<'d> {
     /// Parses an executable for comparison. Fails if it uses a feature that is not supported.
     pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
-        let file = elf(bytes)?;
+        let (file, set) = elf(bytes)?;
         if file.kind() != ObjectKind::Dynamic {
             return Err(UnsupportedExecutable::FixedAddresses);
         }
-        let image = Self::from_elf(&file, loader_writes(&file)?)?;
+        let image = Self::from_elf(&file, set, loader_writes(&file, set)?)?;
         let sections = file.elf_section_table();
         if sections
             .iter()
@@ -118,16 +123,17 @@ impl<'d> Image<'d> {
 
     /// Parses an executable only to show its code; the values that the loader writes may be unknown.
     pub(crate) fn parse_for_listing(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
-        let file = elf(bytes)?;
-        let written = loader_writes(&file).unwrap_or_default();
-        Self::from_elf(&file, written)
+        let (file, set) = elf(bytes)?;
+        let written = loader_writes(&file, set).unwrap_or_default();
+        Self::from_elf(&file, set, written)
     }
 
     fn from_elf(
         file: &Elf<'d>,
+        instruction_set: InstructionSet,
         written: BTreeMap<u64, LoaderWrite>,
     ) -> Result<Self, UnsupportedExecutable> {
-        let sections = sections(file)?;
+        let sections = sections(file, instruction_set)?;
         let (mut units, mut objects, mut labels, mut thread_variables) =
             (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let mut names: BTreeMap<u64, Vec<String>> = BTreeMap::new();
@@ -149,7 +155,7 @@ impl<'d> Image<'d> {
                     name: name()?,
                 }),
                 SymbolKind::Data if size > 0 => {
-                    end_in_memory(start, size)?;
+                    end_in_memory(instruction_set, start, size)?;
                     names.entry(start).or_default().push(name()?);
                     let known = objects.entry(start).or_insert(size);
                     *known = size.max(*known);
@@ -162,8 +168,21 @@ impl<'d> Image<'d> {
             return Err(UnsupportedExecutable::Stripped);
         }
         thread_variables.sort();
-        Ok(Self {
+        let mut image = Self {
+            instruction_set,
             units: fill_gaps(units, &labels, &sections),
+            data_in_code: if instruction_set.marks_data() {
+                data_in_code(file, &sections)
+            } else {
+                Vec::new()
+            },
+            variables: if instruction_set.marks_data() {
+                let marks = marks(file, SectionKind::Data).into_iter();
+                marks.map(|(at, _)| at).collect()
+            } else {
+                Vec::new()
+            },
+            endless: Vec::new(),
             written,
             entry: file.elf_header().e_entry(LittleEndian),
             exported: exports(file)?,
@@ -180,7 +199,14 @@ impl<'d> Image<'d> {
                     alignment: header.p_align(LittleEndian),
                 })
             }),
-        })
+        };
+        let units = image.units.iter();
+        let endless = units.filter(|unit| {
+            let is_endless = image.with_code(unit, |code| instruction_set.is_endless(code));
+            is_endless == Some(true)
+        });
+        image.endless = endless.map(|unit| unit.start).collect();
+        Ok(image)
     }
 
     /// Returns the section at an address.
@@ -220,6 +246,64 @@ impl<'d> Image<'d> {
         (address < start + size).then_some((*start, *size))
     }
 
+    /// Returns the code of a unit; `None` if the section has no such code.
+    pub(crate) fn with_code<T>(
+        &self,
+        unit: &CodeUnit,
+        read: impl FnOnce(&UnitCode<'_>) -> T,
+    ) -> Option<T> {
+        let entrance = |address| self.entrance(address);
+        let bytes = self.bytes(unit.start, unit.end - unit.start)?;
+        let data = &self.data_in_code;
+        let from = data.partition_point(|data| data.end <= unit.start);
+        let to = data.partition_point(|data| data.start < unit.end);
+        Some(read(&UnitCode {
+            start: unit.start,
+            end: unit.end,
+            bytes,
+            data: data.get(from..to).unwrap_or_default(),
+            entrance: &entrance,
+        }))
+    }
+
+    /// Returns what code enters at an address outside its unit.
+    fn entrance(&self, address: u64) -> Entrance {
+        let unit = self.unit_at(address).map(|at| &self.units[at]);
+        let symbol = unit.and_then(|unit| unit.symbol.as_deref());
+        let is_start = unit.is_some_and(|unit| unit.start == address);
+        let is_stub = self
+            .section(address)
+            .is_some_and(|section| section.name.contains("plt"));
+        match symbol {
+            Some(symbol) if OUTLINED.iter().any(|part| symbol.contains(part)) => Entrance::Outlined,
+            Some(_) if is_start && self.is_endless(address) => Entrance::Endless,
+            Some(_) if is_start => Entrance::Function,
+            _ if is_stub => Entrance::Function,
+            _ => Entrance::Unknown,
+        }
+    }
+
+    /// Returns the range around an address within which a compiler may have made one variable of several. A compiler puts such a variable into a
+    /// section of its own, where the assembler marks its start.
+    pub(crate) fn merged_variables(&self, address: u64) -> Range<u64> {
+        let after = self.variables.partition_point(|start| *start <= address);
+        let start = after.checked_sub(1).map_or(0, |at| self.variables[at]);
+        let end = self.variables.get(after).copied().unwrap_or(u64::MAX);
+        start..end
+    }
+
+    fn is_endless(&self, start: u64) -> bool {
+        self.endless.binary_search(&start).is_ok()
+    }
+
+    /// Reports whether an address is that of data among code.
+    pub(crate) fn is_data_in_code(&self, address: u64) -> bool {
+        let before = self
+            .data_in_code
+            .partition_point(|data| data.start <= address);
+        before > 0 && address < self.data_in_code[before - 1].end
+    }
+
     /// Returns the file offset of the byte at an address.
     pub(crate) fn file_offset(&self, address: u64) -> Option<usize> {
         let section = self.section(address)?;
@@ -228,21 +312,27 @@ impl<'d> Image<'d> {
     }
 }
 
+/// Parts of the names of code that was moved out of functions: rare paths, sequences that several functions share, and detours around errors of
+/// processors.
+const OUTLINED: [&str; 4] = [".cold", "OUTLINED_FUNCTION_", "e843419@", "CortexA53"];
+
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
 
-fn elf(bytes: &[u8]) -> Result<Elf<'_>, UnsupportedExecutable> {
+fn elf(bytes: &[u8]) -> Result<(Elf<'_>, InstructionSet), UnsupportedExecutable> {
     let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
     if !is_elf {
         return Err(UnsupportedExecutable::Format);
     }
     let file = Elf::parse(bytes)?;
-    if file.architecture() != Architecture::X86_64 {
-        return Err(UnsupportedExecutable::Format);
-    }
-    Ok(file)
+    let set = InstructionSet::from_architecture(file.architecture());
+    let set = set.ok_or(UnsupportedExecutable::Format)?;
+    Ok((file, set))
 }
 
-fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExecutable> {
+fn sections<'d>(
+    file: &Elf<'d>,
+    set: InstructionSet,
+) -> Result<Vec<LoadedSection<'d>>, UnsupportedExecutable> {
     let mut found = Vec::new();
     for section in file.sections() {
         let SectionFlags::Elf { sh_flags } = section.flags() else {
@@ -258,7 +348,7 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
         found.push(LoadedSection {
             name: section.name()?.to_owned(),
             start: section.address(),
-            end: end_in_memory(section.address(), section.size())?,
+            end: end_in_memory(set, section.address(), section.size())?,
             bytes: section.data()?,
             content: if has(object::elf::SHF_EXECINSTR) {
                 SectionUse::Code
@@ -277,38 +367,37 @@ fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, UnsupportedExe
 }
 
 /// Returns the end address of `size` bytes at `start`. Fails if no process can address it, so that no later sum of addresses overflows.
-fn end_in_memory(start: u64, size: u64) -> Result<u64, UnsupportedExecutable> {
+fn end_in_memory(set: InstructionSet, start: u64, size: u64) -> Result<u64, UnsupportedExecutable> {
     let end = start.checked_add(size);
-    end.filter(|end| *end <= END_OF_MEMORY).ok_or_else(|| {
+    let end = end.filter(|end| *end <= set.end_of_memory());
+    end.ok_or_else(|| {
         UnsupportedExecutable::Damaged(format!(
             "it has {size} bytes at {start:#x}, which no process can address"
         ))
     })
 }
 
-fn loader_writes(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, UnsupportedExecutable> {
+fn loader_writes(
+    file: &Elf<'_>,
+    set: InstructionSet,
+) -> Result<BTreeMap<u64, LoaderWrite>, UnsupportedExecutable> {
     let mut found = BTreeMap::new();
     let symbols = file.dynamic_symbol_table();
     for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
         let RelocationFlags::Elf { r_type } = relocation.flags() else {
             return Err(UnsupportedExecutable::Feature("relocations"));
         };
-        let written = match (relocation.target(), r_type) {
-            (_, R_X86_64_RELATIVE | R_X86_64_IRELATIVE) => {
-                let address = relocation.addend() as u64;
-                if r_type == R_X86_64_IRELATIVE {
-                    return Err(UnsupportedExecutable::Feature(
-                        "functions selected at load time (IFUNCs)",
-                    ));
-                }
-                LoaderWrite::Address(address)
+        let written = match (relocation.target(), set.relocation_kind(r_type)) {
+            (_, RelocationKind::Selected) => {
+                return Err(UnsupportedExecutable::Feature(
+                    "functions selected at load time (IFUNCs)",
+                ));
             }
-            (RelocationTarget::Symbol(index), _) => {
+            (_, RelocationKind::Own) => LoaderWrite::Address(relocation.addend() as u64),
+            (RelocationTarget::Symbol(index), kind) => {
                 let table = symbols.ok_or(UnsupportedExecutable::Feature("relocations"))?;
                 let symbol = table.symbol_by_index(index)?;
-                let is_plain =
-                    matches!(r_type, R_X86_64_64 | R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT);
-                let defined = symbol.is_definition() && is_plain;
+                let defined = symbol.is_definition() && kind == RelocationKind::Symbol;
                 if defined {
                     LoaderWrite::Address(symbol.address().wrapping_add(relocation.addend() as u64))
                 } else {
@@ -342,6 +431,50 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
         found.push(String::from_utf8_lossy(name).into_owned());
     }
     Ok(found)
+}
+
+/// What assemblers mark in sections of a kind: the address of each mark and whether code begins there, in ascending order.
+fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
+    // Sections that are not loaded, such as debug information, have marks at low addresses.
+    let is_of_kind = |section: Option<SectionIndex>| {
+        let section = section.and_then(|index| file.section_by_index(index).ok());
+        section.is_some_and(|section| section.kind() == kind)
+    };
+    let mut marks = Vec::new();
+    for symbol in file.symbols().filter(|one| is_of_kind(one.section_index())) {
+        let name = symbol.name_bytes().unwrap_or_default();
+        let is_mark = |letter: u8| {
+            name.strip_prefix(&[b'$', letter])
+                .is_some_and(|rest| rest.is_empty() || rest[0] == b'.')
+        };
+        if is_mark(b'd') || is_mark(b'x') {
+            marks.push((symbol.address(), is_mark(b'x')));
+        }
+    }
+    marks.sort_unstable();
+    marks
+}
+
+/// Returns the addresses of data in code sections, in ascending order.
+fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
+    let marks = marks(file, SectionKind::Text);
+    let mut found: Vec<Range<u64>> = Vec::new();
+    for section in sections {
+        if section.content != SectionUse::Code {
+            continue;
+        }
+        let from = marks.partition_point(|(at, _)| *at < section.start);
+        let to = marks.partition_point(|(at, _)| *at < section.end);
+        let mut own = marks[from..to].iter().peekable();
+        while let Some((start, is_code)) = own.next() {
+            let end = own.peek().map_or(section.end, |(next, _)| *next);
+            if !is_code && *start < end {
+                found.push(*start..end);
+            }
+        }
+    }
+    found.sort_by_key(|data| data.start);
+    found
 }
 
 /// Returns sorted units that cover all code. A gap between functions also becomes a unit, split at labels.
@@ -400,8 +533,11 @@ fn fill_gaps(
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
-    #[error("only x86-64 ELF executables are supported")]
+    #[error("only ELF executables for x86-64 and 64-bit ARM are supported")]
     Format,
+    /// The executables are for different processors.
+    #[error("the other build is for another processor")]
+    OtherProcessor,
     /// Its code contains absolute addresses, which cannot be distinguished from numbers.
     #[error("it is not position-independent")]
     FixedAddresses,

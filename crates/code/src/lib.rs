@@ -3,14 +3,18 @@
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side.
 //!
-//! The crate does no I/O and reads no clock. It understands position-independent x86-64 ELF executables with symbols; for others it returns
-//! [`UnsupportedExecutable`] with the reason.
+//! The crate does no I/O and reads no clock. It understands position-independent ELF executables with symbols for x86-64 and 64-bit ARM,
+//! on any machine; for others it returns [`UnsupportedExecutable`] with the reason.
 
+mod aarch64;
 mod comparison;
+mod decoded;
 mod image;
+mod instruction_set;
 mod listing;
 mod pairs;
 mod program;
+mod x86_64;
 
 pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};
 pub use image::{UnsupportedExecutable, readable_name};

@@ -1,19 +1,13 @@
 //! Lists the instructions of functions, with names in place of addresses. Also aligns the listings of a function in two executables: equal
 //! instructions share a row, whatever their addresses.
 
-use iced_x86::{
-    Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind,
-    SymbolResolver, SymbolResult,
-};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
 
+use crate::decoded::{AccessSize, InstructionText, TARGET};
 use crate::image::{
     CodeUnit, Image, LoaderWrite, SectionUse, UnsupportedExecutable, readable_name,
 };
-use crate::program::{AccessSize, access_size, is_near_branch};
 
 /// A reader of the machine code of functions, by name.
 #[derive(Debug)]
@@ -66,7 +60,7 @@ impl FunctionPair {
 }
 
 impl<'d> FunctionReader<'d> {
-    /// Reads an x86-64 ELF executable with symbols.
+    /// Reads an ELF executable for x86-64 or 64-bit ARM with symbols.
     pub fn parse(executable: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
         let image = Image::parse_for_listing(executable)?;
         Ok(Self {
@@ -216,7 +210,7 @@ pub(crate) struct FunctionCode {
     pub(crate) lines: Vec<CodeLine>,
 }
 
-/// An instruction in Intel syntax.
+/// An instruction, on x86-64 in Intel syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeLine {
     /// The instruction, with [`LABEL`] in place of the address of a line of the same function.
@@ -259,31 +253,26 @@ impl<'d> Disassembly<'d> {
         let starts: HashMap<u64, usize> = instructions
             .iter()
             .enumerate()
-            .map(|(line, instruction)| (instruction.ip(), line))
+            .map(|(line, instruction)| (instruction.address, line))
             .collect();
-        let mut writer = InstructionWriter::new();
         let lines = instructions.iter().map(|instruction| {
-            let Some((target, extent)) = referenced_address(instruction) else {
+            let Some((target, extent)) = instruction.target else {
                 return CodeLine {
-                    text: writer.write(instruction, None),
+                    text: instruction.text.clone(),
                     leads_to: None,
                 };
             };
             // A recursive call is shown with the function's name, not with a label.
             let is_own = (unit.start..unit.end).contains(&target)
-                && !(instruction.mnemonic() == Mnemonic::Call && target == unit.start);
+                && !(instruction.is_call && target == unit.start);
             let leads_to = starts.get(&target).copied().filter(|_| is_own);
             let name = match leads_to {
                 Some(_) => LABEL.to_string(),
                 None if is_own => format!("+{:#x}", target - unit.start),
                 None => self.name(target, extent),
             };
-            let named = NamedAddress {
-                address: target,
-                name,
-            };
             CodeLine {
-                text: writer.write(instruction, Some(named)),
+                text: instruction.text.replace(TARGET, &name),
                 leads_to,
             }
         });
@@ -294,12 +283,10 @@ impl<'d> Disassembly<'d> {
         }
     }
 
-    fn instructions(&self, unit: &CodeUnit) -> Vec<Instruction> {
-        let bytes = self.image.bytes(unit.start, unit.end - unit.start);
-        let bytes = bytes.unwrap_or_default();
-        Decoder::with_ip(64, bytes, unit.start, DecoderOptions::NONE)
-            .iter()
-            .collect()
+    fn instructions(&self, unit: &CodeUnit) -> Vec<InstructionText> {
+        let set = self.image.instruction_set;
+        let listed = self.image.with_code(unit, |code| set.list(code));
+        listed.unwrap_or_default()
     }
 
     /// Returns a name for an address. The name does not depend on the layout.
@@ -337,7 +324,7 @@ impl<'d> Disassembly<'d> {
         }
         // Code without a symbol may be a stub that jumps to a library function.
         let instructions = self.instructions(unit);
-        let mut targets = instructions.iter().filter_map(referenced_address);
+        let mut targets = instructions.iter().filter_map(|one| one.target);
         targets.find_map(|(target, _)| {
             let written = self.image.written.get(&target)?;
             matches!(written, LoaderWrite::Import(..)).then_some(())?;
@@ -399,81 +386,6 @@ impl<'d> Disassembly<'d> {
 /// Reports whether the compiler generated the name, for a constant without a name. Such names differ between builds.
 fn is_generated_name(name: &str) -> bool {
     name.starts_with("anon.") || name.starts_with("alloc_")
-}
-
-/// Returns the address that an instruction jumps to or accesses, if any.
-fn referenced_address(instruction: &Instruction) -> Option<(u64, AccessSize)> {
-    if is_near_branch(instruction) {
-        return Some((instruction.near_branch_target(), AccessSize::Open));
-    }
-    let is_address = instruction.is_ip_rel_memory_operand();
-    is_address.then(|| {
-        (
-            instruction.ip_rel_memory_address(),
-            access_size(instruction),
-        )
-    })
-}
-
-/// An address in an instruction, and the name that replaces it.
-struct NamedAddress {
-    address: u64,
-    name: String,
-}
-
-/// The address in the current instruction, if it has one.
-type CurrentAddress = Rc<RefCell<Option<NamedAddress>>>;
-
-/// Formats instructions, one at a time.
-struct InstructionWriter {
-    formatter: IntelFormatter,
-    current: CurrentAddress,
-}
-
-impl InstructionWriter {
-    fn new() -> Self {
-        let current = CurrentAddress::default();
-        let names = AddressNames(Rc::clone(&current));
-        let mut formatter = IntelFormatter::with_options(Some(Box::new(names)), None);
-        let options = formatter.options_mut();
-        options.set_hex_prefix("0x");
-        options.set_hex_suffix("");
-        options.set_uppercase_hex(false);
-        options.set_space_after_operand_separator(true);
-        options.set_show_branch_size(false);
-        options.set_rip_relative_addresses(false);
-        Self { formatter, current }
-    }
-
-    fn write(&mut self, instruction: &Instruction, address: Option<NamedAddress>) -> String {
-        *self.current.borrow_mut() = address;
-        let mut text = String::new();
-        self.formatter.format(instruction, &mut text);
-        text
-    }
-}
-
-/// The resolver from which the formatter gets the name of the address in the current instruction.
-struct AddressNames(CurrentAddress);
-
-impl SymbolResolver for AddressNames {
-    fn symbol(
-        &mut self,
-        instruction: &Instruction,
-        _operand: u32,
-        instruction_operand: Option<u32>,
-        address: u64,
-        _address_size: u32,
-    ) -> Option<SymbolResult<'_>> {
-        // An immediate operand may equal the address by chance.
-        let kind = instruction.op_kind(instruction_operand?);
-        if !(is_near_branch(instruction) || kind == OpKind::Memory) {
-            return None;
-        }
-        let current = self.0.borrow();
-        let known = current.as_ref()?;
-        (known.address == address).then(|| SymbolResult::with_string(address, known.name.clone()))
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use crate::decoded::AccessSize;
 use crate::image::{LoaderWrite, SectionUse, ThreadVariable, readable_name};
-use crate::program::{self, AccessSize, Program, is_location};
+use crate::program::{self, Program, is_location};
 
 /// The kind of items in a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -274,11 +275,18 @@ impl<'p, 'd> Pairs<'p, 'd> {
         ) else {
             return false;
         };
-        if base.masked != candidate.masked || base.references.len() != candidate.references.len() {
+        let have_unknown = base.has_unknown_addresses || candidate.has_unknown_addresses;
+        if have_unknown
+            || base.masked != candidate.masked
+            || base.references.len() != candidate.references.len()
+            || base.derived.len() != candidate.derived.len()
+        {
             return false;
         }
         let mut same = true;
-        for (old, new) in base.references.iter().zip(&candidate.references) {
+        let references = base.references.iter().zip(&candidate.references);
+        let derived = base.derived.iter().zip(&candidate.derived);
+        for (old, new) in references.chain(derived) {
             same &= (old.at, old.extent) == (new.at, new.extent);
             same &= self.follow_reference(old.target, new.target, old.extent, leads);
         }

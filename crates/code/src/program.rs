@@ -4,9 +4,9 @@
 //! This module also recognizes each `core::panic::Location`, the position in the source that a panic reports. A change of its line does not change
 //! the speed.
 
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::decoded::{AccessSize, AddressReference, UnitBody};
 use crate::image::{CodeUnit, Image, LoaderWrite, SectionUse};
 
 /// A table of 32-bit distances, relative to its own address.
@@ -35,7 +35,7 @@ impl<'d> Program<'d> {
         let bodies: Vec<UnitBody> = image
             .units
             .iter()
-            .map(|unit| UnitBody::decode(unit, &image))
+            .map(|unit| decode(unit, &image))
             .collect();
         let mut program = Self {
             bodies,
@@ -163,102 +163,57 @@ impl<'d> Program<'d> {
     }
 }
 
-/// Number of bytes that code accesses at an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum AccessSize {
-    /// This many bytes.
-    Exact(u64),
-    /// Unknown, because the address is taken.
-    Open,
-}
-
-/// An address that code refers to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AddressReference {
-    /// Offset in the unit of the bytes that hold the address.
-    pub(crate) at: u32,
-    pub(crate) target: u64,
-    pub(crate) extent: AccessSize,
-}
-
-/// The decoded code of a unit.
-#[derive(Debug, Default)]
-pub(crate) struct UnitBody {
-    /// The bytes, with zeros in place of addresses outside the unit.
-    pub(crate) masked: Vec<u8>,
-    pub(crate) references: Vec<AddressReference>,
-    /// Whether it accesses thread-local storage.
-    pub(crate) uses_threads: bool,
-    /// Whether it reads signed 32-bit numbers by an index, as code with a table of distances does.
-    pub(crate) reads_distances: bool,
-}
-
-impl UnitBody {
-    pub(crate) fn decode(unit: &CodeUnit, image: &Image<'_>) -> Self {
-        let Some(bytes) = image.bytes(unit.start, unit.end - unit.start) else {
-            return Self::default();
-        };
-        let mut body = Self {
-            masked: bytes.to_vec(),
-            ..Self::default()
-        };
-        let mut decoder = Decoder::with_ip(64, bytes, unit.start, DecoderOptions::NONE);
-        let mut instruction = Instruction::default();
-        while decoder.can_decode() {
-            let at = decoder.position();
-            decoder.decode_out(&mut instruction);
-            let offsets = decoder.get_constant_offsets(&instruction);
-            let mut found = |target: u64, offset: usize, size: usize, extent| {
-                if (unit.start..unit.end).contains(&target) {
-                    return;
-                }
-                body.masked[at + offset..at + offset + size].fill(0);
-                body.references.push(AddressReference {
-                    at: (at + offset) as u32,
-                    target,
-                    extent,
-                });
-            };
-            if is_near_branch(&instruction) && offsets.has_immediate() {
-                let target = instruction.near_branch_target();
-                let (offset, size) = (offsets.immediate_offset(), offsets.immediate_size());
-                found(target, offset, size, AccessSize::Open);
-            }
-            if instruction.is_ip_rel_memory_operand() && offsets.has_displacement() {
-                let target = instruction.ip_rel_memory_address();
-                let (offset, size) = (offsets.displacement_offset(), offsets.displacement_size());
-                found(target, offset, size, access_size(&instruction));
-            }
-            body.uses_threads |=
-                matches!(instruction.memory_segment(), Register::FS | Register::GS);
-            body.reads_distances |= instruction.code() == Code::Movsxd_r64_rm32
-                && instruction.op1_kind() == OpKind::Memory
-                && instruction.memory_index() != Register::None
-                && instruction.memory_index_scale() == 4;
-        }
-        body
+fn decode(unit: &CodeUnit, image: &Image<'_>) -> UnitBody {
+    let body = image.with_code(unit, |code| image.instruction_set.decode(code));
+    let mut body = body.unwrap_or_default();
+    body.derived.retain(|one| leads_elsewhere(one, unit, image));
+    if image.instruction_set.merges_variables() {
+        let taken = body.references.iter();
+        let around: Vec<_> = taken.flat_map(|one| variables_around(one, image)).collect();
+        body.derived.extend(around);
     }
+    body
 }
 
-/// Reports whether the instruction is a jump or a call that contains its target address.
-pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
-    matches!(
-        instruction.op0_kind(),
-        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64
-    )
+/// Reports whether an address that code computes from another one may be that of other data.
+///
+/// A number of bytes that code reads is evidence. Without it, the address may be the end of an array, which is where other data begin. LLVM does not
+/// compute the address of a constant from that of another one; GCC does.
+fn leads_elsewhere(derived: &AddressReference, unit: &CodeUnit, image: &Image<'_>) -> bool {
+    let symbol = unit.symbol.as_deref();
+    let is_rust = symbol.is_some_and(|symbol| rustc_demangle::try_demangle(symbol).is_ok());
+    let is_constant = image.section_use(derived.target) == Some(SectionUse::Constants);
+    derived.extent != AccessSize::Open || (is_constant && !is_rust)
 }
 
-/// Returns the number of bytes that an instruction accesses at the address in it.
-pub(crate) fn access_size(instruction: &Instruction) -> AccessSize {
-    let beyond = matches!(
-        instruction.mnemonic(),
-        Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
-    ) && instruction.op1_kind() == OpKind::Register;
-    match instruction.memory_size().size() {
-        0 => AccessSize::Open,
-        _ if beyond || instruction.mnemonic() == Mnemonic::Lea => AccessSize::Open,
-        size => AccessSize::Exact(size as u64),
-    }
+/// The largest distance of variables that a compiler makes one variable of, in bytes.
+const MERGED: u64 = 4095;
+
+/// Returns the variables before and after one whose address code takes, because code may compute their addresses from that one. Their initial values are
+/// compared; those of zero-initialized variables need not be.
+fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressReference> {
+    let found = image.section(taken.target).filter(|section| {
+        let has_values = !section.bytes.is_empty() && !section.name.starts_with(".got");
+        has_values && section.content == SectionUse::Variables && taken.extent == AccessSize::Open
+    });
+    let Some(section) = found else {
+        return Vec::new();
+    };
+    let merged = image.merged_variables(taken.target);
+    let start = (merged.start)
+        .max(section.start)
+        .max(taken.target.saturating_sub(MERGED));
+    let end = (merged.end)
+        .min(section.end)
+        .min(taken.target.saturating_add(MERGED));
+    let both = [start..taken.target, taken.target..end];
+    both.into_iter()
+        .map(|range| AddressReference {
+            at: taken.at,
+            target: range.start,
+            extent: AccessSize::Exact(range.end - range.start),
+        })
+        .collect()
 }
 
 /// Size of a `Location` in bytes: pointer to the path, its length, line and column.

@@ -6,7 +6,7 @@
 use perfcheck_stats::{Draws, Stream};
 use std::time::{Duration, Instant};
 
-/// Byte sequences that have a meaning in text or binary formats.
+/// Byte sequences that have a meaning in text or binary formats. Mutations insert them, because random bytes rarely form them.
 const MEANINGFUL: [&[u8]; 14] = [
     b"\"",
     b"\\",
@@ -23,9 +23,9 @@ const MEANINGFUL: [&[u8]; 14] = [
     b"\0\0\0\0",
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 ];
-/// Number of inputs to try unless `PERFCHECK_ATTACK_SECONDS` is set.
+/// Number of inputs that a test tries if `PERFCHECK_ATTACK_SECONDS` is not set.
 const USUAL: u64 = 3_000;
-/// Maximum length of an input, in bytes.
+/// The largest length of a mutated input, in bytes.
 const LONGEST: usize = 1 << 16;
 
 /// Calls `decode` with mutations of the inputs in `corpus`. `name` gives each decoder its own random stream.

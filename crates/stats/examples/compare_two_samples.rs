@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads one number per line; empty lines are skipped.
+/// Reads one number per line and skips empty lines.
 fn numbers(path: &str) -> Result<Vec<f64>, Box<dyn Error>> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -49,7 +49,8 @@ fn describe(side: &str, values: &[f64]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints test, effect size and the intervals of shift and relative change. Values are treated as independent of each other.
+/// Prints the result of a test, the effect size, and intervals of the shift and of the relative change. The values are treated as independent of each
+/// other.
 fn compare(base: &[f64], new: &[f64]) {
     if let Some(p) = MannWhitney::from_groups(new, base)
         .and_then(|test| test.p_value(MannWhitneyMethod::Automatic))

@@ -1,7 +1,7 @@
 //! Bias-corrected and accelerated bootstrap intervals over clusters (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 //!
-//! These intervals are second-order accurate, the percentile interval only first-order. With few clusters, both cover less often than their level
-//! says.
+//! With a growing number of clusters, the coverage of these intervals approaches their level faster than that of percentile intervals (second-order
+//! instead of first-order accuracy). With few clusters, both contain the true value less often than their level says.
 
 use super::bootstrap::{Resampling, finite_majority, resample};
 use super::cluster_statistic::ClusterStatistic;
@@ -15,9 +15,10 @@ use super::sums::sum;
 /// Returns the bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples
 /// (Efron 1987; Efron and Tibshirani 1993, section 14.3).
 ///
-/// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. `None` below two
-/// clusters, or for a level outside 0..1. Also `None` if the statistic or one of its jackknife values is not finite, if more than half of the
-/// resamples have no value, or if the observed value lies below or above all resamples. Constant data give an interval of a single point.
+/// In addition to the work of [`percentile_interval`](crate::percentile_interval), it evaluates the statistic once per cluster. Returns `None` if
+/// there are fewer than two clusters, or if `level` is outside 0..1. Also returns `None` if the statistic or one of its jackknife values is not
+/// finite, if more than half of the resamples have no value, or if the observed value lies below or above all resamples. Constant data give an
+/// interval of a single point.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -35,12 +36,13 @@ pub fn bca_interval(
     )
 }
 
-/// Computes the bounds of a `BCa` interval from the values of a statistic: those of its `resamples`, the `observed` one, and the `jackknife` values,
-/// each with one cluster left out. The order of `resamples` and `jackknife` does not matter.
+/// Computes the bounds of a `BCa` interval from values of a statistic that were computed before: one value for each of the `resamples`, the
+/// `observed` value of the original data, and the `jackknife` values, for each of which one cluster was left out. The order of `resamples` and
+/// `jackknife` does not matter.
 ///
-/// The bounds are the `Linear` quantiles at `Phi(z0 + (z0 + z) / (1 - a (z0 + z)))`, with z = `Phi^-1((1 -+ level) / 2)`. The bias z0 is `Phi^-1` of
-/// the share of resamples below the observed value, where equal ones count half. The acceleration a is sum d^3 / (6 (sum d^2)^(3/2)), with d = mean -
-/// value of the jackknife. `None` as for [`bca_interval`].
+/// The bounds are the `Linear` quantiles of the resamples at `Phi(z0 + (z0 + z) / (1 - a (z0 + z)))`, with z = `Phi^-1((1 -+ level) / 2)`. The bias
+/// z0 is `Phi^-1` of the share of resamples below the observed value, where resamples equal to that value count half. The acceleration a is sum d^3 /
+/// (6 (sum d^2)^(3/2)), where d is the mean of the jackknife values minus one of these values. Returns `None` in the same cases as [`bca_interval`].
 pub fn bca_bounds(
     mut resamples: Vec<f64>,
     observed: f64,
@@ -64,7 +66,7 @@ pub fn bca_bounds(
     })
 }
 
-/// Returns the acceleration of the interval; 0 if leaving out a cluster changes nothing.
+/// Returns the acceleration of the interval. It is 0 if leaving out a cluster changes nothing.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let squares = squared_deviations(jackknife);
     // The formula needs mean - value, which is the negative deviation.

@@ -1,4 +1,5 @@
-//! Summaries of values in order of preference, best first. The smaller or the larger values can be the better ones (mmtests).
+//! Summaries of values that are sorted from the best to the worst, as in mmtests. The best value is the smallest one for times, and the largest one
+//! for rates.
 //!
 //! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest times or the lowest rates.
 
@@ -14,7 +15,7 @@ pub enum Better {
 }
 
 impl Better {
-    /// Returns `values`, best first.
+    /// Returns a copy of `values` that is sorted from the best to the worst.
     fn best_first(self, values: &[f64]) -> Vec<f64> {
         let mut sorted = values.to_vec();
         match self {
@@ -24,14 +25,15 @@ impl Better {
         sorted
     }
 
-    /// Returns the mean of the best `percent` of `values`, given in any order, in their unit. These are the first max(1, floor(n percent / 100))
-    /// values in order of preference (mmtests). `None` without values, with a value that is not finite, or for a `percent` above 100.
+    /// Returns the mean of the best `percent` of `values`, in their unit. These are the first max(1, floor(n percent / 100)) values in order of
+    /// preference (mmtests). Returns `None` if there are no values, if one of them is not finite, or if `percent` is above 100.
     pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())
     }
 
-    /// Returns the value of rank max(1, floor(n percent / 100)) in order of preference (mmtests); `None` as for [`Self::best_mean`].
+    /// Returns the value of rank max(1, floor(n percent / 100)) in order of preference (mmtests). Returns `None` in the same cases as
+    /// [`Self::best_mean`].
     ///
     /// The rank is computed in integers: in floating point, 0.29 times 100 is less than 29.
     pub fn percentile(self, values: &[f64], percent: u32) -> Option<f64> {
@@ -42,7 +44,7 @@ impl Better {
     /// Returns how much `new` is better than `base`, as a fraction: 1 - new / base if lower is better, new / base - 1 if higher is (mmtests).
     /// Positive is always better.
     ///
-    /// Equal values, including two zeros, give 0. `None` for a base of 0 and a different `new`, or for values that are negative or not finite.
+    /// Equal values, including two zeros, give 0. Returns `None` if `base` is 0 and `new` is not, or if one of them is negative or not finite.
     pub fn improvement(self, new: f64, base: f64) -> Option<f64> {
         if !(new >= 0.0 && base >= 0.0 && new.is_finite() && base.is_finite()) {
             return None;
@@ -59,7 +61,8 @@ impl Better {
     }
 }
 
-/// Returns max(1, floor(n percent / 100)). `None` without values, with a value that is not finite, or for a `percent` above 100.
+/// Returns the rank max(1, floor(n percent / 100)). Returns `None` if there are no values, if one of them is not finite, or if `percent` is
+/// above 100.
 fn rank(sorted: &[f64], percent: u32) -> Option<usize> {
     let valid = !sorted.is_empty() && percent <= 100 && sorted.iter().all(|x| x.is_finite());
     valid.then(|| (sorted.len() * percent as usize / 100).max(1))

@@ -2,14 +2,14 @@
 
 use super::special::beta_regularized;
 
-/// The number of bisections: enough for the resolution of a float near 1.
+/// The number of bisections. They are enough to find a bound to the resolution of a float near 1.
 const HALVINGS: u32 = 60;
 
 /// Returns the one-sided upper bound of a probability, at the confidence `level`, from `count` successes in `trials`. It is the largest probability
 /// at which a result of `count` or fewer successes has a chance of at least 1 - `level`.
 ///
 /// The bound solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. It is 1 if `count` equals `trials`, even
-/// without trials. `None` unless 0 < `level` < 1 and `count` <= `trials`.
+/// without trials. Returns `None` unless 0 < `level` < 1 and `count` <= `trials`.
 pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     if !(level > 0.0 && level < 1.0) || count > trials {
         return None;
@@ -30,16 +30,18 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     Some(high)
 }
 
-/// Returns the one-sided lower bound at the confidence `level`: 1 - the upper bound for the complementary event. It is 0 for a `count` of 0.
-/// `None` as for [`upper_bound`].
+/// Returns the one-sided lower bound of a probability, at the confidence `level`. It is 1 - the upper bound for the complementary event. It is 0 for
+/// a `count` of 0. Returns `None` in the same cases as [`upper_bound`].
 pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let missed = trials.checked_sub(count)?;
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
 }
 
-/// Returns the standard error of the share `count` / `trials` of independent trials, for a difference of two shares (Agresti and Caffo 2000). It is
-/// `sqrt(p (1 - p) / n)`, with p = (`count` + 1) / n and n = `trials` + 2. Because of the two added trials, shares of 0 and 1 have an error, too.
-/// `None` if `count` > `trials`.
+/// Returns the standard error of a share, which was estimated from `count` successes in `trials` independent trials. It is meant for the difference
+/// of two shares (Agresti and Caffo 2000).
+///
+/// The error is `sqrt(p (1 - p) / n)`, with p = (`count` + 1) / n and n = `trials` + 2. Because of the two added trials, shares of 0 and 1 have an
+/// error, too. Returns `None` if `count` > `trials`.
 pub fn share_standard_error(count: u64, trials: u64) -> Option<f64> {
     let n = trials as f64 + 2.0;
     let p = (count as f64 + 1.0) / n;

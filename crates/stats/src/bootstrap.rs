@@ -12,36 +12,37 @@ use super::interval::Interval;
 use super::quantile::Quantile;
 use super::random::{Draws, Stream};
 
-/// Resamples per block. A block is the unit of work of a thread, and has its own block of the random stream.
+/// The number of resamples in a block. One thread computes a whole block at a time, from the block's own part of the random stream.
 pub(super) const BLOCK: usize = 1024;
 
-/// The most clusters for which every possible resample is evaluated once in advance. Five clusters have 5^5 = 3125 sequences of draws, with 126
-/// distinct resamples.
+/// The largest number of clusters for which every possible resample is evaluated once in advance. Five clusters have 5^5 = 3125 sequences of draws,
+/// but only 126 distinct resamples.
 pub(super) const TABULATED: usize = 5;
 
-/// Elementary steps that one interval may take. If it would need more, fewer resamples are drawn, but at least [`FEWEST`].
+/// The number of elementary steps that one interval may take. If it would need more, fewer resamples are drawn, but at least [`FEWEST`].
 const STEPS: usize = 2_000_000;
 const FEWEST: usize = 1_000;
 
 /// The number of resamples and the stream that they are drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling<'a> {
-    /// The number of resamples. If they would take more elementary steps than a function allows (2 million for an interval), it draws fewer, but at
-    /// least 1000.
+    /// The number of resamples that are requested. If these would take more elementary steps than a function allows (2 million for an interval), it
+    /// draws fewer, but at least 1000.
     pub resamples: usize,
     /// The stream of random numbers.
     pub stream: Stream<'a>,
 }
 
 impl Resampling<'_> {
-    /// Returns the number of resamples that `steps` elementary steps allow at `cost` steps each.
+    /// Returns how many resamples to draw if each takes `cost` elementary steps and all of them together may take `steps`. If the requested number
+    /// would take more steps, it is reduced, but not below [`FEWEST`].
     pub(super) fn affordable_resamples(&self, steps: usize, cost: usize) -> usize {
         self.resamples.min((steps / cost.max(1)).max(FEWEST))
     }
 }
 
-/// Evaluates `replicate` `count` times. `scratch` makes a buffer for each block. The result depends only on the stream, not on the distribution of
-/// blocks over threads.
+/// Evaluates `replicate` `count` times and returns its values. `scratch` creates a buffer for each block of evaluations. The result depends only on
+/// the stream, and not on how blocks are distributed over threads.
 pub(super) fn replicates<S>(
     stream: Stream<'_>,
     count: usize,
@@ -62,16 +63,16 @@ pub(super) fn replicates<S>(
     values
 }
 
-/// All sequences of k draws from k items, ordered as numbers in base k.
+/// All sequences of k draws from k items. The sequences are numbered: the digits of a sequence's number in base k are the items that it draws.
 struct DrawSequences {
-    /// For each sequence, the index of its multiset of draws in `weights`.
+    /// For each sequence, an index into `weights`. Sequences that draw the same items in another order have the same index.
     sets: Vec<u8>,
-    /// For each distinct multiset, the number of draws of each item.
+    /// For each set of draws, in which their order does not matter: how many times each item is drawn.
     weights: Vec<Vec<u32>>,
 }
 
 impl DrawSequences {
-    /// Returns the sequences for `k` items, at most [`TABULATED`]. They are listed at the first call.
+    /// Returns the sequences for `k` items, of which there may be at most [`TABULATED`]. They are listed at the first call and then kept.
     fn for_items(k: usize) -> &'static Self {
         static KNOWN: [OnceLock<DrawSequences>; TABULATED + 1] =
             [const { OnceLock::new() }; TABULATED + 1];
@@ -98,17 +99,17 @@ impl DrawSequences {
     }
 }
 
-/// The values of a statistic for every resample of a few items.
+/// The values of a statistic for all possible resamples of a few items.
 pub(super) struct TabulatedStatistic<T> {
-    /// For each sequence of draws, the index of its value in `values`; all sequences are equally likely.
+    /// For each sequence of draws, the index of its value in `values`. All sequences are equally likely.
     pub(super) sets: &'static [u8],
-    /// Value of each distinct multiset of draws.
+    /// The value of the statistic for each set of draws, in which their order does not matter.
     pub(super) values: Vec<T>,
 }
 
 impl<T: Copy> TabulatedStatistic<T> {
-    /// Evaluates `statistic` for each distinct multiset of draws from `k` items, at most [`TABULATED`]. Its argument says how many times each item
-    /// is drawn.
+    /// Evaluates `statistic` for each distinct multiset of draws from `k` items, of which there may be at most [`TABULATED`]. The argument of
+    /// `statistic` says how many times each item is drawn.
     pub(super) fn new(k: usize, statistic: impl Fn(&[u32]) -> T) -> Self {
         let sequences = DrawSequences::for_items(k);
         let weights = sequences.weights.iter();
@@ -129,11 +130,11 @@ impl<T: Copy> TabulatedStatistic<T> {
     }
 }
 
-/// A statistic prepared for drawing its values over resampled clusters.
+/// A statistic that is prepared for drawing many values of it over resampled clusters.
 enum ResampledStatistic<'a, S> {
-    /// Values of all possible resamples, each equally likely.
+    /// The values for all possible resamples were computed in advance. Each sequence of draws is equally likely.
     Table(TabulatedStatistic<f64>),
-    /// A statistic that is evaluated anew for each resample.
+    /// The statistic is evaluated anew for each resample.
     Direct(&'a S),
 }
 
@@ -182,8 +183,8 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
 /// Tibshirani 1993, chapter 13).
 ///
 /// The bounds are the `Linear` quantiles of the resamples at (1 - level) / 2 and (1 + level) / 2. Resamples without a finite value are dropped.
-/// `None` without clusters, for a level outside 0..1, or if more than half of the resamples have no finite value. Constant data give an interval
-/// of a single point. So does a single cluster; pass each of its samples as a cluster instead. Below
+/// Returns `None` if there are no clusters, if `level` is outside 0..1, or if more than half of the resamples have no finite value. Constant data
+/// give an interval of a single point. So does a single cluster. In this case, pass each of its samples as a cluster instead. Below
 /// [`FEWEST_FOR_BOOTSTRAP`](crate::FEWEST_FOR_BOOTSTRAP) clusters, the interval covers less often than its level says.
 ///
 /// ```
@@ -230,7 +231,7 @@ pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -
     })
 }
 
-/// Returns the number of distinct resamples of k clusters, C(2 k - 1, k): 10 for three, 126 for five, 0 for none.
+/// Returns the number of distinct resamples of k clusters, C(2 k - 1, k). It is 10 for three clusters, 126 for five, and 0 for none.
 ///
 /// With fewer than a few hundred distinct resamples, a percentile bootstrap covers less often than its level says.
 pub fn distinct_resamples(clusters: u32) -> f64 {
@@ -246,7 +247,8 @@ pub fn distinct_resamples(clusters: u32) -> f64 {
 /// Returns the percentile bootstrap interval of the relative change `new` / `base` - 1 of two independent sides, as a fraction. Each resample
 /// draws from both sides.
 ///
-/// `None` as for [`percentile_interval`]. If the clusters of both sides are paired, use [`PairedRatio`](crate::PairedRatio) instead.
+/// Returns `None` in the same cases as [`percentile_interval`]. If the clusters of both sides are paired, use [`PairedRatio`](crate::PairedRatio)
+/// instead.
 pub fn relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -310,7 +312,8 @@ impl PercentileRule {
     }
 }
 
-/// Returns the central interval of the finite values; `None` if there are none, if fewer than half are finite, or for a `level` outside 0..1.
+/// Returns an interval that encloses the share `level` of the finite `values` and leaves out equally many at both ends. Returns `None` if there are
+/// no finite values, if fewer than half are finite, or if `level` is outside 0..1.
 fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
     let mut values = finite_majority(values)?;
     if !(level > 0.0 && level < 1.0) {
@@ -319,7 +322,7 @@ fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Int
     rule.bounds(&mut values, level)
 }
 
-/// Returns the finite values; `None` if there are none, or if fewer than half of the values are finite.
+/// Returns the finite values. Returns `None` if there are none, or if fewer than half of the values are finite.
 pub(super) fn finite_majority(mut values: Vec<f64>) -> Option<Vec<f64>> {
     let drawn = values.len();
     values.retain(|value| value.is_finite());

@@ -1,21 +1,19 @@
-//! Changes of level in a short noisy series, with their certainty.
+//! Finds the places in a short noisy series at which its level changes, and how certain each change is.
 //!
-//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). The split
-//! with the largest energy distance between both parts is tested by permutation; if it is significant, both parts are searched in the same way. The
-//! values may have any distribution. Each part is searched twice at half the level. The first search only tests right parts that reach to the end,
-//! which detects late changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
-//! Equal series and streams give equal change points.
+//! The method is E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*). Equal
+//! series and streams give equal change points.
 
 use super::random::{Draws, Stream};
 
 /// The parameters of a search for [`change_points`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePointRules {
-    /// Level of the whole search, as a fraction: at most about this share of the series without a change get a change point.
+    /// The significance level of the whole search, as a fraction. Of the series without a change of level, at most about this share get a change
+    /// point.
     pub level: f64,
-    /// Number of permutations that a split is tested against; p cannot fall below 2 / (permutations + 1).
+    /// Number of permutations that a split is tested against. The p-value cannot fall below 2 / (permutations + 1).
     pub permutations: u32,
-    /// Fewest values on each side of a change; less than 2 counts as 2.
+    /// The fewest values on each side of a change. Numbers below 2 count as 2.
     pub least: usize,
 }
 
@@ -35,14 +33,16 @@ impl Default for ChangePointRules {
 pub struct ChangePoint {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// Permutation p-value of the split within the part of the series that it divides, doubled because each part is searched twice.
+    /// The p-value of the permutation test of this split. The test covers only the part of the series that the split divides. The p-value is doubled,
+    /// because each part is searched twice.
     pub p_value: f64,
 }
 
-/// The sampling stops after this many permutations with a split at least as clear, because p is then known well enough (Besag and Clifford 1991).
+/// The test of a split stops early once this many permutations of the values have a split that is at least as clear. The p-value is then known well
+/// enough (Besag and Clifford 1991).
 const ENOUGH_EXCEEDANCES: u32 = 10;
 
-/// The end of a split's right part.
+/// Where the right part of a split may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RightPart {
     /// The right part reaches to the last value.
@@ -51,12 +51,17 @@ enum RightPart {
     Any,
 }
 
-/// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014), in order of their index.
+/// Finds the changes of level in the series `values` (E-divisive: Matteson and James 2014) and returns them in the order of their indices.
 ///
-/// A split into n and m values has the energy statistic Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|). The split with the
-/// largest Q is tested by permutation. If it is significant, both parts are searched in the same way. The values may have any distribution. Each part
-/// is searched twice, each time at half the level (Bonferroni). The first search only tests right parts that reach to the end, which detects late
-/// changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
+/// The search begins with the split whose two parts differ most. It tests this split by permutation, which means that it looks for equally clear
+/// splits of the same values in random orders. If the split is significant, both parts are searched in the same way. The values may have any
+/// distribution.
+///
+/// The difference of parts with n and m values is measured by the energy statistic Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y -
+/// y'|), where x and x' are values of the left part, and y and y' are values of the right part.
+///
+/// Each part is searched twice, each time at half the level (Bonferroni). The first search only tests right parts that reach to the end, which
+/// detects late changes better. In the second search, as published, the right part may end anywhere, which detects a level that did not last.
 ///
 /// Order matters: `values` are in order of time, in any unit. They should be finite. There is no change point in a series of equal values, or in one
 /// that is shorter than twice `rules.least`. Each part of n values takes up to permutations times n^2 steps. The sampling of permutations stops early
@@ -68,7 +73,7 @@ pub fn change_points(
 ) -> Vec<ChangePoint> {
     let mut found = Vec::new();
     let mut waiting = vec![(0, values.len())];
-    // Each scan draws from its own blocks.
+    // Each test of a split draws from its own blocks of the stream.
     let mut block = 0;
     while let Some((from, to)) = waiting.pop() {
         let part = &values[from..to];
@@ -97,7 +102,7 @@ pub fn change_points(
     found
 }
 
-/// Returns the clearest split of `part` with its p; `None` if the part is too short to split.
+/// Returns the clearest split of `part` with its p-value. Returns `None` if the part is too short to split.
 fn test_clearest_split(
     part: &[f64],
     right: RightPart,
@@ -131,9 +136,10 @@ fn test_clearest_split(
     Some(ChangePoint { index, p_value })
 }
 
-/// Sums of the distances |x(i) - x(j)| over rectangles of (i, j), filled anew for each order of the values.
+/// Sums of the distances |x(i) - x(j)| over rectangles of (i, j). They are computed anew for each order of the values, so that the statistic of a
+/// split takes constant time.
 struct Distances {
-    /// At (i, j): the sum over i' < i and j' < j, in (n + 1) rows of n + 1.
+    /// The sum over i' < i and j' < j, for each (i, j). There are n + 1 rows of n + 1 sums.
     sums: Vec<f64>,
     width: usize,
 }
@@ -162,7 +168,7 @@ impl Distances {
         }
     }
 
-    /// Returns the largest statistic over all splits of the values, and the index of its split.
+    /// Returns the largest statistic over all splits of the values, and the index at which that split divides them.
     fn clearest_split(&mut self, values: &[f64], right: RightPart, least: usize) -> (f64, usize) {
         self.fill(values);
         let count = values.len();

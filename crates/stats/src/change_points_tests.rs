@@ -1,4 +1,5 @@
-//! Golden values, laws, degenerate input, level and power of the search for change points.
+//! Tests of the search for change points: golden values, general laws, degenerate input, how often it raises a false alarm, and how often it finds a
+//! real change.
 
 use proptest::prelude::*;
 

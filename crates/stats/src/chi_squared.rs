@@ -2,8 +2,8 @@
 
 use super::special::gamma_upper_regularized;
 
-/// Returns P(chi-square with `df` degrees of freedom >= `x`), accurate in the far tail; 1 for `x` <= 0. `None` unless `df` is finite and positive
-/// and `x` is a number.
+/// Returns P(chi-square with `df` degrees of freedom >= `x`), which is 1 for `x` <= 0. It is accurate in the far tail. Returns `None` unless `df` is
+/// finite and positive and `x` is a number.
 pub fn upper_tail(x: f64, df: f64) -> Option<f64> {
     if !df.is_finite() || df <= 0.0 || x.is_nan() {
         return None;

@@ -1,11 +1,12 @@
-//! Median and median absolute deviation of clustered samples, as functions of the number of times that each cluster was drawn.
+//! Computes the median and the median absolute deviation of a bootstrap resample without sorting the resample.
 //!
-//! All samples are sorted once. A table holds, at regular positions, the number of samples of each cluster up to that position. Weighted by the draws
-//! of the clusters, these numbers give the number of drawn samples up to any position, and bisection finds a rank. No resample is sorted.
+//! A resample is given by the number of times that each cluster was drawn. All samples are sorted once, in advance. A table holds, at positions at
+//! regular distances, how many samples of each cluster come before the position. To count the drawn samples before a position, each of these numbers
+//! is multiplied by the number of draws of its cluster, and the products are added. A bisection over positions then finds the sample of any rank.
 
 use super::cluster_statistic::ClusterStatistic;
 
-/// The fewest positions between two rows of the table.
+/// The smallest number of positions between two rows of the table.
 const STRIDE: usize = 16;
 
 /// All samples in ascending order, with the cluster of each.
@@ -14,9 +15,10 @@ struct Pooled {
     clusters: usize,
     values: Vec<f64>,
     cluster: Vec<u32>,
-    /// Positions between two rows: about as many as there are clusters, so that counting between rows takes no longer than reading a row.
+    /// The number of positions between two rows. There are about as many as clusters, so that counting between rows takes no longer than reading a
+    /// row.
     stride: usize,
-    /// Row r holds the number of samples of each cluster among the first r * `stride`; the last row counts all samples.
+    /// Row r holds the number of samples of each cluster among the first r * `stride`. The last row counts all samples.
     rows: Vec<u32>,
 }
 
@@ -66,7 +68,7 @@ impl Pooled {
         }
     }
 
-    /// Returns the number of elementary steps that prepare the counts.
+    /// Returns the number of elementary steps that [`Self::count_weighted`] takes to prepare the counts.
     fn preparation_cost(&self) -> usize {
         if self.is_sparse() {
             self.values.len()
@@ -75,7 +77,7 @@ impl Pooled {
         }
     }
 
-    /// Returns the number of elementary steps that count up to a position.
+    /// Returns the number of elementary steps that it takes to count the drawn samples up to a position.
     fn counting_cost(&self) -> usize {
         if self.is_sparse() {
             1
@@ -115,13 +117,13 @@ pub(super) fn sorted_with_cluster(clusters: &[&[f64]]) -> Vec<ClusterSample> {
     samples
 }
 
-/// Weighted counts of sorted samples.
+/// Tells, for one resample, how many drawn samples come before a position of the sorted samples.
 struct WeightedCounts<'a> {
     pooled: &'a Pooled,
     weights: &'a [u32],
-    /// Positions between two rows; 1 if all counts are in `running`.
+    /// The number of positions between two rows. It is 1 if all counts are in `running`.
     stride: usize,
-    /// Number of drawn samples before each position, if tabulated.
+    /// The number of drawn samples before each position, if there are so few samples that all of them were counted.
     running: Option<Vec<u64>>,
 }
 
@@ -184,14 +186,14 @@ impl WeightedCounts<'_> {
         }
     }
 
-    /// Returns the first position after `position` that was drawn. There must be one.
+    /// Returns the first position after `position` whose sample was drawn. There must be such a position.
     fn next_drawn(&self, position: usize) -> usize {
         (position + 1..self.pooled.values.len())
             .find(|at| self.weight(*at) > 0)
             .unwrap_or(position)
     }
 
-    /// Returns the median; the total must not be 0.
+    /// Returns the median of the drawn samples, whose number `total` must not be 0.
     fn median(&self, total: u64) -> f64 {
         let (low, high) = middle_ranks(total);
         let (at, seen) = self.find_rank(low);
@@ -204,21 +206,21 @@ impl WeightedCounts<'_> {
     }
 }
 
-/// Returns the two middle ranks, counted from 1; they are equal for an odd total.
+/// Returns the two middle ranks, counted from 1. They are equal if `total` is odd.
 fn middle_ranks(total: u64) -> (u64, u64) {
     (total.div_ceil(2), total / 2 + 1)
 }
 
-/// The median of the pooled samples: the mean of the two middle ones for an even number. It is NaN without samples.
+/// The median of the pooled samples. For an even number of samples, it is the mean of the two middle ones. It is NaN if there are no samples.
 ///
-/// One evaluation over n samples in k clusters takes about k log n steps: it does not copy or sort.
+/// An evaluation does not copy or sort the samples. Over n samples in k clusters, it takes about k log n steps.
 #[derive(Debug, Clone)]
 pub struct ClusterMedian {
     pooled: Pooled,
 }
 
 impl ClusterMedian {
-    /// Sorts the samples of `clusters`, given in any order.
+    /// Sorts the samples of `clusters`, which may be in any order.
     pub fn new(clusters: &[&[f64]]) -> Self {
         Self {
             pooled: Pooled::new(clusters),
@@ -248,14 +250,14 @@ impl ClusterStatistic for ClusterMedian {
 /// The median absolute deviation of the pooled samples from their median, unscaled ([`MAD_TO_SD`](crate::MAD_TO_SD) scales it). It is NaN without
 /// samples.
 ///
-/// One evaluation over n samples in k clusters takes about (k + log n) log n steps: it does not copy or sort.
+/// An evaluation does not copy or sort the samples. Over n samples in k clusters, it takes about (k + log n) log n steps.
 #[derive(Debug, Clone)]
 pub struct ClusterMad {
     median: ClusterMedian,
 }
 
 impl ClusterMad {
-    /// Sorts the samples of `clusters`, given in any order.
+    /// Sorts the samples of `clusters`, which may be in any order.
     pub fn new(clusters: &[&[f64]]) -> Self {
         Self {
             median: ClusterMedian::new(clusters),
@@ -263,12 +265,12 @@ impl ClusterMad {
     }
 }
 
-/// The distances of the samples from a center, as two ascending lists: one above and one below the center.
+/// The distances of the samples from a center. They form two ascending lists, one of the samples above the center and one of those below it.
 struct CentreDistances<'a> {
     counted: &'a WeightedCounts<'a>,
     values: &'a [f64],
     centre: f64,
-    /// First position at or above the center.
+    /// The first position whose sample is at or above the center.
     split: usize,
 }
 
@@ -281,7 +283,7 @@ impl CentreDistances<'_> {
         self.centre - self.values[self.split - 1 - step]
     }
 
-    /// Returns the number of drawn samples up to `distance` from the center.
+    /// Returns the number of drawn samples within `distance` of the center.
     fn count_up_to(&self, distance: f64) -> u64 {
         let above = partition(self.values.len() - self.split, |step| {
             self.above(step) <= distance
@@ -291,7 +293,7 @@ impl CentreDistances<'_> {
             - self.counted.count_before(self.split - below)
     }
 
-    /// Returns the smallest distance up to which the count reaches `rank`, which is at least 1 and at most the total.
+    /// Returns the smallest distance within which at least `rank` drawn samples lie. `rank` is at least 1 and at most the number of drawn samples.
     fn find_rank(&self, rank: u64) -> f64 {
         let (above, below) = (self.values.len() - self.split, self.split);
         let short = |distance: f64| self.count_up_to(distance) < rank;
@@ -312,7 +314,7 @@ impl CentreDistances<'_> {
     }
 }
 
-/// Returns the number of steps that satisfy `holds`. These must come before all other steps.
+/// Returns the number of steps for which `holds` is true. These must come before all other steps.
 fn partition(steps: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, steps);
     while low < high {

@@ -1,7 +1,8 @@
-//! Statistics of clustered samples as functions of the number of times that each cluster was drawn.
+//! Statistics of clustered samples for the bootstrap and the jackknife. A cluster holds, for example, the samples of one process.
 //!
-//! A resample draws clusters with replacement and pools their samples. Statistics that follow from sums per cluster only need the number of draws of
-//! each cluster; any other function of samples gets copies, which is slower. `cluster_ranks` has the statistics of ranks.
+//! A resample draws clusters with replacement and pools their samples. It is described by the number of times that each cluster was drawn. A mean, a
+//! standard deviation or a slope is computed from these numbers and from sums per cluster. `cluster_ranks` computes medians in a similar way. Any
+//! other function gets copies of the samples, which is slower.
 
 use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;
@@ -17,16 +18,16 @@ pub trait ClusterStatistic: Sync {
     /// Returns the approximate number of elementary steps of one evaluation. The bootstrap draws fewer resamples of an expensive statistic, so
     /// this number affects results.
     fn cost(&self) -> usize;
-    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. If the statistic has no value,
-    /// the result is not finite.
+    /// Evaluates the statistic on a resample that contains cluster i `weights[i]` times. There are as many weights as clusters. If the statistic has
+    /// no value, the result is not finite.
     fn evaluate(&self, weights: &[u32]) -> f64;
-    /// Evaluates the statistic of the original data: every cluster enters once.
+    /// Evaluates the statistic of the original data, which contain every cluster once.
     fn observed(&self) -> f64 {
         self.evaluate(&vec![1; self.clusters()])
     }
 }
 
-/// Returns the weighted sum over clusters of each component.
+/// Multiplies the terms of each cluster by its weight and returns the sum over all clusters, separately for each of the N terms.
 fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     let mut sums = [0.0; N];
     for (weight, term) in weights.iter().zip(terms) {
@@ -37,16 +38,16 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     sums
 }
 
-/// The mean of the pooled samples. One evaluation takes one step per cluster. The mean is NaN without samples.
+/// The mean of the pooled samples. It is NaN if there are no samples. One evaluation takes one step per cluster.
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
     centre: f64,
-    /// For each cluster: sum of (sample - center), number of samples.
+    /// For each cluster: the sum of its samples minus the center, and the number of its samples.
     terms: Vec<[f64; 2]>,
 }
 
 impl ClusterMean {
-    /// Sums the samples of `clusters` about their mean, in any order and linear time.
+    /// Sums the samples of `clusters` about their common mean. This takes linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
         let count: usize = clusters.iter().map(|x| x.len()).sum();
         let centre = sum(clusters.iter().copied().flatten().copied()) / count.max(1) as f64;
@@ -73,15 +74,16 @@ impl ClusterStatistic for ClusterMean {
     }
 }
 
-/// The standard deviation (n - 1) of the pooled samples. One evaluation takes about one step per cluster. The deviation is NaN below two samples.
+/// The standard deviation (n - 1) of the pooled samples. It is NaN if there are fewer than two samples. One evaluation takes about one step per
+/// cluster.
 #[derive(Debug, Clone)]
 pub struct ClusterSd {
-    /// For each cluster: count, sum and sum of squares of the samples minus a common center.
+    /// For each cluster: the number of its samples, and the sum and the sum of squares of the samples after subtraction of a common center.
     terms: Vec<[f64; 3]>,
 }
 
 impl ClusterSd {
-    /// Sums the samples of `clusters` about their common median, in any order and linear time.
+    /// Sums the samples of `clusters` about their common median. This takes linear time.
     pub fn new(clusters: &[&[f64]]) -> Self {
         // Subtract a center first, or the squares of raw nanoseconds would cancel. The center is the median, because a single outlier does not move
         // the median away from the other values, and a resample may contain only these other values.
@@ -116,16 +118,16 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes one step per cluster. The slope is not
-/// finite if all x are 0.
+/// The least-squares slope of the pooled points for a line through the origin, sum xy / sum x^2. It is not finite if all x are 0. One evaluation
+/// takes one step per cluster.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
-    /// For each cluster: sum xy, sum x^2.
+    /// For each cluster: the sum of xy and the sum of x^2.
     terms: Vec<[f64; 2]>,
 }
 
 impl ClusterSlope {
-    /// Computes the sums of each cluster from its points (x, y), which may be in any order. Takes linear time.
+    /// Computes the sums of each cluster from its points (x, y), which may be in any order. This takes linear time.
     pub fn new(clusters: &[&[(f64, f64)]]) -> Self {
         let terms = clusters
             .iter()
@@ -154,7 +156,8 @@ impl ClusterStatistic for ClusterSlope {
     }
 }
 
-/// The ratio new / base of a statistic of two sides with paired clusters: cluster i of one side is always drawn together with cluster i of the other.
+/// The ratio new / base of a statistic, for two sides whose clusters are paired: cluster i of one side is always drawn together with cluster i of the
+/// other side.
 #[derive(Debug, Clone)]
 pub struct PairedRatio<S> {
     new: S,
@@ -162,7 +165,7 @@ pub struct PairedRatio<S> {
 }
 
 impl<S: ClusterStatistic> PairedRatio<S> {
-    /// Pairs the clusters of `new` and `base` by index; `None` if their numbers differ.
+    /// Pairs the clusters of `new` and `base` by index. Returns `None` if the two sides have different numbers of clusters.
     pub fn new(new: S, base: S) -> Option<Self> {
         (new.clusters() == base.clusters()).then_some(Self { new, base })
     }
@@ -187,7 +190,7 @@ pub(super) mod fixtures {
     use proptest::prelude::*;
     use std::ops::Range;
 
-    /// Returns the pooled samples, each cluster repeated as its weight says.
+    /// Returns the pooled samples, in which each cluster is repeated as many times as its weight says.
     pub(crate) fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
         clusters
             .iter()
@@ -220,7 +223,7 @@ pub struct ClusterFunction<'a, F> {
 }
 
 impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterFunction<'a, F> {
-    /// Wraps `function`. It may reorder the samples that it is given, and returns `None` if a resample has no value.
+    /// Wraps `function`, which gets the pooled samples of a resample and may reorder them. It returns `None` if a resample has no value.
     pub fn new(clusters: &'a [&'a [f64]], function: F) -> Self {
         Self { clusters, function }
     }
@@ -250,8 +253,8 @@ impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for ClusterFuncti
 
 /// Describes the means of the k `clusters`. The standard deviation of the means divides by k - 1.
 ///
-/// The spread is computed from unrounded means. A single cluster has no standard deviation. `None` without clusters, with an empty cluster, or
-/// with a value that is not finite.
+/// The spread is computed from unrounded means. A single cluster has no standard deviation. Returns `None` if there are no clusters, if a cluster is
+/// empty, or if a value is not finite.
 pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     let means = clusters
         .iter()
@@ -270,12 +273,12 @@ pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     })
 }
 
-/// Returns the standard deviation of the clusters' medians, divided by the mean of the clusters' standard errors; it has no unit. The higher the
-/// result, the more clusters differ beyond the variation within them.
+/// Returns how much clusters differ from each other, compared with the variation within them: the standard deviation of the clusters' medians,
+/// divided by the mean of the clusters' standard errors. The ratio has no unit.
 ///
-/// `NBenchmark` calls this the process variance ratio; with processes as clusters and iterations of nanoseconds, 30 to 60 is ordinary. Clusters of
-/// one sample have no standard error and are left out of the mean of the standard errors. `None` below two clusters, with an empty cluster, or if no
-/// cluster varies within itself.
+/// `NBenchmark` calls this the process variance ratio. If the clusters are processes and an iteration takes nanoseconds, ratios from 30 to 60 are
+/// ordinary. Clusters of one sample have no standard error and are left out of the mean of the standard errors. Returns `None` if there are fewer
+/// than two clusters, if a cluster is empty, or if no cluster varies within itself.
 pub fn between_to_within_ratio(clusters: &[&[f64]]) -> Option<f64> {
     let medians = clusters
         .iter()
@@ -317,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The costs decide the number of resamples: other costs would give other results.
+    /// The number of resamples depends on these costs, so a change of a cost would change the results.
     #[test]
     fn costs_are_part_of_the_results() {
         let four = [1.0, 2.0, 3.0, 4.0];

@@ -7,10 +7,10 @@ use super::quantile::{Quantile, median};
 use super::rank_tests::{MannWhitney, MannWhitneyMethod};
 use super::sums::sum;
 
-/// Returns the lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins
-/// 1976).
+/// Returns the lag-1 autocorrelation of `values`, a number from -1 to 1. The values must be in the order in which they were measured. The formula is
+/// `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976).
 ///
-/// `None` below three values, without spread, or with a value that is not finite.
+/// Returns `None` if there are fewer than three values, if they have no spread, or if one of them is not finite.
 pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;
@@ -28,15 +28,15 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
 pub struct SplitHalves {
     /// Two-sided Mann-Whitney p-value of both halves, by [`MannWhitneyMethod::Automatic`].
     pub p: f64,
-    /// Relative change from the mean of the first half to that of the second; `None` unless the first mean is positive.
+    /// Relative change from the mean of the first half to that of the second half. `None` unless the mean of the first half is positive.
     pub change: Option<f64>,
-    /// Difference of the means, second - first, in units of its standard error; `None` if both halves are constant.
+    /// Difference of the means, second minus first, in units of its standard error. `None` if both halves are constant.
     pub standard_errors: Option<f64>,
 }
 
 impl SplitHalves {
-    /// Splits `values`, in the order taken, in the middle; the second half of an odd number is longer by one. `None` below four values or with a
-    /// value that is not finite.
+    /// Splits `values` in the middle and compares both halves. The values must be in the order in which they were measured. If their number is odd,
+    /// the second half is longer by one. Returns `None` if there are fewer than four values or if one of them is not finite.
     pub fn compare(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -52,8 +52,8 @@ impl SplitHalves {
         })
     }
 
-    /// Reports whether the means differ by more than the relative `change`, a fraction, and by more than `standard_errors`. For halves without
-    /// spread, only `change` counts.
+    /// Reports whether the means differ by more than `change`, a fraction of the first mean, and also by more than `standard_errors` standard errors.
+    /// If neither half has spread, only `change` counts.
     pub fn has_drifted(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors
@@ -62,14 +62,16 @@ impl SplitHalves {
     }
 }
 
-/// Maximum number of bins of a histogram; a far outlier would otherwise need millions.
+/// The largest number of bins of a histogram. Without it, a far outlier would need millions of bins.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Returns Gregg's mvalue of `values`, given in any order, without a unit (Gregg 2014, "Frequency Trails: Modes and Modality"). It is `sum |h_i -
-/// h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end: 2 for one mode, about 4 for two equal modes.
+/// Returns Gregg's mvalue of `values`, a number without a unit that tells whether they have several modes (Gregg 2014, "Frequency Trails: Modes and
+/// Modality"). It is 2 for one mode, and about 4 for two equal modes.
 ///
-/// The bins are those of Freedman and Diaconis (1981): width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. If the
-/// interquartile range is 0, or below two values, the result is 2, for one mode. `None` without values or with a value that is not finite.
+/// The mvalue is `sum |h_i - h_{i-1}| / max h`, where `h_i` is the number of values in bin i of a histogram with an empty bin at each end. The bins
+/// follow the rule of Freedman and Diaconis (1981): their width is 2 IQR / n^(1/3), and there are `ceil(range / width)` of them, but at most 10,000.
+/// If the interquartile range is 0, or if there are fewer than two values, the result is 2. Returns `None` if there are no values or if one of them
+/// is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
@@ -96,11 +98,11 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
     Some(f64::from(steps) / f64::from(highest))
 }
 
-/// Divides `values`, given in any order, into two groups, and returns the medians of the groups, the smaller first. The sorted values are cut so that
-/// each group has at least `least_share` of them. Of all such cuts, the function chooses the cut with the smallest sum of distances from the medians
-/// of the groups (one-dimensional 2-medians, Vinod 1969).
+/// Divides `values` into two groups, and returns the medians of the groups, the smaller first. The sorted values are cut so that each group has at
+/// least `least_share` of them. Of all such cuts, the function chooses the cut with the smallest sum of distances from the medians of the groups
+/// (one-dimensional 2-medians, Vinod 1969).
 ///
-/// `None` if no cut lies between two different values, or for a value that is not finite.
+/// Returns `None` if no such cut lies between two different values, or if a value is not finite.
 pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
     if values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -135,18 +137,18 @@ pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
 pub struct SlowMode {
     /// Number of values in the mode.
     pub count: usize,
-    /// Share of all values, as a fraction.
+    /// Share of all values that are in the mode, as a fraction.
     pub share: f64,
-    /// Mean of the mode, in the unit of the values.
+    /// Mean of the values in the mode, in their unit.
     pub mean: f64,
-    /// Coefficient of variation within the mode, as a fraction.
+    /// Coefficient of variation of the values in the mode, as a fraction.
     pub cv: f64,
 }
 
 impl SlowMode {
-    /// Detects a mode among the values above the upper fence of `values` (Q3 + 1.5 IQR, nearest-rank quartiles), given in any order. They form a mode
-    /// if they are at least `fewest`, are at least `least_share` of all values, and have a coefficient of variation of at most `highest_cv`. `None`
-    /// without a mode or for a value that is not finite.
+    /// Looks for a mode among the values above the upper fence of `values` (Q3 + 1.5 IQR, with nearest-rank quartiles). They form a mode if there are
+    /// at least `fewest` of them, if they are at least `least_share` of all values, and if their coefficient of variation is at most `highest_cv`.
+    /// Returns `None` if there is no such mode, or if a value is not finite.
     pub fn detect(
         values: &[f64],
         fewest: usize,

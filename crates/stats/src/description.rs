@@ -16,11 +16,11 @@ pub struct Description {
     pub count: usize,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value.
+    /// Standard deviation, sqrt(sum (x - mean)^2 / (n - 1)). `None` for a single value.
     pub sd: Option<f64>,
-    /// Median; the mean of the middle two values for an even number.
+    /// Median. For an even number of values, it is the mean of the two middle ones.
     pub median: f64,
-    /// Median absolute deviation from the median, unscaled.
+    /// Median absolute deviation from the median, without a scale factor.
     pub mad: f64,
     /// Smallest value.
     pub min: f64,
@@ -29,8 +29,8 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes `values`, given in any order, in linear time. `None` without values or with a value that is not finite. Constant values have a
-    /// spread of 0.
+    /// Describes `values`. Their order does not matter, and the computation takes linear time. Returns `None` if there are no values or if one of
+    /// them is not finite. Constant values have a spread of 0.
     ///
     /// ```
     /// use perfcheck_stats::Description;
@@ -55,23 +55,23 @@ impl Description {
         })
     }
 
-    /// Returns the MAD times [`MAD_TO_SD`]: an estimate of the standard deviation that outliers hardly affect.
+    /// Returns the median absolute deviation times [`MAD_TO_SD`]. This estimates the standard deviation and is hardly affected by outliers.
     pub fn mad_scaled(&self) -> f64 {
         self.mad * MAD_TO_SD
     }
 
-    /// Returns the mean divided by the median, without a unit; `None` unless the median is positive. A value far above 1 means that a few values are
-    /// much larger than the others.
+    /// Returns the mean divided by the median. Returns `None` unless the median is positive. A value far above 1 means that a few values are much
+    /// larger than the others.
     pub fn mean_over_median(&self) -> Option<f64> {
         (self.median > 0.0).then(|| self.mean / self.median)
     }
 
-    /// Returns the standard error of the mean, sd / sqrt(n); `None` for one value.
+    /// Returns the standard error of the mean, sd / sqrt(n). Returns `None` for a single value.
     pub fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.count as f64).sqrt())
     }
 
-    /// Returns the coefficient of variation, sd / mean, a fraction; `None` for one value or a mean of 0.
+    /// Returns the coefficient of variation, sd / mean, as a fraction. Returns `None` for a single value, or if the mean is 0.
     pub fn cv(&self) -> Option<f64> {
         self.sd
             .filter(|_| self.mean != 0.0)
@@ -79,7 +79,7 @@ impl Description {
     }
 }
 
-/// Returns the arithmetic mean of `values`, in their unit, rounded once; `None` without values. The mean is NaN if a value is NaN.
+/// Returns the arithmetic mean of `values`, rounded only once. Returns `None` if there are no values, and NaN if a value is NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (centre, rest) = parts_of_mean(values);
     let mean = if centre.is_finite() {
@@ -90,7 +90,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then_some(mean)
 }
 
-/// Returns the mean of `new` minus the mean of `base`, in their unit; `None` if a side has no values.
+/// Returns the mean of `new` minus the mean of `base`. Returns `None` if one of the sides has no values.
 ///
 /// Both means are computed relative to a point between them, so the difference keeps digits that the rounding of each mean alone would lose.
 pub fn mean_difference(new: &[f64], base: &[f64]) -> Option<f64> {
@@ -98,14 +98,14 @@ pub fn mean_difference(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(mean_distance(new, centre)? - mean_distance(base, centre)?)
 }
 
-/// Returns the mean of `values` minus `centre`, including digits that the rounding of the mean would lose; `None` without values.
+/// Returns the mean of `values` minus `centre`, with digits that the rounding of the mean would lose. Returns `None` if there are no values.
 pub(super) fn mean_distance(values: &[f64], centre: f64) -> Option<f64> {
     let distances = values.iter().map(|value| value - centre);
     (!values.is_empty()).then(|| sum(distances) / values.len() as f64)
 }
 
-/// Returns the deviation of each value from the mean, in the order of `values`. Subtracts the rounded mean first, then the rounding error of the
-/// mean.
+/// Returns the deviation of each value from the mean, in the order of `values`. To keep digits, it subtracts first the rounded mean and then the
+/// rounding error of that mean.
 pub(super) fn deviations(values: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
     let (centre, rest) = parts_of_mean(values);
     values.iter().map(move |value| (value - centre) - rest)
@@ -118,38 +118,40 @@ fn parts_of_mean(values: &[f64]) -> (f64, f64) {
     (centre, sum(values.iter().map(|value| value - centre)) / n)
 }
 
-/// Returns the sum of the squared [`deviations`], by the corrected two-pass algorithm (Chan, Golub and `LeVeque` 1983); 0 for equal values.
+/// Returns the sum of the squared [`deviations`], by the corrected two-pass algorithm (Chan, Golub and `LeVeque` 1983). It is 0 if all values are
+/// equal.
 pub(super) fn squared_deviations(values: &[f64]) -> f64 {
     sum(deviations(values).map(|deviation| deviation * deviation))
 }
 
-/// Returns the sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values, and NaN if a value is not
-/// finite.
+/// Returns the sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared. Returns `None` if there are fewer than two values, and
+/// NaN if a value is not finite.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
     (values.len() >= 2).then(|| squared_deviations(values) / (values.len() - 1) as f64)
 }
 
-/// Returns the standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values, and NaN if a value is not finite.
+/// Returns the standard error of the mean of `values`, sd / sqrt(n), in their unit. Returns `None` if there are fewer than two values, and NaN if a
+/// value is not finite.
 pub fn standard_error(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
 }
 
-/// Label of a sample's coefficient of variation
+/// A label for the coefficient of variation of a sample, which is its standard deviation divided by its mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variability {
-    /// At most the lower bound
+    /// The coefficient of variation is at most the lower bound, so the sample varies little.
     Stable,
-    /// Between the bounds
+    /// The coefficient of variation lies between the two bounds.
     Ordinary,
-    /// At least the upper bound: worth a warning
+    /// The coefficient of variation is at least the upper bound, which is worth a warning.
     High,
 }
 
 impl Variability {
-    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). The sign of `cv` is
-    /// ignored; NaN is high.
+    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all of which are fractions (`NBenchmark` uses the bounds 0.05 and
+    /// 0.5). The sign of `cv` does not matter, and NaN is labeled as high.
     pub fn classify(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,
@@ -159,9 +161,9 @@ impl Variability {
     }
 }
 
-/// Returns Silverman's bandwidth of `values`, given in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation
-/// 3.31), with `Linear` quartiles. If one of the two spreads is zero, the other is used. `None` without spread, below two values, or with a value
-/// that is not finite.
+/// Returns Silverman's bandwidth for [`density_curve`], in the unit of `values`. It is `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation
+/// 3.31), where s is the standard deviation and the interquartile range has `Linear` quartiles. If one of these two measures of spread is zero, the
+/// other one is used alone. Returns `None` if there are fewer than two values, if they have no spread, or if one of them is not finite.
 pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
     let described = Description::compute(values)?;
     let mut sorted = values.to_vec();
@@ -177,8 +179,9 @@ pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
 
 /// Returns the kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
 ///
-/// The result holds (x, density) for `points` evenly spaced x from `lower` to `upper`; x is in the unit of `values`, the density in its reciprocal.
-/// The result is empty without values, with fewer than two points, or if the bandwidth is not positive. The computation takes `points` times n steps.
+/// The result holds (x, density) for `points` evenly spaced x from `lower` to `upper`. The unit of x is that of `values`, and the unit of the density
+/// is its reciprocal. The result is empty if there are no values, if there are fewer than two points, or if the bandwidth is not positive. The
+/// computation takes `points` times n steps.
 pub fn density_curve(
     values: &[f64],
     bandwidth: f64,

@@ -28,7 +28,7 @@ impl FisherExact {
     }
 
     /// Returns the one-sided p-value for "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second`
-    /// hits in both). A number of hits above the group size counts as the group size. The p-value is 1 without hits.
+    /// hits in both). A number of hits above the group size counts as the group size. The p-value is 1 if there are no hits.
     pub fn upper_tail(&self, first: usize, second: usize) -> f64 {
         let (first, second) = (first.min(self.size), second.min(self.size));
         let hits = first + second;

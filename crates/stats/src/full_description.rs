@@ -22,7 +22,8 @@ pub enum TailSource {
 pub struct FullDescriptionRules {
     /// Treatment of outliers before mean, deviation and median are computed.
     pub outliers: OutlierPolicy,
-    /// Definition of median and percentiles; the `Linear` median is the mean of the middle two values.
+    /// Definition of the quantiles by which the median and the percentiles are computed. With `Linear`, the median is the mean of the two middle
+    /// values.
     pub quantile: Quantile,
     /// Formula of the standard error of the mean.
     pub trimmed_error: TrimmedError,
@@ -43,7 +44,7 @@ pub struct FullDescription {
     pub mean: f64,
     /// Median of the kept values.
     pub median: f64,
-    /// Standard deviation of the kept values; `None` for one value.
+    /// Standard deviation of the kept values. `None` if there is only one.
     pub sd: Option<f64>,
     /// Standard error of the mean ([`TrimmedMean`]).
     pub standard_error: Option<f64>,
@@ -51,7 +52,7 @@ pub struct FullDescription {
     pub interval: Option<TInterval>,
     /// Coefficient of variation of the kept values, as a fraction.
     pub cv: Option<f64>,
-    /// Median absolute deviation of the kept values, unscaled.
+    /// Median absolute deviation of the kept values, without a scale factor.
     pub mad: f64,
     /// 5, 25, 75, 95 and 99 % quantiles of the values that [`FullDescriptionRules::tail`] selects.
     pub percentiles: [f64; 5],
@@ -62,11 +63,11 @@ pub struct FullDescription {
 }
 
 impl FullDescription {
-    /// The fractions of [`Self::percentiles`].
+    /// The fractions that the quantiles in [`Self::percentiles`] belong to.
     pub const FRACTIONS: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
 
-    /// Describes the sample `raw`, given in any order; n log n steps. `None` without values or with a value that is not finite. A single value has
-    /// a location but no spread.
+    /// Describes the sample `raw` in n log n steps. Returns `None` if there are no values or if one of them is not finite. A single value has a
+    /// location but no spread.
     pub fn compute(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
         let described = Description::compute(&treated.values)?;

@@ -1,7 +1,7 @@
 //! Histograms of integers with a bounded relative error: counters become wider as values grow.
 //!
-//! The counters are those of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits there are 2048 counters
-//! of width 1, then 1024 for each further power of two. Only counts are kept, not single values; this causes the relative error.
+//! The counters are those of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits there are 2048 counters of
+//! width 1, then 1024 for each further power of two. Only counts are kept, and not single values, so a value is known only up to a relative error.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use super::sums::sum;
 
 /// The resolution of a histogram in significant decimal digits, from 1 to 5, and the resulting positions of its counters.
 ///
-/// With `E` = 2^ceil(log2(2 x 10^digits)), values below `E` have a counter each; above, each power of two has `E` / 2 counters. Counters have
-/// indices from 0 to [`Self::last_index`].
+/// With `E` = 2^ceil(log2(2 x 10^digits)), each value below `E` has its own counter. From `E` on, each power of two has `E` / 2 counters. Counters
+/// have indices from 0 to [`Self::last_index`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HdrPrecision {
     digits: u8,
@@ -27,7 +27,7 @@ impl HdrPrecision {
     /// The largest value that a histogram can hold: an hour in nanoseconds. Larger values are counted as this one.
     pub const HIGHEST: u64 = 3_600_000_000_000;
 
-    /// Returns the resolution of the given number of significant digits; `None` below 1 and above 5.
+    /// Returns the resolution of the given number of significant digits. Returns `None` if this number is below 1 or above 5.
     pub fn from_digits(digits: u8) -> Option<Self> {
         (1..=5).contains(&digits).then_some(Self { digits })
     }
@@ -42,7 +42,7 @@ impl HdrPrecision {
         (2 * 10_u64.pow(self.digits.into())).next_power_of_two()
     }
 
-    /// Returns the number of counters for each power of two from [`Self::exact_below`] on.
+    /// Returns the number of counters that each power of two has, for values that have no counter of their own.
     fn counters_per_power(self) -> u32 {
         (self.exact_below() / 2) as u32
     }
@@ -68,7 +68,7 @@ impl HdrPrecision {
         self.index_of(Self::HIGHEST)
     }
 
-    /// Returns the smallest value that the counter `index` covers, and how many integers the counter covers.
+    /// Returns the smallest value that the counter `index` covers, and the number of integers that the counter covers.
     fn span(self, index: u32) -> (u64, u64) {
         if u64::from(index) < self.exact_below() {
             return (u64::from(index), 1);
@@ -78,7 +78,7 @@ impl HdrPrecision {
         (u64::from(index - half * shift) << shift, 1 << shift)
     }
 
-    /// Returns the smallest value that the counter `index` covers; `None` if there is no such counter.
+    /// Returns the smallest value that the counter `index` covers. Returns `None` if there is no such counter.
     pub fn lowest_value(self, index: u32) -> Option<u64> {
         (index <= self.last_index()).then(|| self.span(index).0)
     }
@@ -110,14 +110,14 @@ impl From<HdrCounter> for (u32, u64) {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
     precision: HdrPrecision,
-    /// The counters other than 0, ascending.
+    /// The counters that are not 0, in ascending order of their indices.
     counters: Vec<HdrCounter>,
     total: u64,
 }
 
 impl HdrHistogram {
-    /// Builds a histogram from counters in any order; counts of the same index are added. `None` for an index without a counter, or for 2^64
-    /// values or more.
+    /// Builds a histogram from counters, which may be in any order. If several counters have the same index, their counts are added. Returns `None`
+    /// if there is no counter with one of the indices, or if there are 2^64 values or more.
     pub fn from_counters(
         precision: HdrPrecision,
         counters: impl IntoIterator<Item = HdrCounter>,
@@ -142,7 +142,7 @@ impl HdrHistogram {
         Some(histogram)
     }
 
-    /// Builds a histogram from single values in any order; n log n steps.
+    /// Builds a histogram from single values in n log n steps. The values may be in any order.
     ///
     /// ```
     /// use perfcheck_stats::{HdrHistogram, HdrPrecision};
@@ -160,8 +160,8 @@ impl HdrHistogram {
         Self::from_counters(precision, counters)
     }
 
-    /// Merges two histograms, at the coarser of their two resolutions. A value of the finer histogram counts as the lowest value of its counter.
-    /// `None` for 2^64 values or more.
+    /// Merges two histograms. The result has the coarser of their two resolutions. A value of the finer histogram counts as the lowest value of its
+    /// counter. Returns `None` if there are 2^64 values or more.
     pub fn merge(&self, other: &Self) -> Option<Self> {
         let precision = self.precision.min(other.precision);
         let coarser = |one: &Self| {
@@ -187,8 +187,8 @@ impl HdrHistogram {
         self.total
     }
 
-    /// Returns the quantile of the fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that contains the value of
-    /// rank max(1, ceil(`quantile` total)). `None` without values, or for a fraction outside 0..=1.
+    /// Returns the quantile for the fraction `quantile`, which is 0.99 for the 99th percentile. The result is the smallest value of the counter that
+    /// contains the value of rank max(1, ceil(`quantile` total)). Returns `None` if there are no values, or if the fraction is outside 0..=1.
     pub fn percentile(&self, quantile: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&quantile) {
             return None;
@@ -202,14 +202,14 @@ impl HdrHistogram {
         })
     }
 
-    /// Returns the mean, with each value in the middle of its counter; `None` without values.
+    /// Returns the mean of the values, each of which counts as the middle of its counter. Returns `None` if there are no values.
     pub fn mean(&self) -> Option<f64> {
         let weighted = self.middles().map(|(value, count)| value * count);
         (self.total > 0).then(|| sum(weighted) / self.total as f64)
     }
 
-    /// Returns the standard deviation of the population (over n) about [`Self::mean`], with each value in the middle of its counter; 0 for one
-    /// value, `None` without values.
+    /// Returns the standard deviation of the population (divided by n) about [`Self::mean`]. Each value counts as the middle of its counter. The
+    /// deviation of a single value is 0. Returns `None` if there are no values.
     pub fn population_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares = self
@@ -218,7 +218,7 @@ impl HdrHistogram {
         Some((sum(squares) / self.total as f64).sqrt())
     }
 
-    /// Returns the counters as (middle, count).
+    /// Returns, for each counter that is not 0, the middle of the values that it covers, and its count.
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.counters.iter().map(|counter| {
             let (lowest, width) = self.precision.span(counter.index);

@@ -1,25 +1,27 @@
-//! The shift between two independent groups (Hodges and Lehmann 1963), with the interval that inverts Mann and Whitney's test (Hollander, Wolfe
-//! and Chicken 2014, section 4.3). Tied values are handled by the mid-distribution function (Ma, Genton and Parzen 2011).
+//! Estimates by how much the values of one group are shifted against those of another, independent group (Hodges and Lehmann 1963). The interval of
+//! the shift holds the shifts that Mann and Whitney's test does not reject (Hollander, Wolfe and Chicken 2014, section 4.3). Tied values are handled
+//! by the mid-distribution function (Ma, Genton and Parzen 2011).
 
 use super::interval::Interval;
 use super::quantile::median;
 use super::rank_tests::{MannWhitney, MannWhitneyMethod};
 use super::{normal, rank_tests};
 
-/// The rule for the ranks of the bounds of [`HodgesLehmann::interval`].
+/// The rule by which the ranks of the bounds of [`HodgesLehmann::interval`] are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HodgesLehmannRanks {
-    /// Ranks from the distribution of U over all orders: the interval covers its level for any continuous distribution. There may be at most 10,000
-    /// pairs.
+    /// The ranks are exact. They come from the distribution of Mann and Whitney's statistic U over all orders that the values of both groups can
+    /// have. The interval then covers its level for any continuous distribution. There may be at most 10,000 pairs of values.
     Exact,
-    /// Ranks by the normal approximation: the lower one is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
+    /// The ranks are computed from the normal approximation of U. For m and n values, the lower rank is floor(m n / 2 - z sqrt(m n (m + n + 1) /
+    /// 12)).
     Normal,
 }
 
 /// The tolerance for the rounding of 1 - level, so that a rank whose probability is exactly 1 - level is accepted.
 const ROUNDING: f64 = 1e-12;
 
-/// The relative tolerance within which differences count as equal, as a fraction of the largest value. It is needed because decimal values are
+/// Differences count as equal if they differ by at most this fraction of the largest value. The tolerance is needed because decimal values are
 /// rounded to binary ones. A wider tolerance would merge real small differences between large values.
 const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 
@@ -28,14 +30,14 @@ const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 /// There may be millions of differences. They are found by rank and never stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgesLehmann {
-    /// Values of the new group, ascending; `base` is ascending too.
+    /// The values of the new group in ascending order. `base` is ascending, too.
     new: Vec<f64>,
     base: Vec<f64>,
 }
 
 impl HodgesLehmann {
-    /// Sorts the groups `new` (m values) and `base` (n values), given in any order and in one unit. `None` for an empty side or a value that is
-    /// not finite.
+    /// Sorts the groups `new` (m values) and `base` (n values), which must have the same unit. Returns `None` if a side is empty or a value is not
+    /// finite.
     ///
     /// ```
     /// use perfcheck_stats::HodgesLehmann;
@@ -87,8 +89,8 @@ impl HodgesLehmann {
             .sum()
     }
 
-    /// Returns the difference of this rank, counted from 1: the smallest number that at least `rank` differences do not exceed. It bisects the
-    /// ordered bit patterns of all floats.
+    /// Returns the difference of the given rank, counted from 1. It is the smallest number such that at least `rank` differences are not larger. To
+    /// find it exactly, the function bisects the bit patterns of floats, which are in the order of the numbers.
     fn difference_of_rank(&self, rank: usize) -> Option<f64> {
         if rank == 0 || rank > self.pairs() {
             return None;
@@ -108,9 +110,10 @@ impl HodgesLehmann {
         Some(from_ordered_bits(low) + 0.0)
     }
 
-    /// Returns the interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3).
-    /// It excludes exactly the shifts that the Mann-Whitney test rejects; with ties it covers more than its level. `None` if the groups are too
-    /// small for `level` (k < 1) or too large for exact ranks, or for a level outside 0..1.
+    /// Returns the interval of the shift at `level`. Its bounds are two of the m n sorted differences: those of rank k and of rank m n + 1 - k, where
+    /// k follows from the level (Hollander, Wolfe and Chicken 2014, section 4.3). It excludes exactly the shifts that the Mann-Whitney test rejects.
+    /// With ties, it covers more than its level. Returns `None` if the groups are too small for `level` (k < 1) or too large for exact ranks, or if
+    /// `level` is outside 0..1.
     pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return None;
@@ -134,12 +137,12 @@ impl HodgesLehmann {
     }
 }
 
-/// A group of equal differences.
+/// A group of differences that count as equal.
 struct DifferenceGroup {
     value: f64,
     /// Number of smaller differences.
     below: usize,
-    /// Number of differences that are smaller or in the group.
+    /// Number of differences that are smaller than the group or belong to it.
     through: usize,
 }
 
@@ -159,7 +162,7 @@ impl HodgesLehmann {
 
     /// Returns the interval of [`HodgesLehmann::estimate_mid_distribution`] at `level`: the shifts at which the asymptotic p-value by `method` is at
     /// least 1 - level. So the interval excludes 0 exactly if the p-value at 0 is below 1 - level, even with ties. It is a single point only if all
-    /// differences are equal. `None` if the groups are too small for `level`, or for a level outside 0..1.
+    /// differences are equal. Returns `None` if the groups are too small for `level`, or if `level` is outside 0..1.
     pub fn interval_mid_distribution(
         &self,
         level: f64,
@@ -178,7 +181,7 @@ impl HodgesLehmann {
         })
     }
 
-    /// Returns the shift that exceeds `pairs` of the differences; a difference equal to the shift counts as half. Between groups of equal
+    /// Returns the shift below which `pairs` of the differences lie, where a difference equal to the shift counts as half. Between groups of equal
     /// differences, the shift is interpolated linearly. If no difference is 0 and `pairs` is the number of negative differences, the shift is 0.
     fn shift_at(&self, pairs: f64) -> Option<f64> {
         let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
@@ -228,7 +231,7 @@ impl HodgesLehmann {
     }
 }
 
-/// Returns bits whose order as integers is the order of the numbers.
+/// Maps a float to an integer, such that the order of the integers is the order of the floats.
 fn ordered_bits(value: f64) -> u64 {
     let bits = value.to_bits();
     if value.is_sign_negative() {
@@ -238,7 +241,7 @@ fn ordered_bits(value: f64) -> u64 {
     }
 }
 
-/// Returns the number whose [`ordered_bits`] are `ordered`.
+/// Returns the float that [`ordered_bits`] maps to `ordered`.
 fn from_ordered_bits(ordered: u64) -> f64 {
     f64::from_bits(if ordered & SIGN == 0 {
         !ordered

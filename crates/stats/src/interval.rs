@@ -14,7 +14,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval that excludes nothing.
+    /// The interval without bounds, which excludes nothing.
     pub const UNBOUNDED: Self = Self {
         lower: f64::NEG_INFINITY,
         upper: f64::INFINITY,
@@ -78,8 +78,8 @@ pub enum IntervalDistance {
 }
 
 impl IntervalDistance {
-    /// Returns the distance of two estimates, which must be in the same unit; 0 if they are equal. `None` if an estimate or bound is not finite, or
-    /// an estimate is outside its interval.
+    /// Returns the distance of two estimates, which must have the same unit. It is 0 if they are equal. Returns `None` if an estimate or bound is not
+    /// finite, or if an estimate is outside its interval.
     pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;
@@ -105,7 +105,7 @@ impl IntervalDistance {
         })
     }
 
-    /// Reports whether the intervals do not overlap: the magnitude is strictly above 1.
+    /// Reports whether the intervals do not overlap, which is the case if the magnitude of the distance is strictly above 1.
     pub fn is_significant(self) -> bool {
         match self {
             Self::Finite(distance) => distance.abs() > 1.0,
@@ -123,15 +123,15 @@ pub struct TInterval {
     pub standard_error: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error.
+    /// Margin of error, which is half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error.
     pub margin: f64,
 }
 
 impl TInterval {
-    /// Computes the interval of the mean of `values`, given in any order, at `level`, with the standard error s / sqrt(n) and n - 1 degrees of
-    /// freedom.
+    /// Computes the interval of the mean of `values` at `level`, with the standard error s / sqrt(n) and n - 1 degrees of freedom.
     ///
-    /// `None` below two values, with a value that is not finite, or for a level outside 0..1. Without spread the interval is a single point.
+    /// Returns `None` if there are fewer than two values, if one of them is not finite, or if `level` is outside 0..1. If all values are equal, the
+    /// interval is a single point.
     ///
     /// ```
     /// use perfcheck_stats::TInterval;
@@ -148,8 +148,8 @@ impl TInterval {
         )
     }
 
-    /// Computes the interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, a
-    /// `df` that is not positive, or values that are not finite.
+    /// Computes the interval about `mean` at `level` from its `standard_error`, which has `df` degrees of freedom. Returns `None` if `level` is
+    /// outside 0..1, if `df` is not positive, or if a value is not finite.
     pub fn from_standard_error(
         mean: f64,
         standard_error: f64,
@@ -174,7 +174,7 @@ impl TInterval {
     }
 }
 
-/// The number of values from which ranks follow the normal approximation.
+/// From this number of values on, the ranks of the bounds are computed by the normal approximation.
 const NORMAL_FROM: usize = 50;
 
 /// The tolerance for the rounding of 1 - level, so that a rank whose probability is exactly 1 - level is accepted.
@@ -198,11 +198,12 @@ pub struct MedianInterval {
 }
 
 impl MedianInterval {
-    /// Computes the interval at `level` of a population's median from a sample: `values`, given in any order.
+    /// Computes the interval at `level` of a population's median from the sample `values`.
     ///
-    /// Below 50 values, the interval has the narrowest symmetric pair of ranks that covers `level`. From 50 values on, it has the ranks floor((n - z
-    /// sqrt n) / 2) and ceil(1 + (n + z sqrt n) / 2). `None` if even the extremes do not cover the level (below 6 values at 95 %, 8 at 99 %). Also
-    /// `None` with a value that is not a number, or for a level outside 0..1.
+    /// For fewer than 50 values, the interval has the narrowest symmetric pair of ranks that covers `level`. From 50 values on, it has the ranks
+    /// floor((n - z sqrt n) / 2) and ceil(1 + (n + z sqrt n) / 2). Returns `None` if even the interval from the smallest to the largest value does
+    /// not cover the level (with fewer than 6 values at 95 %, or 8 at 99 %). Also returns `None` if a value is not a number, or if `level` is outside
+    /// 0..1.
     ///
     /// ```
     /// use perfcheck_stats::MedianInterval;
@@ -242,7 +243,7 @@ impl MedianInterval {
     }
 }
 
-/// Returns the largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
+/// Returns the largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`. Returns `None` if there is no such rank.
 fn exact_rank(n: usize, tail: f64) -> Option<usize> {
     (1..=n / 2)
         .take_while(|rank| binomial_half_cdf(rank - 1, n) <= tail + ROUNDING)

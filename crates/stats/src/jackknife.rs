@@ -11,18 +11,18 @@ use super::description::{mean, sample_variance, squared_deviations};
 use super::interval::Interval;
 use super::student_t;
 
-/// The fewest clusters, or values on a side, for which the bootstrap has enough distinct resamples. With fewer, intervals are Student's
-/// ([`IntervalMethod::for_clusters`]), and the p-values of a [`TScore`](crate::TScore) are at least Welch's.
+/// The smallest number of clusters, or of values on each side, for which the bootstrap has enough distinct resamples. With fewer, intervals are
+/// Student's ([`IntervalMethod::for_clusters`]), and the p-values of a [`TScore`](crate::TScore) are at least as large as Welch's.
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
-/// Method of an interval over clusters
+/// How a confidence interval was computed from clusters of values, such as processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum IntervalMethod {
-    /// Student's interval, with the jackknife's standard error
+    /// Student's interval, with a standard error that the jackknife over clusters estimates.
     #[serde(rename = "t")]
     StudentT,
-    /// Interval of the percentile bootstrap
+    /// The interval of the percentile bootstrap, which resamples whole clusters.
     #[serde(rename = "bootstrap")]
     Bootstrap,
 }
@@ -38,12 +38,13 @@ pub enum IntervalScale {
 }
 
 impl IntervalMethod {
-    /// Returns the better method for this number of clusters (for two sides: of the smaller side): the bootstrap from [`FEWEST_FOR_BOOTSTRAP`] on.
+    /// Returns the better method for this number of clusters. For a comparison of two sides, pass the number of the smaller side. The result is the
+    /// bootstrap from [`FEWEST_FOR_BOOTSTRAP`] clusters on, and otherwise Student's method.
     pub fn for_clusters(clusters: usize) -> Self {
         Self::for_clusters_from(clusters, FEWEST_FOR_BOOTSTRAP)
     }
 
-    /// Returns the bootstrap from `fewest` clusters on, otherwise Student's t.
+    /// Returns the bootstrap if there are at least `fewest` clusters, and otherwise Student's method.
     pub fn for_clusters_from(clusters: usize, fewest: usize) -> Self {
         if clusters < fewest {
             Self::StudentT
@@ -52,7 +53,7 @@ impl IntervalMethod {
         }
     }
 
-    /// Returns the name to print with an interval.
+    /// Returns the name of the method, to be printed beside an interval.
     pub fn name(self) -> &'static str {
         match self {
             Self::StudentT => "t interval",
@@ -60,8 +61,8 @@ impl IntervalMethod {
         }
     }
 
-    /// Returns the interval of `statistic` at `level`. Only Student's method uses `scale`, only the bootstrap `resampling`. `None` as for
-    /// [`jackknife_t_interval`] or [`percentile_interval`].
+    /// Returns the interval of `statistic` at `level`. Only Student's method uses `scale`, and only the bootstrap uses `resampling`. Returns `None`
+    /// in the same cases as [`jackknife_t_interval`] or [`percentile_interval`].
     pub fn interval(
         self,
         statistic: &impl ClusterStatistic,
@@ -75,8 +76,8 @@ impl IntervalMethod {
         }
     }
 
-    /// Returns the interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction. `None` as for
-    /// [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
+    /// Returns the interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction. Returns `None` in the same
+    /// cases as [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
     pub fn relative_change_interval(
         self,
         new: &impl ClusterStatistic,
@@ -91,7 +92,7 @@ impl IntervalMethod {
     }
 }
 
-/// Returns the values of `statistic` with one cluster left out, for each cluster.
+/// Evaluates `statistic` without one of the clusters, for each cluster in turn.
 pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
     let mut weights = vec![1; statistic.clusters()];
     (0..weights.len())
@@ -104,9 +105,9 @@ pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, with `v_i` the value without cluster i.
+/// Returns the jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, where `v_i` is the value without cluster i.
 ///
-/// `None` below two clusters, or if a value is not finite.
+/// Returns `None` if there are fewer than two clusters, or if a value is not finite.
 pub(super) fn jackknife_standard_error(
     statistic: &impl ClusterStatistic,
     f: impl Fn(f64) -> f64,
@@ -124,8 +125,9 @@ pub(super) fn jackknife_standard_error(
 /// 11). It is `statistic` -+ t((1 + level) / 2, k - 1) SE. The jackknife's standard error SE is `sqrt((k - 1) / k sum (v_i - mean v)^2)`, where `v_i`
 /// is the value without cluster i. On the logarithmic scale it is the exponential of the interval of the logarithm.
 ///
-/// It takes k + 1 evaluations, or 2 k + 1 if the logarithmic scale does not apply and the plain one replaces it. `None` below two clusters, for a
-/// level outside 0..1, or if the statistic is not finite for all clusters or without one of them. Equal clusters give an interval of a single point.
+/// It takes k + 1 evaluations, or 2 k + 1 if the logarithmic scale does not apply and the plain one replaces it. Returns `None` if there are fewer
+/// than two clusters, if `level` is outside 0..1, or if the statistic is not finite for all clusters or without one of them. Equal clusters give an
+/// interval of a single point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
     scale: IntervalScale,
@@ -149,9 +151,9 @@ pub fn jackknife_t_interval(
 }
 
 /// Returns Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, as a fraction: exp(ln(new / base) -+ t
-/// SE) - 1. SE^2 is the sum of both sides' squared jackknife errors of the logarithm; t has Welch's degrees of freedom (1947).
+/// SE) - 1. SE^2 is the sum of both sides' squared jackknife errors of the logarithm, and t has Welch's degrees of freedom (1947).
 ///
-/// `None` as for [`jackknife_t_interval`], or if a value is not positive.
+/// Returns `None` in the same cases as [`jackknife_t_interval`], and if a value is not positive.
 pub fn jackknife_t_relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -184,17 +186,17 @@ fn around(centre: f64, margin: f64) -> Option<Interval> {
     (centre.is_finite() && margin.is_finite()).then(|| Interval::around(centre, margin))
 }
 
-/// The standard error of a median of many normal values, divided by that of their mean: sqrt(pi / 2).
+/// The standard error of the median of many normal values, divided by the standard error of their mean: sqrt(pi / 2).
 const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 
-/// The smoothness of a statistic. It decides whether the jackknife's standard error is sufficient.
+/// How smooth a statistic is. This decides whether the jackknife's standard error is sufficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Smoothness {
-    /// A smooth function of sums over clusters, such as a mean: the jackknife is sufficient.
+    /// The statistic is a smooth function of sums over clusters, such as a mean. The jackknife is sufficient.
     Smooth,
-    /// A median: the error of its logarithm is taken to be at least sqrt(pi / 2) SD / sqrt(k). SD is the standard deviation of the logarithms of the
-    /// k values of single clusters. The jackknife of a median is not consistent (Efron and Tibshirani 1993, section 10.6), and with few clusters it
-    /// may be 0 by chance.
+    /// The statistic is a median. The jackknife is not consistent for medians (Efron and Tibshirani 1993, section 10.6), and with few clusters its
+    /// error may be 0 by chance. Therefore the error of the logarithm is taken to be at least sqrt(pi / 2) SD / sqrt(k), where SD is the standard
+    /// deviation of the logarithms of the k values of single clusters.
     Median,
 }
 
@@ -211,10 +213,10 @@ pub struct LogStandardError {
 }
 
 impl LogStandardError {
-    /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom
+    /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958). It has one degree of freedom
     /// fewer than there are clusters.
     ///
-    /// `None` below two clusters, or if a value is not positive and finite. It is 0 for equal clusters.
+    /// Returns `None` if there are fewer than two clusters, or if a value is not positive and finite. The error is 0 if all clusters are equal.
     pub fn estimate(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
         let error = jackknife_standard_error(statistic, f64::ln)?;
         let k = statistic.clusters();
@@ -230,8 +232,8 @@ impl LogStandardError {
 
     /// Estimates the standard error of the logarithm of the ratio of two independent statistics. The degrees of freedom are those of Welch (1947),
     /// but at most (k - 1)(1 + k / K), with k clusters on the smaller side and K on the larger side. Welch's degrees of freedom are estimates: if a
-    /// few values happen to be close together, nearly all variance is attributed to the other side, and the estimate is too large. `None` as for
-    /// [`Self::estimate`].
+    /// few values happen to be close together, nearly all variance is attributed to the other side, and the estimate is too large. Returns `None` in
+    /// the same cases as [`Self::estimate`].
     pub fn estimate_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -256,8 +258,8 @@ impl LogStandardError {
         })
     }
 
-    /// Returns half the width of the two-sided interval of the logarithm at `level`; its exponential is the factor between the estimate and a bound.
-    /// The result is 0 for an error of 0, and infinite for a level of 1 or more.
+    /// Returns half the width of the two-sided interval of the logarithm at `level`. The exponential of this margin is the factor between the
+    /// estimate and a bound. The margin is 0 for an error of 0, and infinite for a level of 1 or more.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;
@@ -266,7 +268,8 @@ impl LogStandardError {
             .map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 
-    /// Returns the two-sided interval at `level` of the relative change `change`, a fraction; `self` must be the standard error of ln(1 + `change`).
+    /// Returns the two-sided interval at `level` of the relative change `change`, which is a fraction. `self` must be the standard error of ln(1 +
+    /// `change`).
     pub fn change_interval(&self, change: f64, level: f64) -> Interval {
         let margin = self.margin(level);
         if margin == 0.0 {
@@ -292,7 +295,7 @@ pub(super) fn limit_df(new: usize, base: usize) -> f64 {
     (fewer - 1.0) * (1.0 + fewer / more)
 }
 
-/// Evaluates the statistic for each cluster alone, and returns the variance of the logarithms of these values.
+/// Evaluates the statistic on each cluster alone, and returns the variance of the logarithms of these values.
 fn spread(statistic: &impl ClusterStatistic) -> Option<f64> {
     let mut weights = vec![0; statistic.clusters()];
     let alone: Vec<f64> = (0..weights.len())

@@ -1,5 +1,5 @@
-//! A low quantile of clustered samples as a function of the number of times that each cluster was drawn, and the spread of the difference of two such
-//! quantiles.
+//! A low quantile of clustered samples that the bootstrap can resample, because it is computed from the number of times that each cluster was drawn.
+//! Also the standard error of the difference of two such quantiles.
 //!
 //! A low quantile depends only on the lowest samples: an evaluation walks up from the smallest sample to the wanted rank.
 
@@ -8,10 +8,11 @@ use super::cluster_ranks::{ClusterSample, sorted_with_cluster};
 use super::quantile::Quantile;
 use crate::ClusterStatistic;
 
-/// A low quantile of the pooled samples: the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n in ascending order.
+/// A low quantile of the pooled samples. It is the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n samples in ascending
+/// order.
 #[derive(Debug, Clone)]
 pub struct ClusterLowQuantile {
-    /// All samples, ascending.
+    /// The samples of all clusters, in ascending order.
     sorted: Vec<ClusterSample>,
     sizes: Vec<usize>,
     p: f64,
@@ -19,7 +20,7 @@ pub struct ClusterLowQuantile {
 }
 
 impl ClusterLowQuantile {
-    /// Sorts the samples of `clusters`, given in any order; `p` is a fraction from 0 to 1.
+    /// Sorts the samples of `clusters` and prepares the quantile for the fraction `p`, from 0 to 1.
     ///
     /// The rank is at least `least_rank`, so that no single sample decides. One evaluation walks up from the smallest sample, so its time grows
     /// with the rank. The value is NaN if fewer samples were drawn than the rank needs.
@@ -67,21 +68,22 @@ impl ClusterStatistic for ClusterLowQuantile {
     }
 }
 
-/// The conversion of the spread of a bootstrap distribution into a standard error.
+/// How the standard error is computed from the spread of a bootstrap distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BootstrapSpread {
-    /// The standard deviation of the resamples.
+    /// The standard error is the standard deviation of the resamples.
     Deviation,
-    /// The distance between the 2.5 and 97.5 % quantiles of the resamples, divided by 3.92, which is this distance in the standard normal
-    /// distribution.
+    /// The standard error is the distance between the 2.5 and 97.5 % quantiles of the resamples, divided by 3.92. In the standard normal
+    /// distribution, this distance is 3.92.
     Range95,
 }
 
 /// Estimates the standard error of the difference `new` - `base` by a bootstrap that draws the clusters of both sides together (Davison and
 /// Hinkley 1997, section 3.8). Its unit is that of the samples.
 ///
-/// Cluster i of one side is paired with cluster i of the other. All requested resamples are drawn. `None` with fewer than two clusters, with
-/// unequal numbers of them, or if more than half of the resamples have no finite value. If both sides always move together, the error is 0.
+/// Cluster i of one side is paired with cluster i of the other. All requested resamples are drawn. Returns `None` if there are fewer than two
+/// clusters, if the sides have different numbers of clusters, or if more than half of the resamples have no finite value. If both sides always move
+/// together, the error is 0.
 pub fn paired_difference_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,

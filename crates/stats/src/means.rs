@@ -25,8 +25,7 @@ pub struct GeometricMean {
 }
 
 impl GeometricMean {
-    /// Computes the mean of `ratios`, given in any order. Ratios that are zero, negative or not finite are left out and counted. `None` if none is
-    /// left.
+    /// Computes the mean of `ratios`. Ratios that are zero, negative or not finite are left out and counted. Returns `None` if no ratio is left.
     pub fn compute(ratios: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = ratios
             .iter()
@@ -47,13 +46,13 @@ impl GeometricMean {
 pub struct HarmonicMean {
     /// Harmonic mean, H = n / sum(1 / x).
     pub mean: f64,
-    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as in mmtests.
+    /// Deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n). As in mmtests, it is computed by the delta method from the population deviation of 1 / x.
     pub deviation: f64,
 }
 
 impl HarmonicMean {
-    /// Computes the mean of `rates`, given in any order. The deviation of a single rate is 0. `None` without rates, or with a rate that is not
-    /// positive and finite.
+    /// Computes the mean of `rates`. The deviation of a single rate is 0. Returns `None` if there are no rates, or if one of them is not positive and
+    /// finite.
     pub fn compute(rates: &[f64]) -> Option<Self> {
         if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
             return None;
@@ -65,7 +64,7 @@ impl HarmonicMean {
         let centre = mean(&reciprocals)?;
         let squares = squared_deviations(&reciprocals);
         let harmonic = largest / centre;
-        // The deviation is H^2 times that of the reciprocals, with the scale removed.
+        // The deviation is H^2 times that of the reciprocals before they were scaled. The scale cancels out in this formula.
         let deviation = harmonic * (squares / n).sqrt() / centre;
         (harmonic.is_finite() && deviation.is_finite()).then_some(Self {
             mean: harmonic,
@@ -86,8 +85,8 @@ pub struct OperationRates {
 }
 
 impl OperationRates {
-    /// Converts `times_ns`, nanoseconds in any order, into rates. A time of 0 is below the clock's resolution, and gets the rate 0. `None` without
-    /// values, with a negative value or one that is not finite.
+    /// Converts times of operations in nanoseconds into rates. A time of 0 is below the clock's resolution and gets the rate 0. Returns `None` if
+    /// there are no values, or if one of them is negative or not finite.
     pub fn from_times(times_ns: &[f64]) -> Option<Self> {
         let times = Description::compute(times_ns).filter(|times| times.min >= 0.0)?;
         Some(Self {
@@ -110,7 +109,7 @@ pub struct TrimmedMean {
     /// Mean of the treated values.
     pub mean: f64,
     /// Standard error, `s_w sqrt(n) / h`, which is s / sqrt(n) if no value was changed. `s_w` is the deviation of all n values, with each removed
-    /// value replaced by the nearest kept one; h is the number of unchanged values.
+    /// value replaced by the nearest kept one, and h is the number of unchanged values.
     pub standard_error: f64,
     /// Degrees of freedom, h - 1.
     pub df: f64,
@@ -125,7 +124,7 @@ crate::words! {
 }
 
 impl TrimmedMean {
-    /// Computes the mean of `treated`; `None` if fewer than two values are unchanged.
+    /// Computes the mean of `treated`. Returns `None` if fewer than two values are unchanged.
     pub fn compute(treated: &TreatedSample<'_>) -> Option<Self> {
         let untouched = treated.raw.len() - treated.low - treated.high;
         if untouched < 2 {
@@ -151,7 +150,7 @@ impl TrimmedMean {
     }
 
     /// Computes the mean of the kept values as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom.
-    /// `None` for fewer than two kept values. This error is too small, because the whole sample varies more than the kept values.
+    /// Returns `None` for fewer than two kept values. This error is too small, because the whole sample varies more than the kept values.
     pub fn compute_plain(treated: &TreatedSample<'_>) -> Option<Self> {
         let n = treated.values.len() as f64;
         Some(Self {
@@ -161,40 +160,40 @@ impl TrimmedMean {
         })
     }
 
-    /// Returns Student's interval of the mean at `level`; `None` for a level outside 0..1.
+    /// Returns Student's interval of the mean at `level`. Returns `None` if `level` is outside 0..1.
     pub fn t_interval(&self, level: f64) -> Option<TInterval> {
         TInterval::from_standard_error(self.mean, self.standard_error, self.df, level)
     }
 }
 
-/// Whether a part may contain a sample more than once.
+/// Whether a random part may contain the same sample more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replacement {
     /// A part contains each sample at most once, as mmtests documents it.
     Without,
-    /// A part may contain a sample several times, as in the script of mmtests: a bootstrap of a smaller size.
+    /// A part may contain a sample several times, as in a bootstrap of a smaller size. The script of mmtests draws its parts in this way.
     With,
 }
 
 /// The rule by which the parts of a [`SubsampledCentre`] are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subsampling {
-    /// Number of parts drawn from a cluster.
+    /// Number of parts that are drawn from each cluster.
     pub parts: usize,
-    /// Size of a part as a share of the cluster's n samples: max(1, floor(share n)) of them.
+    /// Size of a part, as a share of the n samples of its cluster. A part has max(1, floor(share n)) samples.
     pub share: f64,
     /// Whether a part may contain a sample more than once.
     pub replacement: Replacement,
 }
 
 impl Subsampling {
-    /// The documented rule of mmtests: 100 parts of 80 %, without replacement.
+    /// The rule that mmtests documents: 100 parts of 80 % without replacement.
     pub const DOCUMENTED: Self = Self {
         parts: 100,
         share: 0.8,
         replacement: Replacement::Without,
     };
-    /// The rule in the script of mmtests: 1000 parts of 80 %, with replacement.
+    /// The rule in the script of mmtests: 1000 parts of 80 % with replacement.
     pub const SCRIPTED: Self = Self {
         parts: 1_000,
         share: 0.8,
@@ -210,26 +209,27 @@ impl Subsampling {
 
 /// A center by subsampling, in the unit of the samples.
 ///
-/// This is the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters. The parts dampen single
-/// outliers without a definition of an outlier (Kalibera, Bulej and Tuma 2005).
+/// This is the "subselection" of mmtests. For each cluster, many random parts of its samples are drawn, and the median of the parts' means is taken.
+/// The center is the mean of these medians over all clusters. The parts dampen single outliers without a definition of an outlier (Kalibera, Bulej
+/// and Tuma 2005).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
     /// Mean of the clusters' medians.
     pub centre: f64,
     /// For each cluster, the median of the means of its parts.
     pub medians: Vec<f64>,
-    /// Unrounded medians minus a common center.
+    /// For each cluster, its unrounded median minus a center that all clusters share.
     distances: Vec<f64>,
     /// For each cluster, the median of the population variances of its parts.
     variances: Vec<f64>,
-    /// For each cluster, its number of samples.
+    /// The number of samples of each cluster.
     counts: Vec<usize>,
 }
 
 impl SubsampledCentre {
-    /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of samples only affects which ones are drawn. `None`
-    /// without clusters, with an empty cluster, or with a value that is not finite. Also `None` for a rule without parts, or with a share that is not
-    /// above 0 or is above 1.
+    /// Draws the parts of all `clusters` from `stream`, with one block per cluster. The order of the samples only affects which of them are drawn.
+    /// Returns `None` if there are no clusters, if a cluster is empty, or if a value is not finite. Also returns `None` if `rule` has no parts, or if
+    /// its share is not above 0 or is above 1.
     pub fn compute(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =
@@ -256,8 +256,9 @@ impl SubsampledCentre {
         })
     }
 
-    /// Returns the interval of the center at `level` as in mmtests: `centre -+ z sqrt((s + v) / N)`. s is the sum of `n_j (median_j - centre)^2`
-    /// divided by k - 1, v the mean of the variances, and N the number of all samples. `None` below two clusters or for a level outside 0..1.
+    /// Returns the interval of the center at `level` as in mmtests: `centre -+ z sqrt((s + v) / N)`. Here s is the sum of `n_j (median_j - centre)^2`
+    /// divided by k - 1, v is the mean of the variances, and N is the number of all samples. Returns `None` if there are fewer than two clusters, or
+    /// if `level` is outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let z = normal::two_sided(level)?;
         if self.medians.len() < 2 {
@@ -273,7 +274,7 @@ impl SubsampledCentre {
     }
 }
 
-/// Returns the median of the means of a cluster's parts, minus `centre`, and the median of their variances.
+/// Draws parts of a cluster. Returns the median of their means minus `centre`, and the median of their variances.
 fn subsample_cluster(
     cluster: &[f64],
     centre: f64,
@@ -290,7 +291,7 @@ fn subsample_cluster(
         for at in 0..size {
             let drawn = match rule.replacement {
                 Replacement::With => pool[draws.index(pool.len() as u32)],
-                // Fisher and Yates: drawn samples move to the front; the order of the rest does not matter.
+                // This is the shuffle of Fisher and Yates: drawn samples move to the front, and the order of the rest does not matter.
                 Replacement::Without => {
                     let drawn = at + draws.index((pool.len() - at) as u32);
                     pool.swap(at, drawn);

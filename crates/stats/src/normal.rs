@@ -2,20 +2,20 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// The number of steps that lead from three correct digits to full precision.
+/// The number of steps of Halley's method that lead from the three correct digits of the first approximation to full precision.
 const HALLEY_STEPS: u32 = 3;
 
-/// Returns P(Z >= z), accurate in the far tail; NaN for NaN.
+/// Returns P(Z >= z), accurate in the far tail. The result for NaN is NaN.
 pub fn upper_tail(z: f64) -> f64 {
     0.5 * libm::erfc(z * FRAC_1_SQRT_2)
 }
 
-/// Returns P(Z <= z), accurate in the far tail; NaN for NaN.
+/// Returns P(Z <= z), accurate in the far tail. The result for NaN is NaN.
 pub fn cdf(z: f64) -> f64 {
     upper_tail(-z)
 }
 
-/// Returns the `p` quantile: the z that is not exceeded with probability `p`. `None` unless 0 < `p` < 1.
+/// Returns the `p` quantile: the z that is not exceeded with probability `p`. Returns `None` unless 0 < `p` < 1.
 pub fn quantile(p: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then(|| {
         // The upper half loses no digits: 1 - p is exact from 1/2 on.
@@ -27,10 +27,10 @@ pub fn quantile(p: f64) -> Option<f64> {
     })
 }
 
-/// Returns the z, at least 0, that is exceeded with the probability `tail`.
+/// Returns the z that is exceeded with the probability `tail`. The result is not negative, because `tail` is at most 1/2.
 ///
-/// It starts with a rational approximation (Abramowitz and Stegun 1964, 26.2.23); each following step of Halley's method triples the number of
-/// correct digits.
+/// The search starts with a rational approximation (Abramowitz and Stegun 1964, 26.2.23). Each of the following steps of Halley's method triples the
+/// number of correct digits.
 fn upper_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -43,7 +43,7 @@ fn upper_quantile(tail: f64) -> f64 {
     })
 }
 
-/// Returns the z of a two-sided interval at `level`: the 1 - (1 - `level`) / 2 quantile. `None` unless 0 < `level` < 1.
+/// Returns the z of a two-sided interval at `level`, which is the 1 - (1 - `level`) / 2 quantile. Returns `None` unless 0 < `level` < 1.
 pub fn two_sided(level: f64) -> Option<f64> {
     // Use the lower tail: near a `level` of 1, the upper quantile would lose digits.
     quantile((1.0 - level) / 2.0)

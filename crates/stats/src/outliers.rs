@@ -37,29 +37,28 @@ pub struct TukeyFences {
     pub high_severe: f64,
 }
 
-/// Numbers of outliers of a sample, by kind
+/// How many values of a sample are outliers of each kind, by Tukey's fences. Q1 and Q3 are the quartiles, and IQR is their distance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub struct OutlierCounts {
-    /// Values below Q1 - 3 IQR
+    /// Number of values below Q1 - 3 IQR.
     pub low_severe: usize,
-    /// Values below Q1 - 1.5 IQR that are not severe
+    /// Number of values below Q1 - 1.5 IQR, without those below Q1 - 3 IQR.
     pub low_mild: usize,
-    /// Values above Q3 + 1.5 IQR that are not severe
+    /// Number of values above Q3 + 1.5 IQR, without those above Q3 + 3 IQR.
     pub high_mild: usize,
-    /// Values above Q3 + 3 IQR
+    /// Number of values above Q3 + 3 IQR.
     pub high_severe: usize,
 }
 
 impl TukeyFences {
-    /// Computes the fences of `values`, given in any order, in their unit, at 1.5 and 3 IQR, in linear time. `None` without values; NaN counts as
-    /// the largest value.
+    /// Computes the fences of `values` at 1.5 and 3 IQR, in linear time. NaN counts as the largest value. Returns `None` if there are no values.
     pub fn from_samples(values: &[f64]) -> Option<Self> {
         Self::from_samples_at(values, 1.5, 3.0)
     }
 
-    /// Like [`Self::from_samples`], with fences at `mild` and `severe` IQR.
+    /// Like [`Self::from_samples`], but with the mild fences at `mild` IQR and the severe fences at `severe` IQR from the quartiles.
     pub fn from_samples_at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;
@@ -73,7 +72,8 @@ impl TukeyFences {
         })
     }
 
-    /// Returns the fences from the lowest to the highest: severe, mild, mild, severe. `None` without spread, because nothing is an outlier then.
+    /// Returns the fences from the lowest to the highest: severe, mild, mild, severe. Returns `None` if the values have no spread, because nothing is
+    /// an outlier then.
     pub fn ascending(&self) -> Option<[f64; 4]> {
         let all = [
             self.low_severe,
@@ -84,7 +84,7 @@ impl TukeyFences {
         (self.low_severe != self.high_severe).then_some(all)
     }
 
-    /// Returns the label of `value`; a value on a fence is inside. Without spread nothing is an outlier.
+    /// Returns the label of `value`. A value on a fence is inside. If the sample has no spread, nothing is an outlier.
     pub fn label(&self, value: f64) -> OutlierLabel {
         if self.low_severe == self.high_severe {
             OutlierLabel::Inside
@@ -103,12 +103,12 @@ impl TukeyFences {
 }
 
 impl OutlierCounts {
-    /// Counts the outliers of `values`, given in any order, by their own fences at 1.5 and 3 IQR. All counts are 0 without values.
+    /// Counts the outliers of `values` by the fences of these values at 1.5 and 3 IQR. All counts are 0 if there are no values.
     pub fn from_samples(values: &[f64]) -> Self {
         Self::from_samples_at(values, 1.5, 3.0)
     }
 
-    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR. All counts are 0 without values.
+    /// Counts the outliers of `values` by the fences of these values at `mild` and `severe` IQR. All counts are 0 if there are no values.
     pub fn from_samples_at(values: &[f64], mild: f64, severe: f64) -> Self {
         TukeyFences::from_samples_at(values, mild, severe)
             .map_or_else(Self::default, |fences| Self::count_beyond(&fences, values))
@@ -159,23 +159,23 @@ pub enum OutlierPolicy {
     BothFivePercent,
     /// Remove values beyond fences at a multiple of the IQR from the quartiles (Tukey 1977).
     IqrFence(IqrFence),
-    /// Remove values further from the median than `multiple` times 1.4826 MAD (`NBenchmark`); below three values, remove none.
+    /// Remove values whose distance from the median is more than `multiple` times 1.4826 MAD (`NBenchmark`). Of fewer than three values, remove none.
     Mad {
-        /// Largest allowed distance in scaled MAD; 3 is usual.
+        /// Largest allowed distance from the median, in scaled MAD. A common value is 3.
         multiple: f64,
     },
     /// Replace values beyond the `Linear` 5 and 95 % quantiles by these quantiles.
     Winsorise5To95,
 }
 
-/// Fences in units of the interquartile range. A value on a fence is inside.
+/// Fences at a distance from the quartiles that is given in interquartile ranges. A value on a fence is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IqrFence {
     /// Definition of the quartiles.
     pub quartiles: Quantile,
     /// Distance of a fence from its quartile, in IQR.
     pub multiple: f64,
-    /// Fewest values to which the fence applies; a smaller sample remains unchanged.
+    /// Smallest number of values to which the fences are applied. A smaller sample remains unchanged.
     pub fewest: usize,
     /// Treatment of a sample whose quartiles are equal.
     pub without_spread: ZeroSpreadTreatment,
@@ -212,14 +212,14 @@ impl IqrFence {
     };
 }
 
-/// The reason why a policy changed nothing.
+/// The reason why an outlier policy changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreatmentSkipped {
     /// There are fewer values than the policy needs.
     TooFew,
     /// The interquartile range or the MAD is 0.
     NoSpread,
-    /// No value would be left.
+    /// The policy would leave no value.
     WouldRemoveAll,
 }
 
@@ -228,7 +228,7 @@ pub enum TreatmentSkipped {
 pub struct TreatedSample<'a> {
     /// All values as measured.
     pub raw: &'a [f64],
-    /// Values after the treatment, in the order measured, including replaced ones.
+    /// Values after the treatment, in the order measured. Replaced values are among them.
     pub values: Vec<f64>,
     /// For each raw value, whether it was removed. A replaced value was not removed.
     pub gone: Vec<bool>,
@@ -236,9 +236,9 @@ pub struct TreatedSample<'a> {
     pub low: usize,
     /// Number of high values that were removed or replaced.
     pub high: usize,
-    /// Bounds beyond which values were removed or replaced, if the policy has bounds.
+    /// Bounds beyond which values were removed or replaced. `None` if the policy has no bounds.
     pub bounds: Option<Interval>,
-    /// Reason why the policy was not applied; `None` if it was.
+    /// Reason why the policy was not applied. `None` if it was applied.
     pub untouched: Option<TreatmentSkipped>,
 }
 
@@ -255,7 +255,8 @@ impl TreatedSample<'_> {
 }
 
 impl OutlierPolicy {
-    /// Applies the policy to the sample `raw` and keeps its order; n log n steps. `None` without values or with a value that is not finite.
+    /// Applies the policy to the sample `raw` in n log n steps. The order of the values is kept. Returns `None` if there are no values or if one of
+    /// them is not finite.
     ///
     /// ```
     /// use perfcheck_stats::{IqrFence, OutlierPolicy};
@@ -359,8 +360,8 @@ fn keep_within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     }
 }
 
-/// Removes the `low` smallest and the `high` largest values. Of equal values at the low end it removes the earlier ones, at the high end the later
-/// ones.
+/// Removes the `low` smallest and the `high` largest values. Of equal values, the earlier ones are removed at the low end and the later ones at the
+/// high end.
 fn remove_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     if low + high >= raw.len() {
         return unchanged(raw, Some(TreatmentSkipped::WouldRemoveAll));
@@ -383,25 +384,25 @@ fn remove_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     }
 }
 
-/// The treatment of the first value of each cluster, which may include a warm-up.
+/// How the first value of each cluster is treated. It may include a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstSampleTreatment {
     /// The first value is used like the others.
     Used,
-    /// The first value is left out, before any other treatment.
+    /// The first value is left out before any other treatment.
     Dropped,
 }
 
-/// The numbers of values kept and left out by a [`CleanedSample`]: raw = skipped + removed + used.
+/// How many values a [`CleanedSample`] kept and left out: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleaningCounts {
     /// Number of values measured.
     pub raw: usize,
-    /// Number of first values left out.
+    /// Number of first values that were left out as warm-up.
     pub warm_up_skipped: usize,
     /// Number of outliers removed.
     pub outliers_removed: usize,
-    /// Number of values used, including replaced ones.
+    /// Number of values used. Replaced values are among them.
     pub used: usize,
 }
 
@@ -410,26 +411,26 @@ pub struct CleaningCounts {
 pub struct CleanedSample {
     /// All values, cluster by cluster.
     pub raw: Vec<f64>,
-    /// Values that remain after first values were left out, before outliers are treated.
+    /// Values that remain after the first values of clusters were left out, before outliers are treated.
     pub warm: Vec<f64>,
-    /// Values used, in the same order.
+    /// Values that are used, in the order of `raw`.
     pub used: Vec<f64>,
     /// Numbers of values kept and left out.
     pub counts: CleaningCounts,
-    /// Number of values that the policy replaced; they are among the used ones.
+    /// Number of values that the policy replaced. They are among the used values.
     pub replaced: usize,
-    /// Bounds beyond which values were removed or replaced, if the policy has bounds.
+    /// Bounds beyond which values were removed or replaced. `None` if the policy has no bounds.
     pub bounds: Option<Interval>,
-    /// Reason why the policy was not applied; `None` if it was.
+    /// Reason why the policy was not applied. `None` if it was applied.
     pub untouched: Option<TreatmentSkipped>,
     /// For each value of `warm`, whether it is left out of `used`.
     outlier: Vec<bool>,
-    /// For each cluster, its number of values in `warm`.
+    /// For each cluster, the number of its values in `warm`.
     clusters: Vec<usize>,
 }
 
 impl FirstSampleTreatment {
-    /// Returns `Dropped` if `is_dropped`, else `Used`.
+    /// Returns `Dropped` if `is_dropped` is true, and otherwise `Used`.
     pub fn dropped_if(is_dropped: bool) -> Self {
         if is_dropped {
             Self::Dropped
@@ -438,16 +439,18 @@ impl FirstSampleTreatment {
         }
     }
 
-    /// Returns how many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
+    /// Returns how many values are left out at the beginning of a cluster that has `count` values: 0 or 1. The only value of a cluster is never left
+    /// out.
     pub fn skip_count(self, count: usize) -> usize {
         usize::from(self == Self::Dropped && count > 1)
     }
 }
 
 impl CleanedSample {
-    /// Pools `clusters`, with their first values left out if `first` says so, and applies `policy` to the pool as a whole.
+    /// Pools the values of `clusters` and applies `policy` to the pool as a whole. If `first` says so, the first value of each cluster is left out
+    /// before.
     ///
-    /// The order within a cluster matters only for its first value. `None` without values or with a value that is not finite.
+    /// The order within a cluster matters only for its first value. Returns `None` if there are no values or if one of them is not finite.
     pub fn clean(
         clusters: &[&[f64]],
         first: FirstSampleTreatment,
@@ -481,8 +484,8 @@ impl CleanedSample {
         })
     }
 
-    /// Treats a row that is an outlier in one of `columns` as an outlier in all of them. All columns must have the same number of rows. If no row
-    /// would be left, all rows are kept.
+    /// Removes rows that are an outlier in at least one of `columns` from all columns. All columns must have the same number of rows. If no row would
+    /// be left, all rows are kept.
     pub fn remove_outlier_rows(columns: &mut [Self]) {
         let rows = columns.first().map_or(0, |column| column.outlier.len());
         let any = |row: usize| columns.iter().any(|column| column.outlier[row]);
@@ -498,7 +501,7 @@ impl CleanedSample {
         }
     }
 
-    /// Returns the values used from each cluster; a cluster may have none left.
+    /// Returns, for each cluster, those of its values that are used. A cluster may have none left.
     pub fn used_by_cluster(&self) -> Vec<Vec<f64>> {
         let mut used = self.used.iter().copied();
         let mut outlier = self.outlier.iter();
@@ -509,7 +512,7 @@ impl CleanedSample {
         self.clusters.iter().map(of_cluster).collect()
     }
 
-    /// Uses the values of `warm` that are not marked in `outlier`.
+    /// Makes `used` the values of `warm` that are not marked in `outlier`, and updates the counts.
     fn remove(&mut self, outlier: Vec<bool>) {
         let used = self.warm.iter().zip(&outlier);
         self.used = used

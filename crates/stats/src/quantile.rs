@@ -1,6 +1,6 @@
 //! Quantiles, and the empirical distribution of several random samples that represent unequal numbers of operations.
 //!
-//! Benchmark tools use three definitions of a quantile; each caller names the one that it needs.
+//! Benchmark tools use three different definitions of a quantile. Each caller names the one that it needs.
 
 crate::words! {
     /// Definition of a sample quantile.
@@ -15,8 +15,8 @@ crate::words! {
 }
 
 impl Quantile {
-    /// Returns the `p` quantile of `sorted`, whose values must be ascending, in their unit; constant time. `None` without values or with `p` outside
-    /// 0..=1.
+    /// Returns the `p` quantile of `sorted` in constant time. The values must be ascending. Returns `None` if there are no values or if `p` is
+    /// outside 0..=1.
     ///
     /// ```
     /// use perfcheck_stats::Quantile;
@@ -34,8 +34,8 @@ impl Quantile {
         Some(interpolate(low, sorted[(below + 1).min(last)], weight))
     }
 
-    /// Returns the `p` quantile of `values`, given in any order, and reorders them; linear time. NaN counts as the largest value. `None` without
-    /// values or with `p` outside 0..=1.
+    /// Returns the `p` quantile of `values` in linear time and reorders the values. NaN counts as the largest value. Returns `None` if there are no
+    /// values or if `p` is outside 0..=1.
     pub fn select(self, values: &mut [f64], p: f64) -> Option<f64> {
         let (below, weight) = self.position(values.len(), p)?;
         let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
@@ -47,7 +47,8 @@ impl Quantile {
         Some(interpolate(low, next, weight))
     }
 
-    /// Returns the index of the order statistic at or below the quantile, and the weight of the next one.
+    /// Returns where the `p` quantile lies among `count` ascending values: the index of the value at or below the quantile, and the weight that the
+    /// next value has in the interpolation.
     fn position(self, count: usize, p: f64) -> Option<(usize, f64)> {
         if count == 0 || !(0.0..=1.0).contains(&p) {
             return None;
@@ -67,7 +68,7 @@ impl Quantile {
 }
 
 fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
-    // Return equal ends as they are; the formula would turn two infinities into NaN.
+    // Equal ends are returned as they are, because the formula would turn two infinities into NaN.
     if low == high {
         low
     } else {
@@ -75,8 +76,8 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
     }
 }
 
-/// Returns the median of `values`, given in any order, in their unit: the mean of the two middle values for an even number. It takes linear time;
-/// NaN counts as the largest value. `None` without values.
+/// Returns the median of `values` in linear time. For an even number of values, it is the mean of the two middle ones. NaN counts as the largest
+/// value. Returns `None` if there are no values.
 ///
 /// ```
 /// use perfcheck_stats::median;
@@ -90,9 +91,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// A step of a [`WeightedEcdf`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EcdfStep {
-    /// A value of the samples.
+    /// A value that occurs in the samples.
     pub value: f64,
-    /// Share of operations at or below it.
+    /// Share of operations that took at most this value.
     pub share: f64,
 }
 
@@ -102,13 +103,13 @@ pub struct EcdfStep {
 /// the values of a short measurement would have too much weight. Here each value represents the number of operations measured per value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
-    /// Steps with ascending values and ascending shares; no value occurs twice.
+    /// Steps in ascending order of values and shares. No value occurs twice.
     steps: Vec<EcdfStep>,
 }
 
 impl WeightedEcdf {
-    /// Merges `samples`, each a number of operations and the values drawn from them, in any order and in one unit; n log n steps. Samples without
-    /// values or operations are left out. `None` if none is left or a value is not finite.
+    /// Merges `samples` in n log n steps. Each sample is a number of operations and the values drawn from them, all in one unit. Samples without
+    /// values or operations are left out. Returns `None` if no sample is left or if a value is not finite.
     pub fn from_samples(samples: &[(u64, &[f64])]) -> Option<Self> {
         let mut weighted: Vec<(f64, f64)> = samples
             .iter()
@@ -142,12 +143,12 @@ impl WeightedEcdf {
         Some(Self { steps })
     }
 
-    /// Returns each value with the share of operations at or below it. Values and shares are ascending.
+    /// Returns each value with the share of operations that are at or below it. Values and shares are ascending.
     pub fn steps(&self) -> &[EcdfStep] {
         &self.steps
     }
 
-    /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
+    /// Returns the share, from 0 to 1, of operations that are at most `value`. It takes log n steps.
     pub fn share_at(&self, value: f64) -> f64 {
         let below = self.steps.partition_point(|step| step.value <= value);
         below
@@ -155,7 +156,8 @@ impl WeightedEcdf {
             .map_or(0.0, |last| self.steps[last].share)
     }
 
-    /// Returns the smallest value that at least the share `p` of operations did not exceed; log n steps. `None` for `p` outside 0..=1.
+    /// Returns the smallest value that at least the share `p` of operations did not exceed. It takes log n steps. Returns `None` if `p` is outside
+    /// 0..=1.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if !(0.0..=1.0).contains(&p) {
             return None;

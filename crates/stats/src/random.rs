@@ -1,4 +1,4 @@
-//! Random indices from a named generator with counter-based seeds.
+//! Draws random indices that depend only on a seed, the name of their stream and a block number.
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna 2019). Block b of stream s under base seed z starts from the state that `SplitMix64` (Steele,
 //! Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). Blocks share no state, so any number of threads can process them in any order.
@@ -38,11 +38,11 @@ pub fn derived_seed(base: u64, name: &str) -> u64 {
 pub struct Stream<'a> {
     /// Base seed.
     pub seed: u64,
-    /// Purpose of the numbers: streams with different names are independent.
+    /// Purpose of the random numbers. Streams with different names are independent.
     pub name: &'a str,
 }
 
-/// Uniform random indices from one block of a [`Stream`], in order.
+/// Uniform random indices, drawn one after the other from one block of a [`Stream`].
 #[derive(Debug, Clone)]
 pub struct Draws {
     generator: Xoshiro256PlusPlus,
@@ -78,12 +78,12 @@ impl Draws {
         scale_to_index(bits, count)
     }
 
-    /// Draws two indices below `count`: the same as two calls of [`Self::index`], but faster.
+    /// Draws two indices below `count`. The result is that of two calls of [`Self::index`], but faster.
     pub fn index_pair(&mut self, count: u32) -> (usize, usize) {
         self.unequal_pair(count, count)
     }
 
-    /// Draws an index below `first` and one below `second`: the same as two calls of [`Self::index`], but faster.
+    /// Draws an index below `first` and one below `second`. The result is that of two calls of [`Self::index`], but faster.
     pub(super) fn unequal_pair(&mut self, first: u32, second: u32) -> (usize, usize) {
         if self.spare.is_some() {
             return (self.index(first), self.index(second));
@@ -95,7 +95,7 @@ impl Draws {
         )
     }
 
-    /// Shuffles `items`, which must be fewer than 2^32: every order is equally likely (Fisher and Yates).
+    /// Shuffles `items` by the method of Fisher and Yates, so that every order is equally likely. There must be fewer than 2^32 items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index(last as u32 + 1));

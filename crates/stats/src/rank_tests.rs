@@ -8,16 +8,16 @@ use super::{chi_squared, normal};
 /// The ranks of several pooled groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ranks {
-    /// Sum of the ranks of each group.
+    /// For each group, the sum of its ranks.
     pub sums: Vec<f64>,
     /// Number of all values.
     pub count: usize,
-    /// Sum of t^3 - t over the groups of t tied values.
+    /// Sum of t^3 - t over all groups of tied values, where t is the number of values in a group.
     pub ties: f64,
 }
 
 impl Ranks {
-    /// Ranks the pooled `groups`; `None` if a group is empty or a value is not a number.
+    /// Ranks the values of all `groups` together. Returns `None` if a group is empty or a value is not a number.
     pub fn compute(groups: &[&[f64]]) -> Option<Self> {
         if groups.iter().any(|group| group.is_empty()) {
             return None;
@@ -51,15 +51,15 @@ impl Ranks {
     }
 }
 
-/// The most pairs of values for which the distribution is computed, which takes a fraction of a second.
+/// The largest number of pairs of values for which the exact distribution is computed. This takes a fraction of a second.
 const MOST_PAIRS: usize = 10_000;
 
 /// Returns P(U <= u) for u = 0, 1, ..., `m` `n`, where U counts the pairs in which the value of the first group is the larger one.
 ///
 /// The recurrence goes over groups of i and j values. The largest value belongs to the first group with probability i / (i + j), and then exceeds all
-/// j values of the second group. `None` for an empty group or more than 10,000 pairs.
+/// j values of the second group. Returns `None` if a group is empty or if there are more than 10,000 pairs.
 pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
-    // The distribution is symmetric in the groups; let the smaller one decide the length of the table.
+    // The distribution is symmetric in the two groups, so the smaller one can determine the length of the table.
     let (m, n) = (m.max(n), m.min(n));
     if n == 0 || m.checked_mul(n)? > MOST_PAIRS {
         return None;
@@ -95,7 +95,7 @@ crate::words! {
     /// Method for the p-value of a [`MannWhitney`] test.
     MannWhitneyMethod {
         Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (newer NBenchmark)",
-        /// It needs values without ties and at most 10,000 pairs; for values with ties, see [`MannWhitney::permutation_p`].
+        /// Exact p-values need values without ties and at most 10,000 pairs. For values with ties, see [`MannWhitney::permutation_p`].
         Exact = "exact": "From all permutations of the values; only without ties",
         Asymptotic = "asymptotic": "Normal approximation, corrected for ties (early NBenchmark)",
         /// Asymptotic with continuity correction, as `SciPy`'s asymptotic method.
@@ -115,15 +115,15 @@ impl MannWhitneyMethod {
 pub struct MannWhitney {
     first: usize,
     second: usize,
-    /// U of the first group: the number of pairs in which its value is the larger one; ties count half.
+    /// U of the first group: the number of pairs in which its value is the larger one. Ties count as half.
     pub u_first: f64,
-    /// Sum of t^3 - t over groups of t tied values.
+    /// Sum of t^3 - t over all groups of tied values, where t is the number of values in a group.
     ties: f64,
 }
 
 impl MannWhitney {
-    /// Ranks the two groups, which may have any order and length: U1 = R1 - n1 (n1 + 1) / 2, with R1 the sum of the mid-ranks of `first`. N log N
-    /// steps. `None` for an empty group or a value that is not a number.
+    /// Ranks the values of both groups together and computes U1 = R1 - n1 (n1 + 1) / 2, where R1 is the sum of the mid-ranks of `first`. This takes N
+    /// log N steps. Returns `None` if a group is empty or a value is not a number.
     ///
     /// ```
     /// use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
@@ -163,7 +163,7 @@ impl MannWhitney {
         self.first.min(self.second)
     }
 
-    /// Returns Cliff's delta, (U1 - U2) / (n1 n2): positive where the first group's values are larger.
+    /// Returns Cliff's delta, (U1 - U2) / (n1 n2). It is positive if the values of the first group tend to be larger.
     pub fn delta(&self) -> f64 {
         (self.u_first - self.u_second()) / self.pairs()
     }
@@ -174,8 +174,9 @@ impl MannWhitney {
 
     /// Returns the two-sided p-value for "both groups have the same distribution" by `method`.
     ///
-    /// Exact: twice the smaller tail, at most 1; `None` with ties or too many pairs. Asymptotic: 2 P(Z >= z), z = (|U - mean| - correction) / sd,
-    /// `mean = n1 n2 / 2`, `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N - 1)))`, correction 0 or 1/2. If all values are equal, p is 1.
+    /// If `method` is exact, p is twice the smaller tail, but at most 1. Returns `None` if there are ties or too many pairs. If `method` is
+    /// asymptotic, p is 2 P(Z >= z) with z = (|U - mean| - correction) / sd, `mean = n1 n2 / 2` and `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N -
+    /// 1)))`. The correction is 0 or 1/2. If all values are equal, p is 1.
     pub fn p_value(&self, method: MannWhitneyMethod) -> Option<f64> {
         match method {
             exact if self.is_exact_with(exact) => self.exact(),
@@ -183,8 +184,8 @@ impl MannWhitney {
         }
     }
 
-    /// Reports whether `method` takes the exact p for these groups. Even then there may be no p, for example for [`MannWhitneyMethod::Exact`] with
-    /// ties.
+    /// Reports whether `method` uses the exact p-value for these groups. Even then there may be no p-value, for example for
+    /// [`MannWhitneyMethod::Exact`] with ties.
     pub fn is_exact_with(&self, method: MannWhitneyMethod) -> bool {
         match method {
             MannWhitneyMethod::Exact => true,
@@ -203,7 +204,8 @@ impl MannWhitney {
         Some((2.0 * cumulated[self.u() as usize]).min(1.0))
     }
 
-    /// Returns the variance of U if both groups have the same distribution, corrected for ties; 0 if all values are equal.
+    /// Returns the variance of U under the assumption that both groups have the same distribution. It is corrected for ties, and it is 0 if all
+    /// values are equal.
     pub(super) fn variance(&self) -> f64 {
         let all = (self.first + self.second) as f64;
         let tied = self.ties / (all * (all - 1.0));
@@ -226,14 +228,14 @@ impl MannWhitney {
     }
 }
 
-/// The most pairs of values for which the distribution with ties is computed, which takes milliseconds.
+/// The largest number of pairs of values for which the exact distribution with ties is computed. This takes milliseconds.
 const MOST_PERMUTED_PAIRS: usize = 900;
 
 impl MannWhitney {
     /// Returns the two-sided permutation p-value for "both groups have the same distribution", given the tied values (Mann and Whitney 1947; for ties
-    /// Pratt and Gibbons 1981, section 5.3). It is the share of all assignments of the labels that have a rank sum at least as far from its mean as
-    /// the observed one. Without ties it is the exact p. Above 900 pairs it is the asymptotic p with continuity correction. `None` for an empty group
-    /// or a value that is not a number.
+    /// Pratt and Gibbons 1981, section 5.3). Of all ways to divide the values into two groups of these sizes, it is the share of those whose rank sum
+    /// is at least as far from its mean as the observed one. Without ties it is the exact p. Above 900 pairs it is the asymptotic p with continuity
+    /// correction. Returns `None` if a group is empty or a value is not a number.
     pub fn permutation_p(first: &[f64], second: &[f64]) -> Option<f64> {
         // The two-sided p is the same for both groups; the rank sums of the smaller one need less memory and time.
         let (first, second) = if first.len() <= second.len() {
@@ -293,8 +295,8 @@ pub struct KruskalWallis {
 }
 
 impl KruskalWallis {
-    /// Tests whether all `groups`, each of any length and in any order, have the same distribution; N log N steps. If all values are equal, H is 0
-    /// and p is 1. `None` below two groups, with an empty one, or with a value that is not a number.
+    /// Tests whether all `groups` have the same distribution, in N log N steps. The groups may have any lengths. If all values are equal, H is 0 and
+    /// p is 1. Returns `None` if there are fewer than two groups, if a group is empty, or if a value is not a number.
     pub fn test(groups: &[&[f64]]) -> Option<Self> {
         let ranks = Ranks::compute(groups)?;
         if groups.len() < 2 {

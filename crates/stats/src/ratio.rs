@@ -6,11 +6,11 @@ use super::description::{mean, sample_variance};
 use super::interval::{Interval, IntervalEstimate, TInterval};
 use super::quantile::Quantile;
 
-/// Returns the ratio mean(new) / mean(base) of independent values, each side in any order, with its interval at `level`.
+/// Returns the ratio mean(new) / mean(base) of independent values, with its interval at `level`.
 ///
 /// The variance of the logarithm of the ratio is the sum of s^2 / (n mean^2) over both sides (delta method: Cox and Hinkley 1974, section 9.2). Its
-/// degrees of freedom are those of Welch (1947). `None` below two values per side, for a mean that is not positive, or for a level outside 0..1.
-/// Without spread the interval is a single point.
+/// degrees of freedom are those of Welch (1947). Returns `None` if a side has fewer than two values, if a mean is not positive, or if `level` is
+/// outside 0..1. If neither side varies, the interval is a single point.
 pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     let [a, b] = [
         RelativeMean::from_values(new)?,
@@ -28,7 +28,7 @@ pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstim
 /// Returns the ratio mean(new) / mean(base) of paired values, with its interval at `level`.
 ///
 /// The standard error is that of the mean of new / mean(new) - base / mean(base) over the pairs (delta method, as for [`mean_ratio`]). It has one
-/// degree of freedom fewer than there are pairs. `None` as for [`mean_ratio`], and for sides of different length.
+/// degree of freedom fewer than there are pairs. Returns `None` in the same cases as [`mean_ratio`], and if the sides have different lengths.
 pub fn paired_mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
     if new.len() != base.len() {
         return None;
@@ -82,9 +82,10 @@ impl RelativeMean {
 /// The geometric mean of the ratios new / base of pairs, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedLogRatio {
-    /// Ratio, exp(mean of ln(new / base)); for times, above 1 is slower.
+    /// Ratio, exp(mean of ln(new / base)). For times, a ratio above 1 means that new is slower.
     pub ratio: f64,
-    /// Interval of the ratio: Student's interval of the mean logarithm, with pairs - 1 degrees of freedom, converted back to a ratio.
+    /// Interval of the ratio. It is Student's interval of the mean logarithm, with one degree of freedom fewer than there are pairs, converted back
+    /// to a ratio.
     pub interval: Interval,
     /// Number of pairs used.
     pub pairs: usize,
@@ -94,7 +95,7 @@ pub struct PairedLogRatio {
 
 impl PairedLogRatio {
     /// Pairs `new` and `base` by index. Surplus values of the longer side are dropped and counted. Constant ratios give an interval of a single
-    /// point. `None` below two usable pairs or for a level outside 0..1.
+    /// point. Returns `None` if there are fewer than two usable pairs, or if `level` is outside 0..1.
     pub fn compute(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
         let usable = |value: f64| value > 0.0 && value.is_finite();
         let logs: Vec<f64> = new
@@ -112,7 +113,8 @@ impl PairedLogRatio {
         })
     }
 
-    /// Reports whether the ratio exceeds 1 by more than `threshold`, a fraction, and the whole interval is above 1: the gate of `NBenchmark`.
+    /// Applies the gate of `NBenchmark`: reports whether the ratio exceeds 1 by more than `threshold`, which is a fraction, and the whole interval is
+    /// above 1.
     pub fn is_beyond(&self, threshold: f64) -> bool {
         self.ratio > 1.0 + threshold && self.interval.lower > 1.0
     }
@@ -139,7 +141,7 @@ pub struct RatioBounds {
 }
 
 impl RatioBounds {
-    /// Returns the verdict on `ratio`; `None` unless it is a positive number.
+    /// Returns the verdict on `ratio`. Returns `None` unless `ratio` is a positive number.
     pub fn judge(self, ratio: f64) -> Option<RatioVerdict> {
         if ratio.is_nan() || ratio <= 0.0 {
             None
@@ -153,14 +155,14 @@ impl RatioBounds {
     }
 }
 
-/// Returns the ratio new / base of two positive numbers in one unit; `None` unless both are positive and finite.
+/// Returns the ratio new / base of two positive numbers in one unit. Returns `None` unless both are positive and finite.
 pub fn positive_ratio(new: f64, base: f64) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     (usable(new) && usable(base)).then(|| new / base)
 }
 
-/// Returns the ratio of the `p` quantiles of `new` and `base`, each in any order; `None` as for [`positive_ratio`], without values or for `p`
-/// outside 0..=1.
+/// Returns the ratio of the `p` quantiles of `new` and `base`. Returns `None` in the same cases as [`positive_ratio`], if a side has no values, or if
+/// `p` is outside 0..=1.
 pub fn quantile_ratio(new: &[f64], base: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     let at = |values: &[f64]| definition.select(&mut values.to_vec(), p);
     positive_ratio(at(new)?, at(base)?)

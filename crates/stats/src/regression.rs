@@ -5,7 +5,8 @@ use super::sums::sum;
 
 /// Returns the least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
 ///
-/// The points may have any order. `None` for unequal lengths, no points, all x zero, or a result that is not finite.
+/// The points may have any order. Returns `None` if `x` and `y` have different lengths, if there are no points, if all x are 0, or if the result is
+/// not finite.
 pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() {
         return None;
@@ -15,9 +16,9 @@ pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(xy / xx).filter(|slope| slope.is_finite())
 }
 
-/// Returns R^2 of the least-squares line through the origin, b x: 1 - sum (y - b x)^2 / sum (y - mean y)^2, without a unit and at most 1.
+/// Returns R^2 of the least-squares line b x through the origin: 1 - sum (y - b x)^2 / sum (y - mean y)^2. It has no unit and is at most 1.
 ///
-/// It is negative if the line fits worse than the mean. `None` if y does not vary, and as for [`slope_through_origin`].
+/// It is negative if the line fits worse than the mean. Returns `None` if y does not vary, and in the same cases as [`slope_through_origin`].
 pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     let slope = slope_through_origin(x, y)?;
     let residual = sum(x.iter().zip(y).map(|(x, y)| (y - slope * x).powi(2)));
@@ -35,8 +36,8 @@ pub struct LinearFit {
 }
 
 impl LinearFit {
-    /// Fits a line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, if x
-    /// does not vary, or for values that are not finite.
+    /// Fits a line to the points (`x[i]`, `y[i]`) by ordinary least squares. Returns `None` if there are fewer than three points, if `x` and `y` have
+    /// different lengths, if x does not vary, or if a value is not finite.
     pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() != y.len() || x.len() < 3 {
             return None;

@@ -1,10 +1,10 @@
 //! Exact tests of paired differences: Wilcoxon's signed-rank test with the interval that inverts it, and the sign-flip test.
 //!
-//! Distributions are computed completely; nothing is drawn at random. Above 200 differences, the signed-rank test is not exact: it uses the normal
-//! distribution.
+//! The distributions are computed completely, and nothing is drawn at random. For more than 200 differences, the signed-rank test is not exact, but
+//! uses the normal distribution.
 
-/// Maximum number of differences for which the exact distribution is computed. For more differences, the normal distribution replaces it, which has
-/// longer tails.
+/// The largest number of differences for which the exact distribution is computed. For more differences, the normal distribution is used instead,
+/// which has longer tails.
 const MOST_EXACT: usize = 200;
 
 /// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for repeated use (Wilcoxon 1945; Hodges and Lehmann
@@ -17,15 +17,15 @@ const MOST_EXACT: usize = 200;
 /// 2014, sections 3.1 to 3.3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
-    /// Means of all pairs of differences, including each with itself, ascending.
+    /// The means of all pairs of differences, in ascending order. Each difference also forms a pair with itself.
     averages: Vec<f64>,
-    /// `tails[c]` is P(at least c averages above the shift), if the differences are symmetric about the shift.
+    /// `tails[c]` is the probability that at least c averages are above the shift, if the differences are symmetric about the shift.
     tails: Vec<f64>,
 }
 
 impl SignedRank {
-    /// Prepares the test of n finite `differences`, given in any order and in one unit. It takes n^2 log n steps and memory for n^2 / 2 numbers.
-    /// `None` without differences or with one that is not finite.
+    /// Prepares the test of n finite `differences`, which must have the same unit. It takes n^2 log n steps and memory for n^2 / 2 numbers. Returns
+    /// `None` if there are no differences or if one of them is not finite.
     ///
     /// ```
     /// use perfcheck_stats::SignedRank;
@@ -48,8 +48,7 @@ impl SignedRank {
         })
     }
 
-    /// Returns the Hodges-Lehmann estimate of the shift, in the unit of the differences: the median of the Walsh averages, which are the means of
-    /// all pairs.
+    /// Returns the Hodges-Lehmann estimate of the shift: the median of the Walsh averages, which are the means of all pairs of differences.
     pub fn estimate(&self) -> f64 {
         let middle = self.averages.len() / 2;
         if self.averages.len() % 2 == 1 {
@@ -72,8 +71,8 @@ impl SignedRank {
         self.tails[self.averages.partition_point(|x| *x < shift)]
     }
 
-    /// Returns the one-sided lower bound of the shift at `level`, which is its probability of error; minus infinity if there are too few differences.
-    /// The bound is above a shift exactly if [`Self::p_above`] of this shift is at most `level`.
+    /// Returns the one-sided lower bound of the shift at `level`. Here `level` is the probability of error. The bound is minus infinity if there are
+    /// too few differences for the level. The bound is above a shift exactly if [`Self::p_above`] of this shift is at most `level`.
     pub fn lower_bound(&self, level: f64) -> f64 {
         match self.critical_count(level) {
             Some(count) => self.averages[self.averages.len() - count],
@@ -81,8 +80,8 @@ impl SignedRank {
         }
     }
 
-    /// Returns the one-sided upper bound of the shift at `level`, which is its probability of error; infinity if there are too few differences. The
-    /// bound is below a shift exactly if [`Self::p_below`] of this shift is at most `level`.
+    /// Returns the one-sided upper bound of the shift at `level`. Here `level` is the probability of error. The bound is infinity if there are too
+    /// few differences for the level. The bound is below a shift exactly if [`Self::p_below`] of this shift is at most `level`.
     pub fn upper_bound(&self, level: f64) -> f64 {
         match self.critical_count(level) {
             Some(count) => self.averages[count - 1],
@@ -90,7 +89,8 @@ impl SignedRank {
         }
     }
 
-    /// Returns the smallest number of averages above a shift with which the test rejects the shift at `level`; `None` if there is none.
+    /// Returns the smallest number of averages above a shift with which the test rejects the shift at `level`. Returns `None` if no number is large
+    /// enough.
     fn critical_count(&self, level: f64) -> Option<usize> {
         let count = self.tails.partition_point(|tail| *tail > level);
         (count >= 1 && count < self.tails.len()).then_some(count)
@@ -119,8 +119,8 @@ fn tails(n: usize) -> Vec<f64> {
     chances
 }
 
-/// Returns the one-sided p-value for "each difference could equally well have the other sign", against larger differences (Fisher 1935, section 21).
-/// It is P(sum of the differences with random signs >= sum of `differences`).
+/// Returns the one-sided p-value for "each difference could equally well have the other sign" against the alternative that differences tend to be
+/// positive (Fisher 1935, section 21). It is P(sum of the differences with random signs >= sum of `differences`).
 ///
 /// Differences are integers in any order, such as multiples of a grid. Memory grows with the sum of their magnitudes, time also with their number.
 /// Without differences, or if all are zero, p is 1.
@@ -136,7 +136,8 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
 
-/// Returns P(the sizes with a positive sign add up to i) for i from 0 to the sum of all `sizes`, if each is positive with probability 1/2.
+/// Returns how probable each sum of a random selection of `sizes` is. Each size is selected with probability 1/2. Entry i of the result is the
+/// probability that the selected sizes add up to i, for each i from 0 to the sum of all `sizes`.
 pub(super) fn chances_of_sums(sizes: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
     let mut chances = vec![0.0_f64; sizes.clone().sum::<usize>() + 1];
     chances[0] = 1.0;

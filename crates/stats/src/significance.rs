@@ -1,6 +1,7 @@
-//! Outcomes of tests in words, effect sizes, and corrections of a family of p-values.
+//! Outcomes of tests in words, effect sizes, and corrections of p-values for the number of tests.
 //!
-//! Effect sizes do not depend on a p-value; they are positive if the new side's values are larger (slower). "Not tested" never means "no difference".
+//! Effect sizes do not depend on a p-value. They are positive if the values of the new side are larger (slower). "Not tested" never means "no
+//! difference".
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,8 @@ pub enum Significance {
 }
 
 impl Significance {
-    /// Classifies the `p` of a two-sided test at the level `alpha`; only a p strictly below `alpha` is significant. The result is [`Self::NotTested`]
-    /// if the smaller group, with `smaller_group` values, has fewer than `fewest`, or if p is `None` or NaN.
+    /// Classifies the p-value `p` of a two-sided test at the level `alpha`. Only a p-value strictly below `alpha` is significant. The result is
+    /// [`Self::NotTested`] if `p` is `None` or NaN, or if `smaller_group`, the number of values in the smaller group, is below `fewest`.
     pub fn classify(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
@@ -35,7 +36,8 @@ impl Significance {
         }
     }
 
-    /// Applies a practical gate: a significant difference becomes not significant if the magnitude of its effect size `delta` is below `practical`.
+    /// Turns a significant difference into one that is not significant if it is too small to matter. This is so if the magnitude of its effect size
+    /// `delta` is below `practical`.
     #[must_use]
     pub fn with_practical_gate(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -49,7 +51,7 @@ impl Significance {
         self != Self::NotTested
     }
 
-    /// Returns the outcome as hyphenated words.
+    /// Returns the outcome as a word, with hyphens in place of spaces.
     pub fn word(self) -> &'static str {
         match self {
             Self::Significant => "significant",
@@ -63,18 +65,18 @@ impl Significance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectSize {
-    /// The delta is below the first bound.
+    /// The magnitude of the delta is below the first bound.
     Negligible,
-    /// The delta is below the second bound.
+    /// The magnitude of the delta is below the second bound.
     Small,
-    /// The delta is below the third bound.
+    /// The magnitude of the delta is below the third bound.
     Medium,
-    /// The delta is at or beyond the third bound.
+    /// The magnitude of the delta is at or beyond the third bound.
     Large,
 }
 
 impl EffectSize {
-    /// Labels Cliff's `delta`, of either sign, by three bounds in ascending order. NaN is large.
+    /// Labels Cliff's `delta` by the three bounds, which are in ascending order. The sign of `delta` does not matter, and NaN is labeled as large.
     pub fn classify(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
@@ -97,7 +99,8 @@ impl EffectSize {
 
 /// Returns Cliff's delta, P(new > base) - P(new < base) over all pairs, from -1 to 1 (Cliff 1993).
 ///
-/// The sides may have any order and length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
+/// The computation takes n log n steps. The sides may have different lengths. The delta of equal sides is 0. Returns `None` if a side is empty or a
+/// value is not a number.
 ///
 /// ```
 /// use perfcheck_stats::cliffs_delta;
@@ -108,10 +111,10 @@ pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(MannWhitney::from_groups(new, base)?.delta())
 }
 
-/// Returns Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))`
-/// (Cohen 1988).
+/// Returns Cohen's d, the difference of means (new - base) divided by the pooled standard deviation `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 +
+/// n2 - 2))` (Cohen 1988).
 ///
-/// The sides may have any order. `None` below two values per side, if both sides are constant, or for values that are not finite.
+/// Returns `None` if a side has fewer than two values, if both sides are constant, or if a value is not finite.
 pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     let (a, b) = (new.len() as f64 - 1.0, base.len() as f64 - 1.0);
     let pooled = (a * sample_variance(new)? + b * sample_variance(base)?) / (a + b);
@@ -119,16 +122,17 @@ pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     d.is_finite().then_some(d)
 }
 
-/// Returns Hedges' g: Cohen's d corrected for its bias in small samples, d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation).
+/// Returns Hedges' g, which is Cohen's d corrected for its bias in small samples by the approximation of Hedges (1981): d (1 - 3 / (4 df - 1)), where
+/// df = n1 + n2 - 2.
 ///
-/// `None` as for [`cohens_d`].
+/// Returns `None` in the same cases as [`cohens_d`].
 pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
     let df = (new.len() + base.len()) as f64 - 2.0;
     cohens_d(new, base).map(|d| d * (1.0 - 3.0 / (4.0 * df - 1.0)))
 }
 
 crate::words! {
-    /// Correction of the p-values of a family of tests (Holm 1979; Benjamini and Hochberg 1995).
+    /// How p-values are corrected if several tests are made together (Holm 1979; Benjamini and Hochberg 1995).
     Correction {
         Holm = "holm": "Holm: limits the chance of any false alarm (serializer benchmarks)",
         BenjaminiHochberg = "bh": "Benjamini-Hochberg: limits the share of false alarms among all alarms",
@@ -137,10 +141,11 @@ crate::words! {
 }
 
 impl Correction {
-    /// Adjusts the p-values `p` of one family, from 0 to 1, in any order. The results are in the same order and at most 1.
+    /// Adjusts the p-values `p`, from 0 to 1, of tests that are made together. The results are in the order of `p` and at most 1.
     ///
-    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from
-    /// the largest down. For a test that could not be made, pass p = 1, so that it stays in its family. Without values the result is empty.
+    /// Holm's method multiplies the i-th smallest of m p-values by m - i + 1. A result that is below the result of a smaller p-value is raised to it.
+    /// The method of Benjamini and Hochberg multiplies the i-th smallest p-value by m / i. A result that is above the result of a larger p-value is
+    /// lowered to it. For a test that could not be made, pass p = 1, so that it is counted in m. If there are no values, the result is empty.
     ///
     /// ```
     /// use perfcheck_stats::Correction;
@@ -154,13 +159,13 @@ impl Correction {
         }
     }
 
-    /// Returns the level at which each test of the family `p` is decided, in input order; `level` is that of the whole family. A one-sided bound at
-    /// this level excludes the null exactly if the test rejects it.
+    /// Returns the level at which each of several tests is decided, if they have the p-values `p` and all of them together have the level `level`.
+    /// The results are in the order of `p`. A one-sided bound at the returned level excludes the null hypothesis exactly if the test rejects it.
     ///
     /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg, all m tests have the level R level / m, where
-    /// R is the number of rejected tests, or 1 if none is rejected. Of the bounds of rejected tests at that level, an expected share of at most
-    /// `level` misses the true value (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
-    /// Parameters*, definition 1).
+    /// R is the number of rejected tests, or 1 if none is rejected. If each rejected test gets a bound at that level, at most the share `level` of
+    /// these bounds is expected to miss the true value (Benjamini and Yekutieli 2005, *False Discovery Rate-Adjusted Multiple Confidence Intervals
+    /// for Selected Parameters*, definition 1). Without a correction, each test has the whole `level`.
     pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
         match self {
             Self::Unadjusted => vec![level; p.len()],
@@ -193,7 +198,7 @@ fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
     levels
 }
 
-/// Returns p(i) (m - i + 1), made monotone from the smallest up, at most 1.
+/// Returns p(i) (m - i + 1) for the i-th smallest of the m p-values, made monotone from the smallest up and at most 1.
 fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut largest = 0.0_f64;
@@ -204,7 +209,7 @@ fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Returns p(i) m / i, made monotone from the largest down, at most 1.
+/// Returns p(i) m / i for the i-th smallest of the m p-values, made monotone from the largest down and at most 1.
 fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut smallest = 1.0_f64;
@@ -215,7 +220,7 @@ fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Returns the indices of `p`, smallest value first, ties in input order.
+/// Returns the indices of `p` in ascending order of the values. Equal values keep their order.
 fn ascending_indices(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));

@@ -2,23 +2,24 @@
 //!
 //! Formula numbers refer to the NIST Digital Library of Mathematical Functions (DLMF, <https://dlmf.nist.gov>).
 
-/// The most steps of a series or fraction, far above the number needed, which grows as the square root of the largest argument.
+/// The largest number of steps of a series or continued fraction. It is far above the number needed, which grows as the square root of the largest
+/// argument.
 const MOST_STEPS: u32 = 1_000_000;
 
-/// The argument from which four terms of the asymptotic expansion suffice: the rest is below the rounding error.
+/// From this argument on, four terms of the asymptotic expansion suffice, because the rest is below the rounding error.
 const EXPANDED_FROM: f64 = 30.0;
 
-/// A continued fraction has converged if a step changes it by at most this fraction, because rounding causes changes of this size.
+/// A continued fraction has converged if a step changes it by at most this fraction, because rounding alone causes changes of this size.
 const CONVERGED: f64 = 4.0 * f64::EPSILON;
 
-/// The value that replaces a denominator of zero (Thompson and Barnett 1986).
+/// The value that replaces a denominator of zero in Lentz's method (Thompson and Barnett 1986).
 const TINY: f64 = 1e-300;
 
-/// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`; it is a
-/// parameter because the caller may know it exactly where 1 - `x` would be rounded.
+/// Returns the regularized incomplete beta function `I_x(a, b)`, for `a` and `b` above 0 and `x` within 0 to 1. `complement` is 1 - `x`. It is a
+/// parameter because the caller may know it exactly, whereas 1 - `x` would be rounded.
 ///
-/// It uses the continued fraction (DLMF 8.17.22), which converges fast only for a small `x`. A large `x` is mapped by `I_x(a, b) = 1 - I_(1 - x)(b,
-/// a)`.
+/// The function uses the continued fraction (DLMF 8.17.22), which converges fast only for a small `x`. A large `x` is mapped by `I_x(a, b) = 1 -
+/// I_(1 - x)(b, a)`.
 pub(super) fn beta_regularized(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     if x <= 0.0 || complement <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
@@ -48,7 +49,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 
 /// Returns the upper regularized incomplete gamma function `Q(a, x)`, for `a` above 0 and `x` at least 0.
 ///
-/// It uses the series of the complement (DLMF 8.7.1) up to `a` + 1, and the continued fraction (DLMF 8.9.2) beyond.
+/// The function uses the series of the complement (DLMF 8.7.1) for `x` up to `a` + 1, and the continued fraction (DLMF 8.9.2) for a larger `x`.
 pub(super) fn gamma_upper_regularized(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
@@ -72,8 +73,8 @@ pub(super) fn gamma_upper_regularized(a: f64, x: f64) -> f64 {
     1.0 - front * sum
 }
 
-/// Returns `first + n1 / (d1 + n2 / (d2 + ...))`, by the modified method of Lentz (Thompson and Barnett 1986). `step` returns the numerator and
-/// denominator of a step.
+/// Returns `first + n1 / (d1 + n2 / (d2 + ...))` by the modified method of Lentz (Thompson and Barnett 1986). `step(i)` returns the numerator `n_i`
+/// and the denominator `d_i`.
 fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
     let bounded = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut value = bounded(first);
@@ -82,7 +83,7 @@ fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
         d = 1.0 / bounded(denominator + numerator * d);
         c = bounded(denominator + numerator / c);
         value *= c * d;
-        // Written so that NaN ends the loop too.
+        // The condition is written so that NaN ends the loop, too.
         let is_moving = (c * d - 1.0).abs() > CONVERGED;
         if !is_moving {
             break;
@@ -91,7 +92,7 @@ fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
     value
 }
 
-/// Returns the logarithm of `x`, computed from 1 - `x` if that is more accurate.
+/// Returns the logarithm of `x`. It is computed from `complement`, which is 1 - `x`, if that is more accurate.
 fn logarithm(x: f64, complement: f64) -> f64 {
     if x < 0.5 {
         x.ln()
@@ -106,8 +107,8 @@ fn log_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(less) - log_gamma_growth(more, less)
 }
 
-/// Returns the growth of the logarithm of the gamma function from `x` to `x` + `step`, both above 0. For a large `x` the two logarithms would
-/// cancel, so the result is the difference of their asymptotic expansions (DLMF 5.11.1).
+/// Returns the difference of the logarithms of the gamma function at `x` + `step` and at `x`, which are both above 0. For a large `x`, the leading
+/// digits of the two logarithms would cancel, so the result is computed from the difference of their asymptotic expansions (DLMF 5.11.1).
 pub(super) fn log_gamma_growth(x: f64, step: f64) -> f64 {
     let end = x + step;
     if x < EXPANDED_FROM {

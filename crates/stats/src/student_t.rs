@@ -6,18 +6,18 @@ use std::f64::consts::PI;
 
 use super::special::{beta_regularized, log_gamma_growth};
 
-/// The most steps of the search for a quantile. Even pure bisection takes fewer.
+/// The largest number of steps of the search for a quantile. Even bisection alone takes fewer.
 const MOST_STEPS: u32 = 200;
 
-/// The largest t whose square is safely within the range of a float.
+/// The largest t whose square is certain to be within the range of a float.
 const LARGEST: f64 = 1e150;
 
-/// Returns P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
+/// Returns P(T <= `t`) with `df` degrees of freedom. Returns `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
     upper_tail(-t, df)
 }
 
-/// Returns P(T >= `t`) with `df` degrees of freedom, accurate in the far tail; `None` as for [`cdf`].
+/// Returns P(T >= `t`) with `df` degrees of freedom. It is accurate in the far tail. Returns `None` in the same cases as [`cdf`].
 pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     if !has_distribution(df) || t.is_nan() {
         return None;
@@ -26,8 +26,8 @@ pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     Some(if t < 0.0 { 1.0 - tail } else { tail })
 }
 
-/// Returns the `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive, or if the quantile is beyond
-/// 1e150.
+/// Returns the `p` quantile of the distribution with `df` degrees of freedom. Returns `None` unless 0 < p < 1 and `df` is finite and positive. Also
+/// returns `None` if the quantile is beyond 1e150.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !(has_distribution(df) && p > 0.0 && p < 1.0) {
         return None;
@@ -41,8 +41,8 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     Some(found).filter(|t| t.is_finite())
 }
 
-/// Returns the t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for
-/// [`quantile`].
+/// Returns the t that is exceeded with probability `level` in the distribution with `df` degrees of freedom. It does not suffer from the rounding of
+/// 1 - `level`. Returns `None` in the same cases as [`quantile`].
 pub fn upper_quantile(level: f64, df: f64) -> Option<f64> {
     quantile(level, df).map(|t| -t)
 }
@@ -51,8 +51,8 @@ fn has_distribution(df: f64) -> bool {
     df.is_finite() && df > 0.0
 }
 
-/// Returns P(T >= `t`) for `t` from 0 on: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1). It is 0 if the square
-/// of `t` is beyond the range of a float.
+/// Returns P(T >= `t`) for a `t` that is not negative. It is half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1). It is
+/// 0 if the square of `t` is beyond the range of a float.
 fn tail(t: f64, df: f64) -> f64 {
     // Divide first: the square of a large t is infinite.
     let ratio = t / df.sqrt() * (t / df.sqrt());
@@ -71,14 +71,15 @@ fn density(t: f64, df: f64) -> f64 {
 }
 
 thread_local! {
-    /// Results of [`find_upper_quantile`] by the bits of its arguments: thousands of benchmarks need the same level and degrees of freedom.
+    /// Results of [`find_upper_quantile`], by the bits of its arguments. They are kept because thousands of benchmarks need the same level and
+    /// degrees of freedom.
     static UPPER_QUANTILES: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
 }
 
-/// The most quantiles that a thread remembers.
+/// The largest number of quantiles that a thread keeps in [`UPPER_QUANTILES`].
 const MOST_REMEMBERED: usize = 1024;
 
-/// Like [`find_upper_quantile`], but remembers its results.
+/// Like [`find_upper_quantile`], but keeps its results for later calls.
 fn cached_upper_quantile(probability: f64, df: f64) -> f64 {
     let key = (probability.to_bits(), df.to_bits());
     UPPER_QUANTILES.with_borrow_mut(|known| {
@@ -91,9 +92,9 @@ fn cached_upper_quantile(probability: f64, df: f64) -> f64 {
     })
 }
 
-/// Returns the t, at least 0, that is exceeded with this probability; NaN if it is too large for [`tail`].
+/// Returns the t that is exceeded with this probability, which is at most 1/2. Returns NaN if t is too large for [`tail`].
 ///
-/// It uses Newton's method on the logarithm of the probability, and bisection if a step leaves the bounds.
+/// The search uses Newton's method on the logarithm of the probability, and bisection if a step leaves the bounds.
 fn find_upper_quantile(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high, df) > probability {

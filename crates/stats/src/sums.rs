@@ -1,7 +1,8 @@
 //! Sums that keep digits which plain addition would lose, and correctly rounded quotients of integers.
 
-/// Returns the sum of `values` as if it were computed with twice the digits and rounded once; 0 without values. The rounding error of each addition
-/// is carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005). If a value or the sum is not finite, the result is that of plain addition.
+/// Returns the sum of `values` as if it were computed with twice the digits and rounded once. To this end, the rounding error of each addition is
+/// carried along (Knuth's exact addition: Ogita, Rump and Oishi 2005). If a value or the sum is not finite, the result is that of plain addition. The
+/// sum of no values is 0.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values = values.into_iter();
     // Form two sums at once: the processor can overlap their additions, so carrying errors costs little time.
@@ -13,11 +14,11 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     }
     let (sum, lost) = add_exactly(even, odd.0);
     let lost = lost + odd.1;
-    // The error of an overflowing addition is NaN.
+    // If an addition overflows, its error is NaN.
     if lost.is_finite() { sum + lost } else { sum }
 }
 
-/// Adds `value` to a sum. The given and the returned sum are pairs of the rounded sum and the accumulated rounding error.
+/// Adds `value` to a sum. Both the sum that is passed and the sum that is returned are pairs of a rounded sum and its accumulated rounding error.
 fn add_exactly((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     let next = sum + value;
     let taken = next - sum;
@@ -25,7 +26,7 @@ fn add_exactly((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
 }
 
 /// Returns the quotient of two integers, rounded once: the float nearest to the exact fraction. If two floats are equally near, it is the one with an
-/// even significand. 0 / 0 is NaN; any other division by 0 is infinite.
+/// even significand. 0 / 0 is NaN, and any other division by 0 is infinite.
 pub fn quotient(numerator: u128, denominator: u128) -> f64 {
     let exact = 1 << f64::MANTISSA_DIGITS;
     if (numerator <= exact && denominator <= exact) || denominator == 0 {

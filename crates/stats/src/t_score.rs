@@ -1,4 +1,4 @@
-//! The bootstrap t-score of two independent groups, with p-values and the one-sided bounds that invert them. [`PooledTScore`] is Criterion's
+//! The bootstrap t-score of two independent groups, with p-values and with one-sided bounds that agree with them. [`PooledTScore`] is Criterion's
 //! comparison, which draws the null distribution from the pooled groups.
 
 use std::cmp::Ordering;
@@ -12,21 +12,24 @@ use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;
 
-/// Maximum number of elementary steps for the null distribution. If more would be needed, fewer resamples are drawn, but at least 1000.
+/// The largest number of elementary steps that are spent on the null distribution. If more would be needed, fewer resamples are drawn, but at
+/// least 1000.
 const STEPS: usize = 4_000_000;
 
 /// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
 /// 16.2).
 ///
-/// `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are centered and
-/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the threshold", and correspondingly for "smaller". With
-/// fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the smaller
-/// side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
+/// The score is `T = (mean_new - mean_base - threshold) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. For the null distribution, both sides are
+/// centered and resampled with replacement, which gives B scores `T*`. For "larger by more than the threshold", the p-value is
+/// `(1 + #{T* >= T}) / (B + 1)`. The p-value for "smaller" is computed correspondingly.
+///
+/// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger of this p and Welch's p, whose degrees of freedom are limited by the
+/// smaller side. If more than 4 million elementary steps would be needed, fewer resamples are drawn, but at least 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
     /// Mean of new minus mean of base, in the unit of the values.
     pub difference: f64,
-    /// Standard error of the difference; 0 if neither side varies.
+    /// Standard error of the difference. It is 0 if neither side varies.
     pub standard_error: f64,
     /// One-sided p-value for "new exceeds base by more than the threshold".
     pub p_greater: f64,
@@ -36,21 +39,22 @@ pub struct TScore {
     pub kept: usize,
     /// Number of resamples without a finite score.
     pub dropped: usize,
-    /// Largest scores, descending; `lower_tail` has the smallest, ascending. Both are as long as `max_level` needs.
+    /// The largest scores of the resamples, in descending order, and in `lower_tail` the smallest scores in ascending order. The confidence bounds
+    /// are found among them, so there are only as many as a bound at `max_level` needs.
     upper_tail: Vec<f64>,
     lower_tail: Vec<f64>,
-    /// Degrees of freedom of Student's t, whose p-value is a lower limit for small groups; `None` if both groups are large enough.
+    /// For small groups, a p-value is at least as large as that of Student's t with these degrees of freedom. `None` if both groups are large enough.
     guard_df: Option<f64>,
-    /// Largest difference that counts as no difference if neither side varies, in the unit of the values.
+    /// The largest difference that counts as no difference if neither side varies, in the unit of the values.
     resolution: f64,
 }
 
 impl TScore {
-    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit. Bounds are available at
-    /// levels up to `max_level`, the one-sided probability of error.
+    /// Tests whether the means of `new` and `base` differ by more than `threshold`, which is in their unit. Bounds are available at levels up to
+    /// `max_level`, the one-sided probability of error.
     ///
-    /// `resolution` is the smallest difference that the clock can show. It matters only if neither side varies. `None` with fewer than two values
-    /// on a side, a value that is not finite, or if more than half of the resamples have no finite score.
+    /// `resolution` is the smallest difference that the clock can show. It matters only if neither side varies. Returns `None` if a side has fewer
+    /// than two values, if a value is not finite, or if more than half of the resamples have no finite score.
     pub fn test(
         new: &[f64],
         base: &[f64],
@@ -106,15 +110,15 @@ impl TScore {
         self.standard_error == 0.0
     }
 
-    /// Returns the one-sided lower confidence bound of the difference at `level`, which is its probability of error. The bound exceeds the threshold
-    /// exactly if `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level, or if the level exceeds
-    /// `max_level` of the test.
+    /// Returns the one-sided lower confidence bound of the difference at `level`. Here `level` is the probability of error. The bound exceeds the
+    /// threshold exactly if `p_greater` is at most `level`. It is minus infinity if there are too few resamples for the level, or if the level
+    /// exceeds `max_level` of the test.
     pub fn lower_bound(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
-    /// Returns the one-sided upper confidence bound of the difference at `level`, which is its probability of error. The bound is below minus the
-    /// threshold exactly if `p_less` is at most `level`. It is infinity if there are too few resamples for the level, or if the level exceeds
+    /// Returns the one-sided upper confidence bound of the difference at `level`. Here `level` is the probability of error. The bound is below minus
+    /// the threshold exactly if `p_less` is at most `level`. It is infinity if there are too few resamples for the level, or if the level exceeds
     /// `max_level` of the test.
     pub fn upper_bound(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
@@ -132,15 +136,16 @@ impl TScore {
         }
     }
 
-    /// Returns the p-value if `hits` resamples are at least as extreme as the score. `t` is the score, with the sign for which larger is more
-    /// extreme.
+    /// Returns the p-value if `hits` resamples are at least as extreme as the observed score. `t` is that score, with its sign chosen such that
+    /// larger values are more extreme.
     fn p_value(&self, hits: usize, t: f64) -> f64 {
         let bootstrap = (1 + hits) as f64 / (self.kept + 1) as f64;
         let guard = self.guard_df.and_then(|df| student_t::upper_tail(t, df));
         bootstrap.max(guard.unwrap_or(0.0))
     }
 
-    /// Returns the number of resamples that corresponds to p = `level`.
+    /// Returns the rank of the critical score for `level` among the scores of one tail, counted from 1. It is 0 if there are too few resamples for
+    /// this level.
     fn rank(&self, level: f64) -> usize {
         // The addition corrects for rounding: a product that should be an integer may be slightly below it.
         (level * (self.kept + 1) as f64 + 1e-9).floor() as usize
@@ -165,20 +170,21 @@ impl TScore {
     }
 }
 
-/// Mean of a resample, and the variance of this mean.
+/// The mean of a resample, and the variance of this mean.
 pub(super) type Moments = (f64, f64);
 
-/// Sum and sum of squares of a number of draws.
+/// The sum and the sum of squares of some draws.
 type Sums = (f64, f64);
 
-/// The most groups of draws that are tabulated. More would not fit in the processor's cache.
+/// The largest number of groups of draws that are tabulated. A larger table would not fit in the processor's cache.
 const GROUPS: usize = 1 << 16;
 
-/// One side, centered and prepared for resampling.
+/// The values of one side, centered and prepared for resampling.
 enum CentredSide {
-    /// The moments of every possible resample.
+    /// The moments of every possible resample were computed in advance.
     Table(TabulatedStatistic<Moments>),
-    /// The sums of every possible group of a few draws. A resample consists of as many groups as fit and single draws for the rest.
+    /// The sums of every possible group of a few draws were computed in advance. A resample consists of as many groups as fit, and of single draws
+    /// for the rest.
     Groups {
         values: Vec<f64>,
         sums: Vec<Sums>,
@@ -286,14 +292,14 @@ fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
     moments(values.len(), sum, squares)
 }
 
-/// A score of the null distribution, with the number of resamples that have it.
+/// A score of the null distribution, and how many resamples have it.
 #[derive(Debug, Clone, Copy)]
 struct NullScore {
     score: f64,
     count: u32,
 }
 
-/// The null distribution.
+/// The scores of all resamples, which form the null distribution.
 struct NullScores {
     scores: Vec<NullScore>,
 }
@@ -321,7 +327,8 @@ impl NullScores {
         }
     }
 
-    /// Counts the draws of each pair of resamples. Two sides of five values have 126 distinct resamples each, so the same pair is drawn often.
+    /// Draws pairs of resamples and counts how often each pair is drawn. Two sides of five values have only 126 distinct resamples each, so the same
+    /// pair is drawn often.
     fn draw_from_tables(
         new: &TabulatedStatistic<Moments>,
         base: &TabulatedStatistic<Moments>,
@@ -355,7 +362,7 @@ impl NullScores {
         counted.map(|found| found.count as usize).sum()
     }
 
-    /// Returns the first `size` scores in the given `order`, with one entry for each resample.
+    /// Returns the first `size` scores in the given `order`. A score that several resamples have is repeated for each of them.
     fn first_scores(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
         if size == 0 {
             return Vec::new();
@@ -381,8 +388,8 @@ fn t_score((new_mean, new_variance): Moments, (base_mean, base_variance): Moment
 #[path = "t_score_tests.rs"]
 mod tests;
 
-/// Maximum number of elementary steps for the null distribution of [`PooledTScore`]. If more would be needed, fewer resamples are drawn (at least
-/// 1000).
+/// The largest number of elementary steps that are spent on the null distribution of [`PooledTScore`]. If more would be needed, fewer resamples are
+/// drawn, but at least 1000.
 const POOLED_STEPS: usize = 40_000_000;
 
 /// Criterion's comparison: the t-score of new against base with its two-sided p-value (Efron and Tibshirani 1993, section 16.2). The values of both
@@ -393,18 +400,18 @@ const POOLED_STEPS: usize = 40_000_000;
 pub struct PooledTScore {
     /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`.
     pub t: f64,
-    /// `(1 + #{|t*| >= |t|}) / (B + 1)`, with B the number of resamples that have a finite score.
+    /// `(1 + #{|t*| >= |t|}) / (B + 1)`, where B is the number of resamples that have a finite score.
     pub p: f64,
     /// Number of resamples drawn.
     pub resamples: usize,
 }
 
 impl PooledTScore {
-    /// Tests whether the means of `new` and `base`, each in any order, differ. If this would take more than 40 million elementary steps, fewer
-    /// resamples are drawn, but at least 1000.
+    /// Tests whether the means of `new` and `base` differ. If this would take more than 40 million elementary steps, fewer resamples are drawn, but
+    /// at least 1000.
     ///
-    /// `None` with fewer than two values on a side, a value that is not finite, if neither side varies, or if more than half of the resamples have
-    /// no finite score.
+    /// Returns `None` if a side has fewer than two values, if a value is not finite, if neither side varies, or if more than half of the resamples
+    /// have no finite score.
     pub fn test(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
         let (standard_error, _) = standard_error_and_df(new, base)?;
         let t = mean_difference(new, base)? / standard_error;

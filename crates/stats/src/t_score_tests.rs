@@ -1,4 +1,4 @@
-//! Golden values, laws, degenerate input and calibration of the t-score.
+//! Tests of the t-score: golden values, general laws, degenerate input, and how often it raises a false alarm.
 
 use proptest::prelude::*;
 

@@ -8,9 +8,9 @@ use super::student_t;
 /// The treatment of fractional degrees of freedom in a [`WelchTest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WelchDf {
-    /// Used without rounding, as Welch does.
+    /// The degrees of freedom are used without rounding, as Welch does.
     Fractional,
-    /// Rounded down, as tables require and mmtests does, but at least 1.
+    /// The degrees of freedom are rounded down, but to at least 1. Printed tables require this, and mmtests does it.
     Floored,
 }
 
@@ -21,7 +21,7 @@ pub struct WelchTest {
     pub difference: f64,
     /// Standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2).
     pub standard_error: f64,
-    /// Statistic: difference divided by standard error.
+    /// Test statistic: the difference divided by its standard error.
     pub t: f64,
     /// Degrees of freedom.
     pub df: f64,
@@ -30,8 +30,8 @@ pub struct WelchTest {
 }
 
 impl WelchTest {
-    /// Tests whether the means of `new` and `base`, each in any order and in one unit, differ; linear time. `None` below two values per side, for
-    /// values that are not finite, or if neither side varies: the difference is exact then and needs no test.
+    /// Tests whether the means of `new` and `base` differ. This takes linear time. Returns `None` if a side has fewer than two values, if a value is
+    /// not finite, or if neither side varies. In the last case, the difference is exact and needs no test.
     ///
     /// ```
     /// use perfcheck_stats::{WelchDf, WelchTest};
@@ -47,7 +47,7 @@ impl WelchTest {
 
     /// Tests the harmonic means of rates, as mmtests does. The deviation of a mean is computed by the delta method ([`HarmonicMean`]), but divides by
     /// n - 1, as Welch's test requires. If it divided by n, the test at 5 % would find a difference in 6.6 % of cases, for two sides of five rates
-    /// from one distribution. `None` also if a rate is not positive.
+    /// from one distribution. Returns `None` in the same cases as [`Self::test`], and if a rate is not positive.
     pub fn test_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::compute(new)?, HarmonicMean::compute(base)?);
         let side = |mean: HarmonicMean, values: usize| SampleVariance {
@@ -79,7 +79,7 @@ impl WelchTest {
         })
     }
 
-    /// Returns Student's interval of the difference at `level`; `None` for a level outside 0..1.
+    /// Returns Student's interval of the difference at `level`. Returns `None` if `level` is outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let interval =
             TInterval::from_standard_error(self.difference, self.standard_error, self.df, level)?;
@@ -87,8 +87,8 @@ impl WelchTest {
     }
 }
 
-/// Returns the standard error and degrees of freedom of a difference of means (Welch 1947). `None` with fewer than two values on a side; df is not
-/// finite if neither side varies.
+/// Returns the standard error and degrees of freedom of a difference of means (Welch 1947). Returns `None` if a side has fewer than two values. The
+/// degrees of freedom are not finite if neither side varies.
 pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
     let side = |values: &[f64]| -> Option<SampleVariance> {
         Some(SampleVariance {

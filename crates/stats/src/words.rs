@@ -1,10 +1,10 @@
 //! Enums whose variants have a word each, used in command lines, messages and stores. The macros are for the crates of this workspace only.
 
-/// Words with their meanings.
+/// Pairs of a word and its meaning.
 pub type WordMeanings = &'static [(&'static str, &'static str)];
 
-/// Defines an enum whose variants have a word each. If a refusal is given, the enum can also be parsed: the refusal is the part of the error message
-/// between the rejected text and the list of all words.
+/// Defines an enum whose variants have a word each. If the second argument, the refusal, is given, the enum can also be parsed. The refusal is the
+/// part of the error message between the rejected text and the list of all words.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! worded {
@@ -19,7 +19,7 @@ macro_rules! worded {
             /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// Returns the word.
+            /// Returns the word of the variant.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

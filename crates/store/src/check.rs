@@ -5,8 +5,8 @@ use super::error::Fault;
 use super::{Store, StoreError, encoding};
 
 impl Store {
-    /// Checks every series; in a file, also the file's structure and the references between tables. Opening a store does not do this, because the
-    /// check takes as long as reading the whole file.
+    /// Checks that every series can be read. If the store is a file, also checks the structure of the file and the references between tables. Opening
+    /// a store does not do this, because the check takes as long as reading the whole file.
     pub fn check(&self) -> Result<(), StoreError> {
         self.read(|sql| {
             if sql.is_file() {

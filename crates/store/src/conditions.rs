@@ -1,4 +1,5 @@
-//! Stores the conditions of a measurement, once for all runs that share them, and benchmarks by key.
+//! Stores the conditions under which benchmarks were measured. Equal conditions are stored only once, for all runs that share them. This module also
+//! looks up and inserts benchmarks by their keys.
 
 #[cfg(feature = "postgres")]
 use super::error::Fault;
@@ -19,7 +20,7 @@ use perfcheck_analysis::model::{
 /// The facts about a benchmark in a run that seldom change between runs. The field names are those of the JSON text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// Version string set by the author; `None` if none is set.
+    /// Version string that the author set. `None` if the author set none.
     pub version: Option<String>,
     pub(super) throughput: Throughput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Returns the benchmark with this key under these conditions.
+    /// Creates a benchmark from its key and from the facts about it in these conditions.
     pub(super) fn benchmark(&self, key: BenchmarkKey) -> Benchmark {
         Benchmark {
             key,
@@ -66,7 +67,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the row id of these conditions, and inserts them if they are new.
+    /// Returns the row id of these conditions, and inserts the row if the table does not have it yet.
     pub(super) fn intern(&self, sql: Sql<'_>) -> Attempt<i64> {
         self.check()?;
         intern_json(sql, "conditions", self)
@@ -173,7 +174,7 @@ pub(super) fn intern_benchmark(
     )
 }
 
-/// Conditions by row id, each read once.
+/// The conditions that have been read, by row id. Many measurements share the same conditions, which are read only once.
 #[derive(Default)]
 pub(super) struct KnownConditions(HashMap<i64, Arc<Conditions>>);
 
@@ -190,7 +191,7 @@ impl KnownConditions {
         Ok(())
     }
 
-    /// Returns the conditions with this row id.
+    /// Returns the conditions with this row id, and reads them if this has not been done yet.
     pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Arc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {
             return Ok(Arc::clone(conditions));

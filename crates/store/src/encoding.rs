@@ -1,8 +1,8 @@
 //! Column types for values of the model: words for enums, JSON for facts, two's complement for `u64`, and sealed bytes for samples and conclusions.
 //!
-//! Sealed bytes are a format byte, a CRC-32 and a content: CBOR for series, allocations and latencies, bytes compressed with zstd for conclusions.
-//! SQLite's file format has no checksums: without the CRC, a flipped bit in a sample would cause a wrong verdict instead of an error. Invariant: a
-//! value is read back exactly or as an error.
+//! Sealed bytes consist of a format byte, a CRC-32 checksum and the content. The content is CBOR for series, allocations and latencies, and it is
+//! compressed with zstd for conclusions. The checksum is needed because SQLite's file format has none. Without it, a flipped bit in a sample would
+//! cause a wrong verdict instead of an error. Invariant: a value is read back exactly or as an error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params};
@@ -17,7 +17,7 @@ use perfcheck_analysis::model::{
     Allocations, HdrCounter, Latencies, LatencyWindow, Nanos, RunId, Sample, Series, limits,
 };
 
-/// A column of flags, one digit each; NULL if there are none.
+/// A text column of flags, each of which is one digit. The column is NULL if there are no flags.
 pub(super) struct FlagColumn<'a>(pub(super) &'a [bool]);
 
 impl ToSql for FlagColumn<'_> {
@@ -109,7 +109,7 @@ impl FromSql for Unsigned {
     }
 }
 
-/// A column with a number of rows.
+/// A column that counts rows, read as `usize`.
 pub(super) struct RowCount(pub(super) usize);
 
 impl FromSql for RowCount {
@@ -132,15 +132,16 @@ const FORMAT: u8 = 1;
 /// Length in bytes of the format byte and the checksum together.
 pub(super) const PREFIX_BYTES: usize = 5;
 
-/// The warm-up (iterations and nanoseconds), the linear phase and the flat phase. Tuples keep field names out of the CBOR.
+/// The encoded form of a series: the warm-up (iterations and nanoseconds), the linear phase and the flat phase. It consists of tuples, because CBOR
+/// would also store the field names of a struct.
 type StoredSeries = ((u64, u64), StoredPhase, StoredPhase);
 
 #[derive(Serialize, Deserialize)]
 struct StoredPhase(
-    /// The iteration counts: each pair is a difference to the previous count, and the number of successive samples with this difference. The first
-    /// difference is to 0.
+    /// The iteration counts of the samples. Each pair is the difference from the previous count, and the number of successive samples with this
+    /// difference. The first difference is from 0.
     Vec<(i64, u64)>,
-    /// The difference of each elapsed time to the previous one, in nanoseconds. The first difference is to 0.
+    /// The elapsed times of the samples in nanoseconds, as differences from the previous time. The first difference is from 0.
     Vec<i64>,
 );
 
@@ -148,7 +149,8 @@ struct StoredPhase(
 ///
 /// Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the CBOR form of [`StoredSeries`]. Each phase is two
 /// columns: iteration counts as run lengths of their differences (a linear ramp is one run, a flat phase two), and elapsed times as differences. CBOR
-/// takes one, two, three, five or nine bytes for an integer, about three bytes a sample. Differences wrap, so every `u64` survives.
+/// takes one, two, three, five or nine bytes for an integer, about three bytes a sample. Differences wrap around, so every `u64` is read back
+/// exactly.
 pub(super) fn encode(series: &Series) -> Vec<u8> {
     let stored: StoredSeries = (
         (series.warm_up.iterations, series.warm_up.elapsed.0),
@@ -178,7 +180,7 @@ pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
     seal_bytes(&body)
 }
 
-/// Decodes sealed bytes, or describes what is wrong with them; `what` names the value in messages.
+/// Decodes sealed bytes, or describes what is wrong with them. `what` is the name of the value in error messages, such as `a series`.
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
     let mut body = unseal_bytes(bytes, what)?;
     let value = ciborium::from_reader(&mut body)
@@ -189,7 +191,7 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     Ok(value)
 }
 
-/// Describes why bytes cannot be decoded.
+/// Describes why a value cannot be decoded from CBOR.
 fn describe_error(error: ciborium::de::Error<std::io::Error>) -> String {
     match error {
         ciborium::de::Error::Semantic(_, why) => why,
@@ -205,7 +207,8 @@ pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
     [&[FORMAT], &sum[..], body].concat()
 }
 
-/// Returns the bytes without the prefix, or describes what is wrong with them; `what` names the value in messages.
+/// Returns the bytes without the prefix that [`seal_bytes`] prepends, or describes what is wrong with them. `what` is the name of the value in error
+/// messages.
 pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)
@@ -269,19 +272,20 @@ fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The allocations of an iteration: count, bytes and peak bytes, then the count and bytes of other threads. An array keeps field names out of the
-/// CBOR.
+/// The encoded allocations of an iteration: count, bytes and peak bytes, then the count and bytes of other threads. It is an array, because CBOR
+/// would also store the field names of a struct.
 type StoredAllocations = [u64; 5];
 
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
     digits: u8,
-    /// The counters: each pair is the difference of an index to the previous one, and the number of operations counted under this index.
+    /// The counters of the histogram. Each pair is the difference of an index from the previous index, and the number of operations counted under
+    /// this index.
     counts: Vec<(u32, u64)>,
     clamped: u64,
     errors: u64,
     messages: Vec<String>,
-    /// The times in ascending order: each pair is a difference to the previous distinct time, and the number of equal times.
+    /// The times in the reservoir, in ascending order. Each pair is the difference from the previous distinct time, and the number of equal times.
     reservoir: Vec<(i64, u64)>,
     /// For each window: operations, errors, and the 50th, 95th and 99th percentile in nanoseconds.
     windows: Vec<[u64; 5]>,
@@ -303,7 +307,7 @@ impl ToSql for AllocationsColumn<'_> {
 
 /// The column `series.latencies`.
 ///
-/// The reservoir is sorted, so equal times share an entry. Differences wrap, so every number survives. Missing data are NULL.
+/// The reservoir is sorted, so equal times share an entry. Differences wrap around, so every number is read back exactly. Missing data are NULL.
 pub(super) struct LatenciesColumn<'a>(pub(super) Option<&'a Latencies>);
 
 impl ToSql for LatenciesColumn<'_> {
@@ -433,9 +437,9 @@ fn is_plausible(mut lengths: impl Iterator<Item = u64>) -> bool {
         .is_some_and(|all| all <= limits::MOST_REPEATED)
 }
 
-/// The default level of zstd, see docs/internals/src/store.md.
+/// The compression level, which is the default of zstd (see docs/internals/src/store.md).
 const LEVEL: i32 = 3;
-/// Largest conclusion in bytes, after decompression. 100,000 benchmarks with all their details take a fifth of it.
+/// The largest size of a conclusion in bytes, after decompression. The conclusion on 100,000 benchmarks with all their details takes a fifth of it.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Compresses and seals a conclusion for its column.
@@ -461,7 +465,7 @@ fn unpack(column: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 impl Store {
-    /// Returns the conclusion of a run as recorded; `None` if the run recorded none.
+    /// Returns the conclusion of a run as it was recorded. Returns `None` if the run recorded no conclusion.
     pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(|sql| {
             let found = sql.first(
@@ -575,7 +579,7 @@ mod tests {
         assert!(decode(&[]).is_err());
     }
 
-    /// Recomputes the checksum, so that damaged bytes reach the decoder.
+    /// The checksum is recomputed for the damaged bytes, so that they reach the decoder.
     #[test]
     fn a_damaged_series_is_read_or_refused() {
         let flat = [7, 7, 8, u64::MAX].map(|ns| sample(1000, ns)).to_vec();
@@ -711,7 +715,7 @@ mod tests {
         assert!(what.contains("too many"), "{what}");
     }
 
-    /// Recomputes the checksum, so that damaged bytes reach the decoder.
+    /// The checksum is recomputed for the damaged bytes, so that they reach the decoder.
     #[test]
     fn a_damaged_record_beside_the_samples_is_read_or_refused() {
         use crate::encoding::PREFIX_BYTES;
@@ -758,7 +762,7 @@ mod tests {
         assert!(unpack(&column[..7]).is_err());
     }
 
-    /// Recomputes the checksum, so that damaged bytes reach the decoder.
+    /// The checksum is recomputed for the damaged bytes, so that they reach the decoder.
     #[test]
     fn a_damaged_conclusion_is_read_or_refused() {
         use perfcheck_analysis::findings::Conclusion;

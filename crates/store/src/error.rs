@@ -46,7 +46,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The application id in the file's header; 0 if none is set.
+        /// The application id in the file's header. It is 0 if none is set.
         application_id: u32,
     },
     /// The store was written by a newer cargo-perfcheck. It was not changed.
@@ -69,7 +69,7 @@ pub enum StoreError {
         /// The version that this program reads and writes.
         supported: u32,
     },
-    /// The content is inconsistent.
+    /// The content of the store is inconsistent.
     #[error("the store `{}` is damaged: {detail}\n  help: the file was not overwritten; restore a backup, try `sqlite3 FILE .recover`, or move the file away", path.display())]
     Corrupt {
         /// The file.
@@ -82,7 +82,7 @@ pub enum StoreError {
     Locked {
         /// The file.
         path: PathBuf,
-        /// Time waited.
+        /// How long this process waited for the lock.
         waited: Duration,
     },
     /// The disk is full, or a quota or size limit is reached.
@@ -94,7 +94,7 @@ pub enum StoreError {
     /// The file was moved or deleted while it was open.
     #[error("the store `{}` was moved or deleted while in use\n  help: put the file back, then try again", .0.display())]
     Moved(PathBuf),
-    /// Another error of SQLite.
+    /// SQLite reported an error for which there is no other variant.
     #[error("an operation on the store `{}` failed: {detail}\n  help: if it happens again, check the file with `sqlite3 FILE 'pragma integrity_check'`", path.display())]
     Sqlite {
         /// The file.
@@ -128,7 +128,7 @@ pub enum StoreError {
         /// Message of the server.
         detail: String,
     },
-    /// Another error of the server.
+    /// The server reported an error for which there is no other variant.
     #[error("an operation on `{}` failed: {detail}\n  help: nothing was changed; see the server's log", path.display())]
     Server {
         /// The server and its database.
@@ -213,12 +213,12 @@ fn existing_baselines_help(existing: &[String]) -> String {
 /// An error within a transaction, where the path of the store is not known yet.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// A complete error.
+    /// An error that is complete without the path of the store.
     Store(StoreError),
     Sqlite(rusqlite::Error),
     #[cfg(feature = "postgres")]
     Server(tokio_postgres::Error),
-    /// Invalid stored content.
+    /// The stored content is invalid. The text describes how.
     Content(String),
 }
 

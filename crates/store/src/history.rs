@@ -22,7 +22,7 @@ use perfcheck_analysis::model::{
 pub enum BranchFilter<'a> {
     /// Runs of any branch.
     Any,
-    /// Runs of this branch; `None` for a detached `HEAD` or outside of git.
+    /// Runs of this branch. `None` selects the runs of a detached `HEAD` and those outside of git.
     Only(Option<&'a str>),
 }
 
@@ -31,27 +31,28 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// Runs that are accepted as a reference, as a whole or for the benchmark in question.
     Accepted,
-    /// Complete runs except parts of suites, controls and steps of searches. If builds were measured side by side, only the candidate.
+    /// Complete runs, except those that measured one part of a suite, controls, and steps of `bisect`. If two builds were measured side by side, only
+    /// the candidate's run is selected.
     Own,
 }
 
 /// A query for a part of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryQuery<'a> {
-    /// Branch of the runs.
+    /// Which runs are selected by their branch.
     pub branch: BranchFilter<'a>,
-    /// State of the runs.
+    /// Which runs are selected by their state.
     pub runs: RunFilter,
-    /// Only runs with a smaller number than this; `None` for no limit.
+    /// If given, only runs with a smaller number than this one are returned.
     pub before: Option<RunId>,
-    /// Largest number of runs for each benchmark; the newest are returned.
+    /// Largest number of runs that are returned for each benchmark. If there are more, the newest are returned.
     pub limit: usize,
 }
 
 /// The results of runs for some benchmarks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// The runs of the measurements in `benchmarks`.
+    /// The runs to which the measurements in `benchmarks` belong.
     pub runs: BTreeMap<RunId, Run>,
     /// Measurements of each benchmark, newest first.
     pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
@@ -66,26 +67,26 @@ pub struct PastMeasurement {
     pub conditions: Arc<Conditions>,
     /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
-    /// The typical time of an iteration in nanoseconds; `None` if the run stored none.
+    /// The median time of an iteration in nanoseconds. `None` if the run stored none.
     pub typical_ns: Option<f64>,
-    /// Relative change against the run's reference, as a fraction; `None` if the run stored none.
+    /// Change relative to the run's reference, as a fraction. `None` if the run stored none.
     pub change: Option<f64>,
-    /// The run with which the measurement was compared; `None` if it was not compared.
+    /// The run with which the measurement was compared. `None` if it was not compared.
     pub reference: Option<RunId>,
     /// Whether the user accepted the measurement of this benchmark as a new level. It is false if only the run as a whole was accepted.
     pub accepted: bool,
 }
 
-/// The runs of a benchmark with their references.
+/// The runs that have a verdict on a benchmark. If two builds were measured side by side, the code of the base is included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunLinks {
     /// The runs, newest first.
     pub links: Vec<RunLink>,
-    /// Machine and build of the runs and their bases, by [`MeasuredCode::environment`].
+    /// The machine and build settings of each measured code. The keys are the values of [`MeasuredCode::environment`].
     pub environments: BTreeMap<i64, Environment>,
 }
 
-/// A run of a benchmark, and the reference of its comparison.
+/// A run that has a verdict on a benchmark. If two builds were measured side by side, the code of the base is included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLink {
     /// The measured code.
@@ -94,16 +95,16 @@ pub struct RunLink {
     pub started: Timestamp,
     /// Whether the user accepted the measurement as a new level, with the whole run or for this benchmark.
     pub accepted: bool,
-    /// The branch; `None` for a detached `HEAD` or outside of git.
+    /// The branch of the checkout. `None` for a detached `HEAD` or outside of git.
     pub branch: Option<String>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Relative change against the base, as a fraction; `None` if the run stored none.
+    /// Change relative to the base, as a fraction. `None` if the run stored none.
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change); `None` if the run stored none.
+    /// Standard error of ln(1 + change). `None` if the run stored none.
     pub standard_error: Option<f64>,
-    /// The base of a side-by-side measurement: the run that is its reference, or the base side of the pair if the store does not have that run.
-    /// `None` for a run of a single build.
+    /// The code of the base if two builds were measured side by side, and `None` for a run of a single build. The base is the run that the verdict
+    /// has as its reference. If the store does not have that run, it is the base side of the pair.
     pub base: Option<MeasuredCode>,
 }
 
@@ -112,7 +113,7 @@ pub struct RunLink {
 pub struct MeasuredCode {
     /// The run.
     pub run: RunId,
-    /// The commit; `None` if the checkout had changes, or outside of git.
+    /// The commit. `None` if the checkout had changes, or if there was no git checkout.
     pub commit: Option<String>,
     /// Row id of the machine and build.
     pub environment: i64,
@@ -130,11 +131,11 @@ pub struct BenchmarkSummary {
     pub last_run: RunId,
     /// Start of `last_run`.
     pub last_started: Timestamp,
-    /// Verdict of `last_run`; `None` if it stored none.
+    /// Verdict of `last_run`. `None` if it stored none.
     pub verdict: Option<Verdict>,
-    /// Typical time of an iteration in nanoseconds, in the newest complete run that measured the benchmark; `None` if no such run stored one.
+    /// Median time of an iteration in nanoseconds, in the newest complete run that measured the benchmark. `None` if no such run stored one.
     pub typical_ns: Option<f64>,
-    /// Relative change of `last_run` against its reference, as a fraction; `None` if it stored none.
+    /// Change of `last_run` relative to its reference, as a fraction. `None` if it stored none.
     pub change: Option<f64>,
     /// Amount that one iteration processes.
     pub throughput: Throughput,
@@ -172,9 +173,9 @@ impl Store {
         })
     }
 
-    /// Returns the changes, as fractions, of a benchmark in side-by-side measurements of an executable against itself
-    /// (controls). Only controls of the same version, processor and build settings count. Newest first, at most
-    /// `limit`.
+    /// Returns the changes, as fractions, that the newest controls of a benchmark found, newest first and at most `limit`. A control measures an
+    /// executable side by side with itself. Only controls with the same version of the benchmark, the same processor and the same build settings
+    /// count.
     pub fn controls(
         &self,
         workspace: WorkspaceId,
@@ -224,8 +225,8 @@ impl Store {
         })
     }
 
-    /// Returns the runs of a benchmark with their references and verdicts, newest first, at most `limit`. They
-    /// include runs that did not measure it because both sides run the same code.
+    /// Returns the newest runs of a benchmark, at most `limit`, with their references and verdicts. They include runs that did not measure the
+    /// benchmark because both sides run the same code.
     pub fn run_links(
         &self,
         workspace: WorkspaceId,
@@ -265,8 +266,8 @@ impl Store {
         })
     }
 
-    /// Returns each run of a workspace that did not measure some benchmark because both sides run the same code, with
-    /// the run of its reference.
+    /// Returns pairs of runs. The first run of each pair did not measure at least one benchmark, because the benchmark's code was the same in the
+    /// second run, which was its reference.
     pub fn same_code_runs(
         &self,
         workspace: WorkspaceId,
@@ -315,8 +316,8 @@ pub(super) const CONTROLS: &str = "
       AND rb.change IS NOT NULL
     ORDER BY r.id DESC";
 
-/// The query for the newest run with a verdict. Parameters: benchmark, workspace. Walks the runs, newest first, and
-/// looks up the benchmark in each.
+/// The query for the newest run with a verdict on a benchmark. Parameters: benchmark, workspace. It walks the runs, newest first, and looks up the
+/// benchmark in each.
 pub(super) const NEWEST_VERDICT: &str = "
     SELECT r.id
     FROM runs r INDEXED BY runs_by_workspace
@@ -327,8 +328,7 @@ pub(super) const NEWEST_VERDICT: &str = "
            OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
     ORDER BY r.id DESC LIMIT 1";
 
-/// The query for the runs of a benchmark and their references. Parameters: benchmark, workspace, limit. Reads only
-/// the newest rows.
+/// The query for the runs of a benchmark and their references. Parameters: benchmark, workspace, limit. It reads only the newest rows.
 pub(super) const LINKS: &str = "
     SELECT v.verdict, v.change, v.standard_error, r.started, r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
            b.id, b.git_commit, b.git_dirty, b.environment,
@@ -380,7 +380,7 @@ pub(super) const LIST: &str = "
 /// The query walks the runs that match, newest first, and looks up the benchmark in each. It stops at the benchmark's
 /// first run, so a rare branch or a new benchmark does not make it walk the whole history.
 pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilter) -> String {
-    // By itself, SQLite prefers the general indexes to the partial ones.
+    // Name the index, because SQLite would by itself prefer the general indexes to the partial ones.
     let index = match (branch, runs) {
         (BranchFilter::Any, RunFilter::Own) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
@@ -406,8 +406,7 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
     )
 }
 
-/// Returns the query for a benchmark's accepted measurements in runs that were not accepted as a whole. Parameters as
-/// for [`past_sql`].
+/// Returns the query for a benchmark's accepted measurements in runs that were not accepted as a whole. The parameters are those of [`past_sql`].
 pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
     let branch = branch_sql(branch);
     format!(
@@ -427,13 +426,13 @@ const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
-        // Every parameter must occur in the statement; this condition is always true.
+        // This condition is always true. It is there because every parameter must occur in the statement.
         BranchFilter::Any => "AND CAST(?4 AS TEXT) IS NULL",
         BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?4",
     }
 }
 
-/// Returns the earlier measurements of each benchmark, newest first. Benchmarks without any are left out.
+/// Returns the earlier measurements of each benchmark, newest first. Benchmarks without earlier measurements are left out.
 fn query_past(
     sql: Sql<'_>,
     workspace: WorkspaceId,

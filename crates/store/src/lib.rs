@@ -1,10 +1,12 @@
 //! The store: runs, processes, series and baselines in one SQLite file of the user, or in a shared PostgreSQL
 //! database.
 //!
-//! Owns the schema (docs/internals/src/store.md), its migrations and every statement; no other crate uses SQLite. Must not read the clock, the
-//! checkout or the environment, apart from PostgreSQL's variables and the user's directories: times and facts are passed in. Invariants: data
-//! reported as recorded survives a kill. A process is stored as a whole or not at all. Samples are read back as the same integers or as an error. A
-//! file that is foreign, or newer than this program, is never written to.
+//! This crate owns the schema (docs/internals/src/store.md), its migrations and every statement. No other crate uses SQLite. It must not read the
+//! clock, the checkout or the environment, apart from PostgreSQL's variables and the user's directories: times and facts are passed in.
+//!
+//! Invariants: once a function has reported data as recorded, they survive if the program is killed. A process is stored as a whole or not at all.
+//! Samples are read back as the same integers or as an error. A file that belongs to another program, or that a newer version of this program wrote,
+//! is never written to.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 // Test code that is shared with other crates uses the external name of this crate.

@@ -20,14 +20,14 @@ use perfcheck_analysis::model::{
     ProcessUsage, RunId, RunPoint, Side, Source, Verdict,
 };
 
-/// Fewest series that one thread decodes: with fewer, distributing the work would take longer than the work.
+/// The smallest number of series that one thread decodes. With fewer, distributing the work would take longer than the work itself.
 const FEWEST_DECODED: usize = 256;
 
 impl Store {
     /// Returns the measurements of a run, or those of the benchmarks in `filter`, sorted by key.
     ///
-    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. The described samples of an imported
-    /// run are those that its filter keeps.
+    /// If several attempts of a process measured a benchmark, the last one counts. All failures are included. In an imported run,
+    /// [`Measurement::described`] has only the samples that the filter of the import keeps.
     pub fn measurements(
         &self,
         run: RunId,
@@ -95,7 +95,7 @@ fn query_sources(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<
     Ok(found.into_iter().collect())
 }
 
-/// Returns the row ids of benchmarks in the workspaces of these runs.
+/// Returns those benchmarks of `keys` that the workspaces of these runs have, with their row ids.
 fn benchmark_ids(
     sql: Sql<'_>,
     runs: &[RunId],
@@ -121,14 +121,14 @@ fn benchmark_ids(
 /// A query for the measurements of runs.
 struct MeasurementQuery<'r> {
     runs: &'r [RunId],
-    /// The benchmarks with their row ids; `None` for all.
+    /// The wanted benchmarks with their row ids. `None` means all benchmarks.
     named: Option<Vec<(i64, BenchmarkKey)>>,
 }
 
 /// A row of the table `run_benchmarks`. The benchmark's key is looked up later by `rank`.
 struct MeasuredRow {
     run: RunId,
-    /// Index of the benchmark in the list sorted by key.
+    /// Index of the benchmark among all benchmarks that the query returns, sorted by key.
     rank: usize,
     number: i64,
     conditions: i64,
@@ -246,7 +246,7 @@ pub(super) fn results_sql(
     format!("SELECT {columns} FROM run_benchmarks rb {tables} WHERE rb.run IN ({runs}){condition}")
 }
 
-/// The facts about a process that its series need.
+/// The facts about a process that become a part of each of its series.
 struct ProcessFacts {
     ordinal: u32,
     attempt: u32,
@@ -255,8 +255,9 @@ struct ProcessFacts {
     layout: Option<u32>,
 }
 
-/// Reads the series of these runs. `places` maps the row id of a benchmark in a run to the run and the index of the measurement in `into`. The last
-/// attempt of each process counts.
+/// Reads the series of these runs and adds them to the measurements in `into`. `places` says where each measurement is: its keys are row ids of
+/// `run_benchmarks`, and its values are a run and an index in the list of this run. If a process was attempted several times, the last attempt that
+/// measured a benchmark counts.
 ///
 /// A team's store keeps the series of each month in a separate table. The query limits the row ids of benchmarks and of processes, so that the server
 /// does not search the tables of other months.
@@ -372,7 +373,7 @@ fn read_points(
     Ok(())
 }
 
-/// A series as stored.
+/// A row of the table `series`, before its columns are decoded.
 struct SeriesRow {
     benchmark: i64,
     process: i64,

@@ -130,7 +130,8 @@ fn upsert_run_benchmark(
     )
 }
 
-/// Inserts the outcome of a benchmark. `place` has the row ids of the benchmark in the run and of the process, and the position in the process.
+/// Inserts the outcome of a benchmark in a process. `place` has the row id of the benchmark in the run (`run_benchmarks`), the row id of the process,
+/// and the position of the benchmark in the process.
 fn insert_outcome(sql: Sql<'_>, place: [i64; 3], in_process: &BenchmarkInProcess) -> Attempt<()> {
     let [run_benchmark, process, position] = place;
     match &in_process.outcome {
@@ -195,13 +196,13 @@ impl Store {
 
 /// A row of the table `counts`.
 pub(super) struct CountRow<'c> {
-    /// Iterations counted; `None` for time samples.
+    /// Number of iterations in which the instructions were counted. `None` for time samples.
     pub(super) iterations: Option<i64>,
     pub(super) total: i64,
     pub(super) functions: &'c [FunctionCount],
 }
 
-/// Returns the rows of a benchmark, in the order of their positions.
+/// Returns the rows in which the counts of a benchmark are stored, in the order of their positions.
 pub(super) fn count_rows(counts: &BenchmarkCounts) -> impl Iterator<Item = CountRow<'_>> {
     let instructions = counts.instructions.iter().map(|count| CountRow {
         iterations: Some(count.iterations.cast_signed()),
@@ -216,7 +217,7 @@ pub(super) fn count_rows(counts: &BenchmarkCounts) -> impl Iterator<Item = Count
     instructions.chain(time)
 }
 
-/// Inserts counts in the given order.
+/// Inserts the counts of benchmarks in the given order.
 pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmark]) -> Attempt<()> {
     const INSERT: &str =
         "INSERT INTO counts (run_benchmark, position, iterations, total, functions)
@@ -242,7 +243,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
     Ok(())
 }
 
-/// Adds a row to the counts; `first` is the first of its three columns.
+/// Adds the count of a row to `counts`. It is read from three columns, the first of which is `first`.
 pub(super) fn add_count(
     counts: &mut BenchmarkCounts,
     row: &StoredRow<'_>,

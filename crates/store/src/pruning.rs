@@ -1,7 +1,7 @@
-//! Removes runs, or only their samples; lists runs with their sizes and baselines, and returns unused space to the system.
+//! Removes runs, or only the samples of runs. Also lists runs with their sizes and baselines, and returns unused space to the system.
 //!
-//! Invariants: runs are removed in one transaction, with all rows that only they refer to; runs whose samples are removed keep their verdicts and
-//! conclusions. The file is shrunk afterwards; a kill in between leaves an intact store with unused space.
+//! Invariants: runs are removed in one transaction, together with all rows to which no other run refers. Runs whose samples are removed keep their
+//! verdicts and conclusions. The file is shrunk afterwards, so a kill in between leaves an intact store with unused space.
 
 use rusqlite::params;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -28,31 +28,31 @@ pub struct StoredRun {
     pub status: RunStatus,
     /// Whether the run may be a reference.
     pub acceptance: Acceptance,
-    /// Branch; `None` for a detached `HEAD` or outside of git.
+    /// Branch of the checkout. `None` for a detached `HEAD` or outside of git.
     pub branch: Option<String>,
-    /// Commit; `None` outside of git.
+    /// Commit of the checkout. `None` outside of git.
     pub commit: Option<String>,
-    /// The other side of a side-by-side measurement. Both are kept or removed together. `None` for a run of a single build.
+    /// The other side of a side-by-side measurement. Both sides are kept or removed together. `None` for a run of a single build.
     pub partner: Option<RunId>,
     /// Number of benchmarks measured.
     pub benchmarks: usize,
     /// Baselines that name the run. A run with a baseline is not removed.
     pub baselines: Vec<String>,
-    /// Size of the run's stored samples, in bytes; 0 if they were removed.
+    /// Size of the run's stored samples, in bytes. It is 0 if they were removed.
     pub bytes: u64,
 }
 
 /// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedRuns {
-    /// The removed runs, including partners.
+    /// The removed runs. If one side of a side-by-side measurement was removed, the other side is among them.
     pub removed: Vec<RunId>,
-    /// Runs that were kept because a baseline names them or their partner.
+    /// Runs that were kept because a baseline names them or the other side of their pair.
     pub skipped: Vec<RunId>,
 }
 
 impl Store {
-    /// Returns all runs of a workspace with their sizes, newest first. Reads the whole history.
+    /// Returns all runs of a workspace with their sizes, newest first. This reads the whole history.
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
         let mut bytes = BTreeMap::new();
         let names = self.baselines(workspace)?;
@@ -125,8 +125,8 @@ impl Store {
         })
     }
 
-    /// Shrinks the file to the size of its content. Needs space for a copy meanwhile. If this fails or is killed, the store is intact, and later runs
-    /// use the free space. Does nothing for a team's store.
+    /// Shrinks the file to the size of its content. Meanwhile, this needs disk space for a copy. If it fails or is killed, the store is intact, and
+    /// later runs use the free space in it. A team's store is left as it is.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let Some(file) = self.database.file() else {
             // A database server reclaims space by itself.
@@ -135,7 +135,7 @@ impl Store {
         let attempt = || -> Attempt<()> {
             file.connection.pragma_update(None, "synchronous", "FULL")?;
             file.connection.execute_batch("VACUUM")?;
-            // In WAL mode the shrunk file is in the log; readers may delay copying it back.
+            // In WAL mode, the log has the shrunk content at first. Copy it back to the file, unless readers prevent it for now.
             file.connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
@@ -226,16 +226,16 @@ fn delete_unreferenced(sql: Sql<'_>) -> Attempt<()> {
     Ok(())
 }
 
-/// Number of runs whose samples are loaded at once.
+/// Number of runs whose samples are in memory at once.
 const RUNS_AT_ONCE: usize = 20;
 /// Number of successive run numbers whose samples are removed together from a file.
 const RUNS_OF_A_FILE: i64 = 100;
-/// In a team's store, the month of a process is in the bits of its row id above this number of low bits.
+/// In a team's store, the row id of a process contains its month, in the bits above this number of low bits.
 const BITS_BELOW_MONTH: u32 = 44;
 
 impl Store {
-    /// Returns the time before which samples are removed if `limit` is requested. That is `limit` in a file, and the beginning of its month (UTC) in
-    /// a team's store.
+    /// Returns the time before which samples are removed if the user asks for `limit`. In a file, that is `limit` itself. In a team's store, it is
+    /// the beginning of the month (UTC), because the samples of a month are removed together.
     pub fn removal_limit(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
         if self.database.file().is_some() {
             return Ok(limit);
@@ -249,8 +249,8 @@ impl Store {
         })
     }
 
-    /// Removes the samples of these runs of a workspace; the runs stay. Runs that a baseline names, and their partners, keep their samples. Returns
-    /// the runs whose samples were removed. Each month (in a file, each range of run numbers) is handled in one transaction.
+    /// Removes the samples of these runs of a workspace, but not the runs. Runs that a baseline names, and the other sides of their pairs, keep their
+    /// samples. Returns the runs whose samples were removed. Each month (in a file, each range of run numbers) is handled in one transaction.
     pub fn remove_samples(
         &mut self,
         workspace: WorkspaceId,
@@ -292,8 +292,9 @@ impl Store {
         Ok(removed)
     }
 
-    /// Groups the runs of a workspace by the month whose table has their samples; in a file, by ranges of run numbers. Runs without processes are
-    /// left out. If `wanted` is given, all other runs are left out, too.
+    /// Groups the runs of a workspace such that the samples of each group can be removed together. In a team's store, a group has the runs of one
+    /// month, whose samples share a table. In a file, a group has the runs in one range of run numbers. Runs without processes are left out. If
+    /// `wanted` is given, the result has only runs that are in it.
     pub(super) fn runs_by_month(
         &self,
         workspace: WorkspaceId,
@@ -373,7 +374,7 @@ fn insert_points(sql: Sql<'_>, run: RunId, points: &[BenchmarkPoint]) -> Attempt
     Ok(())
 }
 
-/// Removes the samples of these runs. In a team's store they must be of one month, which has a table of its own: the server replaces the table.
+/// Removes the samples of these runs. In a team's store, the runs must be of one month. That month has a table of its own, which the server replaces.
 fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
     let numbers = join_numbers(runs.iter().map(|run| run.0));
     if runs.is_empty() {

@@ -1,4 +1,4 @@
-//! Runs: begun as incomplete, ended once, and accepted by their result or by a command.
+//! Stores runs. A run begins as incomplete, ends once, and is accepted by its result or by a command.
 //!
 //! A side-by-side measurement is stored as a pair of runs that begin, end and are removed together. Invariant: round r of the pair is process r of
 //! both runs, recorded like any other process.
@@ -23,11 +23,11 @@ pub struct RunSummary {
     pub workspace: WorkspaceId,
     /// The run.
     pub run: Run,
-    /// Exit code; `None` until the run has ended.
+    /// Exit code of the command. `None` until the run has ended.
     pub exit_code: Option<u8>,
     /// Number of benchmarks measured.
     pub benchmarks: usize,
-    /// Number of benchmarks for each verdict.
+    /// How many benchmarks got each verdict.
     pub tally: Tally,
 }
 
@@ -38,12 +38,13 @@ impl Store {
         self.write(Durability::Kill, |sql| insert_run(sql, workspace, run))
     }
 
-    /// Completes a run with its verdicts; an error if it has ended before. Once this function returns, the whole run survives a power failure.
+    /// Ends a run and stores its verdicts. It is an error if the run has ended before. Once this function returns, the whole run survives a power
+    /// failure.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
         self.write(Durability::PowerLoss, |sql| end_run(sql, run, end))
     }
 
-    /// Returns a run; an error if it does not exist.
+    /// Returns a run. It is an error if the run does not exist.
     pub fn run(&self, run: RunId) -> Result<Run, StoreError> {
         self.run_summary(run).map(|summary| summary.run)
     }
@@ -75,8 +76,8 @@ impl Store {
         })
     }
 
-    /// Returns the newest complete run of a workspace that a user started, including shards. Of a side-by-side
-    /// measurement, that is the candidate.
+    /// Returns the newest complete run of a workspace. Runs of one part of a suite count, but the steps of a search do not. If two builds were
+    /// measured side by side, the candidate's run is returned and not the base's.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|sql| {
             sql.first(
@@ -89,11 +90,10 @@ impl Store {
         })
     }
 
-    /// Returns the newest complete run of the commit whose hash begins with `prefix`. Several such commits are an error.
+    /// Returns the newest complete run of the commit whose hash begins with `prefix`. It is an error if there are several such commits.
     ///
-    /// Runs of a clean checkout are preferred, because a dirty one differs from the commit. Then runs of a single
-    /// build are preferred to sides of a side-by-side measurement, which are sampled differently. Shards are never
-    /// returned.
+    /// Runs of a clean checkout are preferred, because a dirty one differs from the commit. Among these, runs of a single build are preferred to the
+    /// sides of a side-by-side measurement, which are sampled differently. Runs of one part of a suite are never returned.
     pub fn run_of_commit(
         &self,
         workspace: WorkspaceId,
@@ -251,7 +251,7 @@ pub(super) fn query_side(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
     Ok(side.map(|WordColumn(side)| side))
 }
 
-/// Returns the workspace of a run that has not ended; an error if it has.
+/// Returns the workspace of a run that has not ended. It is an error if the run has ended.
 pub(super) fn workspace_of_open_run(sql: Sql<'_>, run: RunId) -> Attempt<WorkspaceId> {
     let (workspace, WordColumn(status)) = sql
         .first(
@@ -297,7 +297,7 @@ fn record_verdict(
     Ok(())
 }
 
-/// Reads a benchmark key from three columns; `first` is the first of them.
+/// Reads a benchmark key from three columns, the first of which is `first`.
 pub(super) fn read_key(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
     Ok(BenchmarkKey {
         package: row.get(first)?,
@@ -435,7 +435,7 @@ impl Store {
     }
 }
 
-/// Marks a run as the given side of a pair with this plan and purpose.
+/// Marks a run as one side of a pair, and stores the plan and the purpose of the pair with it.
 pub(super) fn mark_side(
     sql: Sql<'_>,
     run: RunId,

@@ -15,7 +15,7 @@ const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 /// The schema version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
-/// The fields by which an open database is identified.
+/// The fields that show whether a database is a store, and of which version.
 struct DatabaseIdentity {
     application_id: u32,
     version: u32,
@@ -40,7 +40,8 @@ impl DatabaseIdentity {
         self.application_id == 0 && self.version == 0 && self.objects == 0
     }
 
-    /// Returns the version of the store; 0 for an empty database. A version above `newest`, or a database of another program, is an error.
+    /// Returns the version of the store, which is 0 for an empty database. It is an error if the version is above `newest`, or if the database
+    /// belongs to another program.
     fn check_version(&self, path: &Path, newest: u32) -> Attempt<u32> {
         if self.is_blank() {
             Ok(0)
@@ -65,8 +66,8 @@ impl DatabaseIdentity {
     }
 }
 
-/// Returns the version of the store, 0 for an empty database. Rejects databases that are foreign or newer, without
-/// writing.
+/// Returns the version of the store, which is 0 for an empty database. Rejects databases of other programs and of newer versions, without writing to
+/// them.
 pub(super) fn read_version(connection: &Connection, path: &Path) -> Attempt<u32> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     DatabaseIdentity::read(&transaction)?.check_version(path, VERSION)
@@ -82,8 +83,8 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
     Ok(())
 }
 
-/// Applies the scripts that are missing. Reads the version again under the lock, because another process may have
-/// changed the database in the meantime.
+/// Applies the scripts that are missing. The version is read again under the lock, because another process may have changed the database in the
+/// meantime.
 fn apply(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Attempt<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let applied =

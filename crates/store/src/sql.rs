@@ -1,7 +1,7 @@
-//! One interface to statements, rows and transactions of SQLite and PostgreSQL. Reads see one snapshot, writes are one immediate transaction, and
-//! errors name the path of the store.
+//! One interface to statements, rows and transactions of SQLite and PostgreSQL. All queries of a read see the same snapshot. All statements of a
+//! write are one transaction, which takes its lock immediately. Errors name the path of the store.
 //!
-//! Statements are written once, in the common subset of both dialects; a session of PostgreSQL translates the rest.
+//! Statements are written once, in the common subset of both dialects. A session of PostgreSQL translates what differs.
 
 #[cfg(feature = "postgres")]
 use super::server::TeamSession;
@@ -60,7 +60,7 @@ impl StoredRow<'_> {
     }
 }
 
-/// Largest number of row ids in one statement.
+/// The largest number of row ids in one statement. Longer lists are divided among several statements.
 pub(super) const AT_ONCE: usize = 1_000;
 
 /// Formats numbers as a list for a statement.
@@ -101,8 +101,8 @@ impl Sql<'_> {
         }
     }
 
-    /// Like [`Self::each`], for one query per number. `of_one` returns the text of a query, given the SQL expression for the number. On PostgreSQL,
-    /// all queries run as one.
+    /// Like [`Self::each`], but runs one query for each number. `of_one` gets an SQL expression for the number, and returns the text of the query. On
+    /// PostgreSQL, all queries are combined into one.
     pub(super) fn each_by_number(
         self,
         numbers: impl Iterator<Item = i64>,
@@ -203,7 +203,7 @@ pub(super) enum Durability {
     /// The death of this process. If possible, the write does not wait for the disk, because a flush between two processes of a run would disturb the
     /// measurement. After a power failure, the last of these transactions may be missing, but none is incomplete.
     Kill,
-    /// A power failure as well: for everything that a command reports when it ends.
+    /// A power failure and the death of this process. This is required for everything that a command reports when it ends.
     PowerLoss,
 }
 

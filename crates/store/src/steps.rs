@@ -1,4 +1,5 @@
-//! Accepts whole runs, or new levels of single benchmarks, at the command of a user, and withdraws the acceptance.
+//! Records that a user accepted a whole run, or only the measurements of single benchmarks in a run as their new level, and withdraws such an
+//! acceptance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +60,7 @@ impl Store {
         })
     }
 
-    /// Withdraws the acceptance by [`Self::accept`], and restores the acceptance that the run had when it ended. Returns the restored acceptance;
+    /// Withdraws the acceptance by [`Self::accept`], and restores the acceptance that the run had when it ended. Returns the restored acceptance, or
     /// `None` if the run was not accepted by command.
     pub fn withdraw_acceptance(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
         self.write(Durability::PowerLoss, |sql| {
@@ -82,8 +83,8 @@ impl Store {
     }
 
     /// Accepts the measurement of these benchmarks in `run` as their new level. The run becomes a reference for these benchmarks only, and begins a
-    /// segment of their history. Returns the newly accepted ones; benchmarks without a measurement are skipped. The base of a side-by-side
-    /// measurement cannot be accepted.
+    /// segment of their history. Returns the newly accepted benchmarks. Benchmarks that the run did not measure are skipped. The base of a
+    /// side-by-side measurement cannot be accepted.
     pub fn accept_steps(
         &mut self,
         workspace: WorkspaceId,
@@ -114,13 +115,13 @@ impl Store {
         })
     }
 
-    /// Returns the benchmarks whose level was accepted in this run, sorted.
+    /// Returns the benchmarks whose measurement in this run was accepted as a new level, sorted.
     pub fn accepted_steps(&self, run: RunId) -> Result<Vec<BenchmarkKey>, StoreError> {
         let mut found = self.accepted_steps_of_runs(&[run])?;
         Ok(found.remove(&run).unwrap_or_default())
     }
 
-    /// Like [`Self::accepted_steps`], for several runs; runs without accepted levels are left out.
+    /// Like [`Self::accepted_steps`], but for several runs. Runs without accepted levels are left out.
     pub fn accepted_steps_of_runs(
         &self,
         runs: &[RunId],

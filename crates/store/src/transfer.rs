@@ -24,7 +24,7 @@ pub type RunEndFn = Box<dyn Fn(&[RunId]) -> RunEnd>;
 
 /// A whole run, read from one store to be inserted into another.
 pub struct TransferredRun {
-    /// The run's data from its beginning.
+    /// The facts that were known when the run began.
     pub head: NewRun,
     /// Source of the numbers, if they were imported from another program.
     pub source: Option<Source>,
@@ -34,7 +34,8 @@ pub struct TransferredRun {
     pub processes: Vec<ProcessRecord>,
     /// Instruction counts and time samples of the run's benchmarks.
     pub counted: Vec<CountedBenchmark>,
-    /// The end of the run. It can refer to runs transferred together, so it gets their new numbers.
+    /// Computes the end of the run from the new numbers of all runs that are transferred together, because its verdicts and its conclusion name other
+    /// runs by their numbers.
     pub end: RunEndFn,
     /// Benchmarks whose level was accepted individually.
     pub accepted: Vec<BenchmarkKey>,
@@ -59,7 +60,7 @@ pub struct TransferredPair {
     pub side: Side,
     /// Purpose of the measurement.
     pub purpose: Purpose,
-    /// The plan as recorded.
+    /// The plan of the measurement, as it was recorded.
     pub plan: String,
 }
 
@@ -111,7 +112,7 @@ impl Store {
         })
     }
 
-    /// Returns the complete runs of a workspace with this identification.
+    /// Returns the complete runs of a workspace with this identity, which is the same in all stores.
     pub fn find_runs_begun(
         &self,
         workspace: WorkspaceId,
@@ -120,7 +121,7 @@ impl Store {
         self.read(|sql| runs_begun(sql, workspace, run))
     }
 
-    /// Looks up runs by their identification. A team's store is queried once for all of them.
+    /// Looks up runs by the identity that they have in all stores. A team's store is queried once for all of them.
     pub fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -140,7 +141,7 @@ impl Store {
         })
     }
 
-    /// Returns the purpose of a run; `None` if it is a run of a single build and no part of a suite.
+    /// Returns the purpose of a run. Returns `None` for a run of a single build, unless it measured one part of a suite.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
         self.read(|sql| {
             let purpose: Option<WordColumn<Purpose>> = sql.one(
@@ -179,8 +180,8 @@ impl Store {
     }
 }
 
-/// Numbers the transferred runs. `number` is called with each run, and for a base also with the number of its
-/// candidate, which is numbered first.
+/// Gives each transferred run the number that `number` returns for it. Candidates are numbered before bases, so that `number` also gets the number of
+/// the candidate if the run is a base.
 pub(super) fn number_runs(
     runs: &[TransferredRun],
     mut number: impl FnMut(&TransferredRun, Option<RunId>) -> Attempt<RunId>,

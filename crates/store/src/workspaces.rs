@@ -1,5 +1,5 @@
-//! Workspaces, the owners of benchmarks, runs and baselines; their merging after a project has moved or got an id; and baselines, which are names for
-//! runs.
+//! Workspaces, which own benchmarks, runs and baselines. Two workspaces can be merged, for example after a project has moved or got an id. A baseline
+//! is a name for a run.
 
 use rusqlite::params;
 
@@ -60,7 +60,7 @@ impl Store {
         })
     }
 
-    /// Returns all workspaces, by key.
+    /// Returns all workspaces, sorted by key.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceSummary>, StoreError> {
         self.read(|sql| {
             sql.all(
@@ -83,9 +83,9 @@ impl Store {
 /// The rows that [`Store::adopt`] moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AdoptionSummary {
-    /// Number of runs.
+    /// Number of runs that were moved.
     pub runs: usize,
-    /// Number of baselines.
+    /// Number of baselines that were moved.
     pub baselines: usize,
     /// Number of benchmarks that both workspaces had, whose histories are now merged.
     pub merged_benchmarks: usize,
@@ -137,7 +137,8 @@ fn clashing_baselines(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Att
     )
 }
 
-/// Moves the runs of benchmarks that exist in both workspaces to the benchmark of `into`.
+/// Merges the benchmarks that exist in both workspaces: their runs move from the benchmark of `from` to the benchmark of `into`. Returns how many
+/// benchmarks were merged.
 fn merge_benchmarks(sql: Sql<'_>, from: WorkspaceId, into: WorkspaceId) -> Attempt<usize> {
     let pairs: Vec<(i64, i64)> = sql.all(
         "SELECT ours.id, theirs.id FROM benchmarks ours
@@ -172,11 +173,11 @@ pub struct Baseline {
     pub run: RunId,
 }
 
-/// Longest name in bytes, because names are shown in tables.
+/// The largest length of a baseline's name, in bytes. It is limited because names are shown in tables.
 const LONGEST_NAME: usize = 100;
 
-/// Rejects invalid names of a baseline. Numbers, `latest` and `@commit` already denote runs, and options begin with a
-/// dash.
+/// Rejects names that are not valid for a baseline. Numbers, `latest` and `@commit` are not valid, because they already denote runs. A name must not
+/// begin with a dash, because options do.
 pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
     let reason = if name.is_empty() {
         "it is empty"
@@ -214,7 +215,7 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// Lists the baselines of a workspace, by name.
+    /// Lists the baselines of a workspace, sorted by name.
     pub fn baselines(&self, workspace: WorkspaceId) -> Result<Vec<Baseline>, StoreError> {
         self.read(|sql| list(sql, workspace))
     }
@@ -248,7 +249,7 @@ impl Store {
         })
     }
 
-    /// Renames a baseline; the new name must be free.
+    /// Renames a baseline. The new name must not be in use.
     pub fn rename_baseline(
         &mut self,
         workspace: WorkspaceId,

@@ -150,7 +150,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         }));
     }
 
-    /// Like [`iter_batched`](Self::iter_batched), one input at a time.
+    /// Like [`iter_batched`](Self::iter_batched), but makes one input at a time.
     #[doc(hidden)]
     pub fn iter_with_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where
@@ -161,7 +161,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// Like [`iter_batched`](Self::iter_batched), with all inputs of a sample at once.
+    /// Like [`iter_batched`](Self::iter_batched), but makes all inputs of a sample at once.
     #[doc(hidden)]
     pub fn iter_with_large_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where

@@ -177,7 +177,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Measures `window` for each batch. The buffers are allocated before the first batch.
+    /// Calls `window` once for each batch, and measures only these calls. All buffers are allocated before the first batch.
     #[inline(never)]
     fn batches<I, O>(
         &mut self,
@@ -198,7 +198,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.sample.value = Some(sum);
     }
 
-    /// Like [`iter_batched`](Self::iter_batched), one input at a time.
+    /// Like [`iter_batched`](Self::iter_batched), but makes one input at a time.
     #[doc(hidden)]
     pub fn iter_with_setup<I, O, S, R>(&mut self, setup: S, routine: R)
     where
@@ -208,7 +208,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// Like [`iter_batched`](Self::iter_batched), with all inputs of a sample at once.
+    /// Like [`iter_batched`](Self::iter_batched), but makes all inputs of a sample at once.
     #[doc(hidden)]
     pub fn iter_with_large_setup<I, O, S, R>(&mut self, setup: S, routine: R)
     where

@@ -1,5 +1,5 @@
-//! The command line if the executable is not called by `cargo perfcheck`, compatible with Criterion's. It is read once, with one warning for each
-//! option without effect.
+//! Parses the command line of a bench executable that something other than `cargo perfcheck` has started, such as `cargo bench`. Criterion's flags
+//! are accepted. The command line is read once in a process, with one warning for each option that has no effect.
 //!
 //! `--save-baseline` and `--baseline` are passed on to `cargo perfcheck`, which builds and measures the same target and owns the store. `cargo
 //! perfcheck` never passes these flags to the executable, so there is no recursion.
@@ -13,16 +13,16 @@ use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 use perfcheck::sequence::{print, print_note};
 
-/// The treatment of each benchmark.
+/// What the executable does with each of its benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VisitMode {
-    /// Measure it and print a row.
+    /// Measure the benchmark and print a row.
     Bench(ResultFormat),
-    /// Run it once.
+    /// Run the benchmark once.
     Test,
-    /// Print its id.
+    /// Print the benchmark's id.
     List(ListingFormat),
-    /// Run it for a time without measuring.
+    /// Run the benchmark for a time without measuring it.
     Profile(Duration),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum ListingFormat {
 pub(crate) enum StoreRequest {
     Save(String),
     Compare(String),
-    /// Compare two stored runs: the second with the first.
+    /// Compare the second of two stored runs with the first.
     Both(String, String),
 }
 
@@ -103,7 +103,7 @@ Examples:
   cargo perfcheck --baseline before
 ";
 
-/// Flags without effect: those of libtest and nextest, and those that request the default behavior.
+/// Flags that are accepted and have no effect. They are flags of libtest and nextest, and flags that request what happens anyway.
 const FLAGS: [&str; 12] = [
     "--nocapture",
     "--no-capture",
@@ -119,7 +119,7 @@ const FLAGS: [&str; 12] = [
     "-q",
 ];
 
-/// Options with a value and without effect.
+/// Options that take a value and have no effect.
 const OPTIONS: [&str; 6] = [
     "--color",
     "--colour",
@@ -129,7 +129,7 @@ const OPTIONS: [&str; 6] = [
     "-Z",
 ];
 
-/// Options with a value and without effect, for which there is a warning.
+/// Options that take a value and have no effect. Each of them causes a warning.
 const OPTIONS_WITH_WARNING: [&str; 3] =
     ["--plotting-backend", "--nresamples", "--confidence-level"];
 
@@ -160,7 +160,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
 }
 
 impl CommandLine {
-    /// Parses the arguments after the program's name; `None` is a request for help.
+    /// Parses the arguments after the program's name. `None` means that help is requested.
     pub(crate) fn parse(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Option<Self>, String> {
@@ -321,7 +321,8 @@ fn fraction(name: &str, text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{name} {text}`: a fraction is needed, 0 to 1"))
 }
 
-/// Environment variable for `cargo perfcheck` and its child processes, as a second guard against recursion.
+/// The environment variable that tells `cargo perfcheck` and its child processes that a bench executable has started them. It is a second guard
+/// against recursion.
 const HANDED_OVER: &str = "PERFCHECK_HANDED_OVER";
 
 const EXECUTABLE: &str = if cfg!(windows) {
@@ -378,7 +379,7 @@ fn find_executable() -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// Returns the arguments for `cargo`.
+/// Returns the arguments with which `cargo` runs the command of `cargo perfcheck` that the user needs.
 fn perfcheck_arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
     let mut arguments = vec!["perfcheck".to_owned()];
     let mut push = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));

@@ -41,7 +41,6 @@ impl Default for BenchmarkConditions<WallTime> {
 }
 
 impl<M> BenchmarkConditions<M> {
-    /// Replaces the measurement.
     pub(crate) fn with_measurement<M2>(self, measurement: M2) -> BenchmarkConditions<M2> {
         BenchmarkConditions {
             configuration: self.configuration,
@@ -54,7 +53,7 @@ impl<M> BenchmarkConditions<M> {
         }
     }
 
-    /// Returns the settings of a benchmark whose group has the settings `above`.
+    /// Returns the settings of a benchmark whose group has the settings `above`. The flag `--quick` overrides them.
     pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
         let mut settings = above.merged_over(&self.configuration);
         if self.is_quick {

@@ -1,5 +1,5 @@
-//! Settings of a `Criterion` and of its groups, whose settings take precedence. Also the throughput of a benchmark, and options for plots and files,
-//! which are accepted without effect.
+//! Settings of a `Criterion` and of its groups. The settings of a group take precedence. Also defines the throughput of a benchmark, and the options
+//! for plots and files, which are accepted and have no effect.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Returns these settings, completed by those of `below`.
+    /// Returns these settings. A setting that is `None` here has its value from `below`.
     pub(crate) fn merged_over(&self, below: &Self) -> Self {
         Self {
             sample_size: self.sample_size.or(below.sample_size),
@@ -121,7 +121,7 @@ macro_rules! setting_methods {
             self.set(|configuration| configuration.noise_threshold = Some(threshold))
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--resamples`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--resamples`.
         ///
         /// # Panics
         /// If `n` is zero.
@@ -131,7 +131,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--confidence-level`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--confidence-level`.
         ///
         /// # Panics
         /// If `cl` is not between 0 and 1.
@@ -144,7 +144,7 @@ macro_rules! setting_methods {
             self.set(|_| ())
         }
 
-        /// Accepted without effect: `cargo perfcheck` does the analysis; its flag is `--significance-level`.
+        /// Accepted without effect, because `cargo perfcheck` does the analysis. Its flag for this is `--significance-level`.
         ///
         /// # Panics
         /// If `sl` is not between 0 and 1.
@@ -167,7 +167,8 @@ pub enum Throughput {
     Bits(u64),
     /// Number of bytes.
     Bytes(u64),
-    /// Number of bytes, shown in powers of 1000. Here this is the same as [`Bytes`](Self::Bytes), which are shown in this way too.
+    /// Number of bytes. Criterion shows this variant in powers of 1000. Here [`Bytes`](Self::Bytes) are shown in powers of 1000 too, so both variants
+    /// are the same.
     BytesDecimal(u64),
     /// Number of elements: lines, values, requests.
     Elements(u64),
@@ -197,7 +198,7 @@ impl Throughput {
 
 // The options for plots and files have no effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// Criterion's use of the directory of a baseline.
+/// What Criterion does with the directory of a baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// Compare with the baseline if it contains the benchmark.

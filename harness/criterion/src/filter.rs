@@ -32,7 +32,7 @@ impl BenchmarkFilter {
             .map_err(|error| format!("the filter `{text}` is not a regular expression: {error}"))
     }
 
-    /// Reports whether the filter selects the benchmark `id`; `escaped` is the id as listings print it.
+    /// Reports whether the filter selects the benchmark `id`. `escaped` is the id as listings print it.
     pub(crate) fn accepts(&self, id: &str, escaped: &str) -> bool {
         match self {
             Self::AcceptAll => true,
@@ -49,7 +49,7 @@ pub struct Pattern {
     alternatives: Alternatives,
 }
 
-/// Alternative sequences; one of them must match.
+/// Alternative sequences, one of which must match.
 type Alternatives = Vec<Vec<PatternPiece>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Set {
     }
 }
 
-/// Maximum number of repetitions of a piece; also the limit of `*`, `+` and `{n,}`.
+/// The maximum number of repetitions of a piece. It also limits `*`, `+` and `{n,}`.
 const MOST_REPETITIONS: usize = 1000;
 
 const WORD: [RangeInclusive<char>; 4] = ['0'..='9', 'A'..='Z', '_'..='_', 'a'..='z'];

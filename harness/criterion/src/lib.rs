@@ -58,7 +58,8 @@ pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
 pub use perfcheck::CountingAllocator;
 pub use sample::BatchSize;
 
-/// Runs the groups of [`criterion_main!`]. Returns if nothing failed, as in Criterion, whose users may call their `main` themselves.
+/// Runs the groups of [`criterion_main!`]. If nothing has failed, the function returns instead of ending the process, because users of Criterion may
+/// call their `main` themselves.
 #[doc(hidden)]
 pub fn run_groups(groups: &[&dyn Fn()]) {
     match session::run(groups) {

@@ -178,7 +178,7 @@ impl ValueFormatter for Nanoseconds {
     }
 }
 
-/// Returns the largest of the ascending `units` in which `value` is at least 1; if there is none, the smallest.
+/// Returns the largest of the ascending `units` in which `value` is at least 1, or the smallest unit if there is none.
 fn largest_below(value: f64, units: &[(f64, &'static str)]) -> (f64, &'static str) {
     let fitting = units.iter().rev().find(|(size, _)| value >= *size);
     *fitting.unwrap_or(&units[0])
@@ -199,13 +199,13 @@ fn four_digits(value: f64) -> String {
 pub(crate) struct StoredScale {
     /// Number of stored units in a measured unit.
     factor: f64,
-    /// The stored unit; `None` if it is the nanosecond.
+    /// The stored unit. `None` if it is the nanosecond.
     pub(crate) unit: Option<String>,
 }
 
 impl StoredScale {
-    /// Chooses the stored unit: nanoseconds if [`ValueFormatter::scale_for_machines`] returns a unit of time. Otherwise the stored unit is the
-    /// returned unit, divided by 1000 until it is no larger than the measured unit, at most six times.
+    /// Chooses the stored unit. It is the nanosecond if [`ValueFormatter::scale_for_machines`] returns a unit of time. Otherwise it is the returned
+    /// unit, which is divided by 1000 as long as it is larger than the measured unit, but at most six times.
     pub(crate) fn from_formatter(formatter: &dyn ValueFormatter) -> Self {
         let mut one = [1.0];
         let name = formatter.scale_for_machines(&mut one);

@@ -9,7 +9,7 @@ use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::manager::Criterion;
 use crate::measurement::{Measurement, WallTime};
 
-/// A function that returns the amount of work of one iteration for a parameter.
+/// A function that returns how much work one iteration does with a given parameter.
 type ThroughputOf<T> = Box<dyn Fn(&T) -> Throughput>;
 
 type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
@@ -25,13 +25,13 @@ pub trait BenchmarkDefinition<M: Measurement> {
     fn run(self, group_id: &str, c: &mut Criterion<M>);
 }
 
-/// Functions that are declared as benchmarks of one group. From Criterion 0.3; replaced by [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group. [`BenchmarkGroup`](crate::BenchmarkGroup) replaces this type of Criterion 0.3.
 pub struct Benchmark<M: Measurement = WallTime> {
     inner: ParameterizedBenchmark<(), M>,
 }
 
-/// Functions that are declared as benchmarks of one group, each with all parameters. From Criterion 0.3; replaced by
-/// [`BenchmarkGroup`](crate::BenchmarkGroup).
+/// Functions that are declared as benchmarks of one group, each with all parameters. [`BenchmarkGroup`](crate::BenchmarkGroup) replaces this type of
+/// Criterion 0.3.
 pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
     configuration: Configuration,
     functions: Vec<NamedFunction<T, M>>,
@@ -146,7 +146,7 @@ impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> 
         self
     }
 
-    /// Sets a function that returns the amount of work that an iteration does for a parameter.
+    /// Sets a function that returns how much work one iteration does with a given parameter.
     pub fn throughput<F>(mut self, throughput: F) -> Self
     where
         F: Fn(&T) -> Throughput + 'static,

@@ -1,4 +1,5 @@
-//! The output if the executable is not called by `cargo perfcheck`: a table of medians or lines in libtest's format, listings, and tests.
+//! Prints the results of an executable that something other than `cargo perfcheck` has started: a table of medians or lines in libtest's format,
+//! listings, and the results of tests.
 
 use std::time::Instant;
 
@@ -66,7 +67,7 @@ impl Output {
     }
 }
 
-/// Prints the failure of the benchmark `id`; the panic message was printed before.
+/// Prints that the benchmark `id` has failed. The panic message has already been printed.
 pub(crate) fn print_failure(id: &str, mode: VisitMode) {
     match mode {
         VisitMode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),

@@ -4,10 +4,11 @@ use std::path::Path;
 
 /// A profiler for the benchmarks that `--profile-time` runs.
 pub trait Profiler {
-    /// Starts profiling the benchmark `benchmark_id`; `benchmark_dir` exists and is for the profiler's files.
+    /// Starts profiling the benchmark `benchmark_id`. The directory `benchmark_dir` exists and is meant for the
+    /// profiler's files.
     fn start_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
 
-    /// Stops profiling; the arguments are those of [`start_profiling`](Self::start_profiling).
+    /// Stops profiling. The arguments are the same as those of [`start_profiling`](Self::start_profiling).
     fn stop_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
 }
 

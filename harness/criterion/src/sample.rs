@@ -28,7 +28,7 @@ impl BatchSize {
         batches
     }
 
-    /// Returns the number of iterations in each batch of a sample; the last batch may be shorter.
+    /// Returns the number of iterations in each batch of a sample. The last batch may be shorter.
     #[track_caller]
     fn iterations_per_batch(self, iterations: u64) -> u64 {
         let size = match self {
@@ -55,7 +55,7 @@ pub(crate) struct TimedSample<'a, M: Measurement> {
 
 #[cfg(feature = "async")]
 impl<'a, M: Measurement> TimedSample<'a, M> {
-    /// Returns the iterations, the measurement, and the place for the value.
+    /// Returns the number of iterations, the measurement, and a reference to the field for the measured value.
     pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
         (self.iterations, self.measurement, &mut self.value)
     }

@@ -51,7 +51,7 @@ fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
     match SESSION.try_lock() {
         Ok(session) => session,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        // Another thread runs a benchmark or holds the session; wait for it.
+        // Another thread runs a benchmark or holds the session, so wait for it.
         Err(TryLockError::WouldBlock) => SESSION.lock().unwrap_or_else(PoisonError::into_inner),
     }
 }

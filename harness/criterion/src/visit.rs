@@ -12,7 +12,7 @@ pub(crate) struct Visit<'v> {
     pub(crate) accepts: &'v dyn Fn(&str) -> bool,
     /// Takes a sample of the given number of iterations. Returns its value in stored units.
     pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,
-    /// Formats a value in stored units per iteration, and its throughput.
+    /// Formats a value, given in stored units per iteration, and the throughput that results from it.
     pub(crate) show: &'v dyn Fn(f64) -> (String, String),
     /// Called before and after a profiled benchmark.
     pub(crate) profile: &'v dyn Fn(Profiling, &str),

@@ -1,4 +1,4 @@
-//! Tests of calls by cargo bench, cargo test and nextest, with Criterion's command line.
+//! Tests that the benches accept the arguments that cargo bench, cargo test and nextest pass to Criterion benches.
 
 mod support;
 

@@ -61,7 +61,7 @@ fn settings_and_throughput_are_announced() {
         "{}",
         frames[5]
     );
-    // The config expression of `criterion_group!` sets this.
+    // The config expression of `criterion_group!` sets the number of samples.
     assert!(
         frames[6].ends_with(r#""settings":{"samples":10}}"#),
         "{}",

@@ -19,20 +19,20 @@ use perfcheck_bench::measure::DiscoveredBenches;
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_host::{GitError, Revision};
 
-/// Directory below the cache with the state of unfinished searches.
+/// The subdirectory of the cache with the files that keep the state of unfinished searches.
 const MEMORIES: &str = "bisect";
 
-/// Reason reported for a commit that the search could not examine.
+/// The reason reported for a commit that the search left unexamined because it had used up its measurements.
 const NO_MEASUREMENT_LEFT: &str = "not measured: too many comparisons were inconclusive";
 
-/// Runs the command.
+/// Carries out `cargo perfcheck bisect`.
 pub fn bisect(
     options: &BisectOptions,
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
-        // If Ctrl-C reaches git or cargo first, their own error messages do not matter.
+        // Ctrl-C may end git or cargo before this process notices it. Report the interruption then, rather than the error of that program.
         let is_interrupted = error.exit_code() == ExitCode::Interrupted;
         if is_interrupted || world.interrupt.is_requested_after_delay() {
             AppError::Interrupted(
@@ -87,7 +87,7 @@ fn search(
     bisection.run(world)
 }
 
-/// Returns GOOD, and the commits after it up to BAD, oldest first.
+/// Returns the good commit, and the commits after it up to the bad commit, oldest first.
 fn range(
     context: &Context,
     options: &BisectOptions,
@@ -239,7 +239,8 @@ impl<'a> Bisection<'a> {
         outcomes.get(&self.commits[place].commit)
     }
 
-    /// Returns the outcome of the commit at index `place`, saved earlier or measured now, and reports it to the user. Saves a new outcome.
+    /// Returns the outcome of the commit at index `place`, and reports it to the user. If an earlier call of the command has not saved the outcome,
+    /// this measures the commit and saves the outcome.
     fn examine_commit(
         &mut self,
         place: usize,
@@ -358,12 +359,14 @@ impl<'a> Bisection<'a> {
     }
 }
 
-/// Returns half of the slowdown of the bad commit, on a logarithmic scale: 10 % for 21 %, because 1.1 * 1.1 = 1.21.
+/// Returns half of the slowdown of the bad commit. The search calls a commit slow if it is slower by at least this much. Half is meant on a
+/// logarithmic scale: it is 10 % for a slowdown of 21 %, because 1.1 * 1.1 = 1.21.
 fn half_slowdown(bad: &CommitOutcome) -> f64 {
     (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
-/// Returns a text that contains everything that the outcomes depend on. The hash of the good executable covers the sources and the build.
+/// Returns a text with everything that the outcomes of this search depend on, so that saved outcomes are reused only for the same search. The hash of
+/// the good executable covers the sources and the build.
 fn state_key(workshop: &BisectSession<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;

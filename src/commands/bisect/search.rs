@@ -1,7 +1,8 @@
 //! State of a search, and the choice of the next commit to examine (pure).
 //!
-//! The state is kept in a file so that repeating the command continues the search. The file is written to a temporary name and renamed. It contains
-//! the question, a text with everything that the outcomes depend on. An unreadable file, or a file with another question, counts as absent.
+//! The state is kept in a file, so that repeating the command continues the search. The file is written under a temporary name and then renamed.
+//! Besides the outcomes, it contains the "question": a text with everything that the outcomes depend on. If the file cannot be read, or if it answers
+//! another question, the search begins anew.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,8 +37,8 @@ pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
         .map_or(SearchStep::Among { first, last }, SearchStep::Try)
 }
 
-/// Returns the first and the last index at which the first slow commit may be. The range ends at the first commit known to be slow. It begins after
-/// the last commit before it that is known to be fast.
+/// Returns the first and the last index at which the first slow commit may be. The last index is that of the first commit known to be slow. The first
+/// index comes right after the newest commit that is older than this one and known to be fast.
 pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
     let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
     let slow = known.iter().position(is(CommitFinding::Slow));
@@ -54,13 +55,13 @@ pub(super) fn most_steps(commits: usize) -> u32 {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SavedState {
     question: String,
-    /// Outcomes by commit.
+    /// The outcome of each examined commit, by the commit's hash.
     outcomes: BTreeMap<String, CommitOutcome>,
-    /// Number of measurements so far.
+    /// The number of measurements so far.
     measured: u32,
 }
 
-/// The state of a search and its file.
+/// The state of a search, and the path of the file that keeps it.
 #[derive(Debug)]
 pub(super) struct SearchState {
     path: PathBuf,
@@ -133,7 +134,8 @@ mod tests {
     use perfcheck_analysis::compare::Estimate;
     use perfcheck_analysis::model::{RunId, Verdict};
 
-    /// Searches `commits` commits, which are slow from `planted` on; those in `broken` cannot be built. Returns the answer and the number of steps.
+    /// Searches `commits` commits, which are slow from the index `planted` on. The commits at the indices in `broken` cannot be built. Returns the
+    /// answer and the number of steps.
     fn search(commits: usize, planted: usize, broken: &[usize]) -> (SearchStep, u32) {
         let mut known = vec![None; commits];
         known[commits - 1] = Some(CommitFinding::Slow);

@@ -29,17 +29,17 @@ use perfcheck_stats::derived_seed;
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;
 
-/// Everything that stays the same during a search.
+/// What all steps of a search use: the options and the environment, and the executables that were measured so far.
 pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a CommonOptions,
     pub(super) context: Context,
-    /// Build options for cargo.
+    /// Options for the builds of all commits.
     pub(super) cargo: CargoOptions,
     pub(super) environment: Environment,
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
-    /// Executables measured so far; identical ones need no second measurement.
+    /// The executables measured so far. A commit with an identical executable gets the same outcome without a measurement.
     pub(super) seen: Vec<SeenBuild>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct BuiltBenchmark {
     pub(super) benchmark: Benchmark,
     /// The harness of the bench target.
     pub(super) harness: HarnessKind,
-    /// The build; the executable stays in place while this field lives.
+    /// The build of the commit. The executable stays at its path as long as this value exists.
     pub(super) side: BuiltSide,
 }
 
@@ -66,10 +66,10 @@ pub(super) struct SeenBuild {
     target: SideTarget,
 }
 
-/// The outcomes so far, and the limit of measurements.
+/// The outcomes of a search so far, and the limit on its measurements.
 pub(super) struct MeasurementBudget {
     pub(super) memory: SearchState,
-    /// Maximum number of measurements, which share the significance level.
+    /// Maximum number of measurements of the search. Each of them gets an equal part of the significance level.
     pub(super) most: u32,
 }
 
@@ -80,7 +80,6 @@ impl MeasurementBudget {
 }
 
 impl BisectSession<'_> {
-    /// Builds a commit.
     pub(super) fn build(
         &self,
         revision: &Revision,
@@ -95,7 +94,7 @@ impl BisectSession<'_> {
         order.build_commit(revision, world)
     }
 
-    /// Discovers the benchmarks of a side, in the bench target of `key` or in all of them.
+    /// Discovers the benchmarks in a build: in the bench target of `key` only, or in all bench targets if it is `None`.
     pub(super) fn benchmarks(
         &self,
         side: &BuiltSide,
@@ -156,7 +155,8 @@ impl BisectSession<'_> {
         })))
     }
 
-    /// Examines `revision` against `good` for a change beyond `threshold`.
+    /// Determines whether the benchmark is slower in `revision` than in `good` by more than `threshold`. Measures both side by side unless the
+    /// outcome is known already.
     pub(super) fn examine(
         &mut self,
         revision: &Revision,
@@ -234,7 +234,8 @@ impl BisectSession<'_> {
         ledger: &mut MeasurementBudget,
         world: &mut World<'_>,
     ) -> Result<CommitOutcome, AppError> {
-        // The load was read before the search, so it applies only to the first comparison. A later reading would show mainly the search's own builds.
+        // The system load was read before the search began, so it is recorded only with the first comparison. A later reading would mainly show the
+        // load that the search itself causes by its builds.
         let load = self.load.filter(|_| ledger.memory.measured() == 0);
         ledger.memory.count_measurement();
         let paired = &self.options.paired;

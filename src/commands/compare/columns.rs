@@ -32,12 +32,12 @@ struct ComparedRun {
     measurements: BTreeMap<BenchmarkKey, Measurement>,
     judged: BTreeMap<BenchmarkKey, BenchmarkJudgement>,
     remarks: Vec<RunNote>,
-    /// Context of the run's verdicts; `None` for the reference, and for a run that has nothing to compare.
+    /// How the verdicts of the run were reached. `None` for the reference, and for a run that has nothing to compare.
     verdicts: Option<ComparisonContext>,
 }
 
 impl ComparedRun {
-    /// Creates the reference, which has no verdicts.
+    /// Creates a run without verdicts. The reference has none, and for other runs they are added later.
     fn from_selected(run: SelectedRun) -> Self {
         let measurements = run.measurements.into_iter();
         Self {
@@ -52,14 +52,15 @@ impl ComparedRun {
         }
     }
 
-    /// Returns the context of the run's verdicts; `None` without verdicts, and if the run was measured side by side with the reference.
+    /// Returns how the verdicts of the run were reached, provided that they come from a comparison with stored numbers. Returns `None` if the run has
+    /// no verdicts, or if it was measured side by side with the reference.
     fn stored_context(&self) -> Option<&ComparisonContext> {
         let verdicts = self.verdicts.as_ref();
         verdicts.filter(|verdicts| verdicts.method != Method::Paired)
     }
 }
 
-/// The findings for one benchmark.
+/// What the comparison with the reference found for one benchmark.
 struct BenchmarkJudgement {
     verdict: Option<Verdict>,
     comparison: Option<Comparison>,
@@ -128,7 +129,7 @@ pub(crate) fn compare_columns(
         columns,
         hidden: all - lines.len(),
         lines,
-        // Imported runs may be compared with other settings than those of the command line.
+        // Show the settings that a comparison used. For imported runs, these may differ from the settings of the command line.
         decision: sides
             .iter()
             .find_map(ComparedRun::stored_context)
@@ -228,7 +229,7 @@ fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     }
 }
 
-/// Builds the line of a benchmark. `seed` is that of the command line; without it, the seed of the reference applies.
+/// Builds the line of a benchmark. `seed` is the seed that the user gave. If there is none, the seed of the reference run is used.
 fn build_line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
@@ -308,8 +309,8 @@ fn build_line(
     }
 }
 
-/// Replaces the medians in the cells with the compared values, so that the values of a line match the changes: the reference shows `base`, the others
-/// show `base` times 1 + change. Cells without a comparison keep the median.
+/// Replaces the medians in the cells, so that the shown values agree with the shown changes. The cell of the reference shows `base`. Each other cell
+/// shows `base` times (1 + its change), or keeps the median if it was not compared.
 fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
     for (at, cell) in cells.iter_mut().enumerate() {
         for one in &mut cell.statistics {
@@ -325,7 +326,7 @@ fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) 
 #[derive(Default)]
 struct RankTests {
     gate: Option<GateGroup>,
-    /// Comparisons by the index of their run.
+    /// The comparison of each run with the reference, by the index of the run.
     comparisons: BTreeMap<usize, Comparison>,
 }
 
@@ -365,7 +366,8 @@ fn rank_tests(sides: &[ComparedRun], key: &BenchmarkKey, seed: Option<u64>) -> O
     })
 }
 
-/// Returns the geometric mean of a column's ratios to the reference. If a line shows several statistics, the ratios are those of the means.
+/// Returns the geometric mean, over all benchmarks, of the ratio between the value in this column and the value of the reference. If a benchmark has
+/// several statistics, the ratio is that of its means.
 fn column_mean(
     lines: &[ColumnsLine],
     column: usize,

@@ -22,7 +22,7 @@ use perfcheck_analysis::findings::{Findings, Method, Row};
 use perfcheck_analysis::model::{Measurement, Thresholds, Verdict};
 use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck compare`.
 pub fn compare(
     options: &CompareOptions,
     common: &CommonOptions,
@@ -138,7 +138,8 @@ fn compare_two(
     Ok(exit_code)
 }
 
-/// Returns the effect sizes of the difference to `base`. A side-by-side comparison has none, so this function computes them from the samples.
+/// Returns how much a benchmark differs from its measurement `base`, as effect sizes. The conclusion of a side-by-side measurement has no effect
+/// sizes, so they are computed from the samples then.
 fn version_difference(
     row: &Row<'_>,
     base: Option<&Measurement>,

@@ -1,6 +1,6 @@
 //! `compare RUN --group-by REGEX`: compares the benchmarks of each row with the fastest one, and draws groups of two as split violins.
 //!
-//! Exploratory: makes no decisions, has no verdicts, and its exit status does not depend on the numbers.
+//! This is for exploration: there are no verdicts, and the exit status does not depend on the numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -119,7 +119,8 @@ pub(crate) fn group_by(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the geometric mean of each column's ratios to the fastest of the row, over complete rows. `None` if fewer than two rows are complete.
+/// Returns the geometric mean of each column's ratios to the fastest benchmark of the row. Only rows without empty cells count. Returns `None` if
+/// there are fewer than two such rows.
 fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
     let whole: Vec<&GroupedRow> = rows
         .iter()
@@ -176,10 +177,10 @@ struct RowName {
     name: String,
 }
 
-/// The benchmarks that a pattern matches.
+/// The benchmarks that a pattern matches, arranged in rows and columns.
 struct PlacedBenchmarks<'m> {
     columns: Vec<String>,
-    /// Benchmarks by row and column.
+    /// The benchmarks of each row, by the index of their column.
     rows: BTreeMap<RowName, BTreeMap<usize, &'m Measurement>>,
     /// Number of benchmarks that the pattern does not match.
     left_out: usize,

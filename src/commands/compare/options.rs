@@ -18,9 +18,9 @@ use perfcheck_analysis::model::{Measurement, Run, SampleFilter, Statistic, Stati
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::StoreError;
 
-/// A call of `compare`.
+/// A call of `cargo perfcheck compare`, with the words by which the user selected the runs.
 pub(super) struct CompareCall<'a> {
-    /// The comparison of stored runs.
+    /// The store to read the runs from, and the rules for comparing them.
     pub(super) stored: StoredComparison<'a>,
     pub(super) options: &'a CompareOptions,
     pub(super) base: &'a str,
@@ -54,7 +54,7 @@ impl CompareCall<'_> {
         Ok(runs)
     }
 
-    /// Returns warnings about implausible values of a run: the user should inspect their samples.
+    /// Returns warnings about values of a run that are so implausible that the user should inspect their samples.
     pub(super) fn describe_absurdities(&self, run: &SelectedRun) -> Vec<String> {
         let thresholds = &self.stored.context.tables.workspace.thresholds;
         describe_absurdities(&run.name, &run.measurements, thresholds)
@@ -231,14 +231,14 @@ fn shown(text: &str) -> Result<ShownStatistics, String> {
     }
 }
 
-/// Placeholder for the captured part in the name of a row.
+/// In the name of a row, this replaces the part of the id that names the column.
 const ANYTHING: &str = "*";
 
-/// A regular expression whose captures form the column; the rest of the id forms the row.
+/// The regular expression of `--group-by`. What it captures from an id names the column of the benchmark, and the rest of the id names the row.
 #[derive(Debug, Clone)]
 pub struct GroupPattern(Regex);
 
-/// The cell of a benchmark.
+/// The row and the column of a benchmark, named after parts of its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GroupPlace {
     pub(super) row: String,
@@ -251,7 +251,7 @@ impl GroupPattern {
         self.0.as_str()
     }
 
-    /// Returns the cell of the benchmark with this id; `None` if the expression does not match.
+    /// Returns the cell of the benchmark with this id, or `None` if the expression does not match the id.
     ///
     /// The column consists of the captures of all named groups, joined by `/`. Without named groups, it is the capture of the first group; without
     /// any group, it is the whole match.

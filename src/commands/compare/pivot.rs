@@ -1,7 +1,7 @@
 //! `compare --pivot`: lays out measurements of one or more runs as a pivot table. There are no verdicts.
 //!
-//! A cell of several benchmarks shows their geometric mean, as they may differ by orders of magnitude. Values that need single samples exist only for
-//! cells with one benchmark, and relative values only for comparable runs.
+//! A cell with several benchmarks shows the geometric mean of their values, because the values may differ by orders of magnitude. P-values and effect
+//! sizes need single samples, so they exist only for cells with one benchmark. Values relative to a reference exist only if the runs are comparable.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ pub(crate) fn show_pivot(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the index of the value to sort rows by, largest first; `None` to sort by labels.
+/// Returns the index of the value by which rows are sorted, with the largest value first. `None` means that rows are sorted by their labels.
 fn sort_value(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
     let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
         Order::Name => return Ok(None),
@@ -282,30 +282,31 @@ fn lay_out<'a>(
     }
 }
 
-/// A benchmark of a run.
+/// The measurement of a benchmark in one run. `run` is the position of the run on the command line.
 struct PivotEntry<'a> {
     run: usize,
     measurement: &'a Measurement,
     readings: Readings<'a>,
 }
 
-/// The rules for filling cells.
+/// The rules by which the cells of a pivot are filled.
 struct CellRules<'a> {
-    /// Facts that may differ between runs.
+    /// Facts that may differ between two runs without making them incomparable.
     allowed: &'a [Fact],
-    /// Limits for the labels of effect sizes.
+    /// The limits that decide which label an effect size gets.
     thresholds: &'a Thresholds,
-    /// Samples that p-values use: all, or only those that the filter keeps. Other values always use only the latter.
+    /// Whether p-values are computed from all samples, or only from those that the outlier filter keeps. All other values are computed only from
+    /// samples that the filter keeps.
     observations: Observations,
-    /// Method for p-values.
+    /// The method that computes the p-values of the Mann-Whitney test.
     rank_p: MannWhitneyMethod,
     /// Correction of p-values for the number of cells.
     correction: Correction,
-    /// Seed of randomized statistics.
+    /// Seed of statistics that draw random numbers.
     seed: u64,
 }
 
-/// The place of a cell in the table.
+/// The position of a cell in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CellPlace {
     row: usize,
@@ -316,11 +317,11 @@ struct CellPlace {
 struct Layout<'a> {
     rows: Vec<Vec<String>>,
     columns: Vec<Vec<String>>,
-    /// Benchmarks by row and column.
+    /// The benchmarks of each cell.
     places: BTreeMap<CellPlace, Vec<PivotEntry<'a>>>,
 }
 
-/// The values of a layout, with notes and warnings.
+/// The values of all cells of a pivot, with notes and warnings for the user.
 struct PivotValues {
     /// The cells of each row, column by column.
     cells: Vec<Vec<PivotCell>>,
@@ -509,7 +510,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Returns the mean of a cell, transformed so that less is better; `None` without benchmarks or with mixed metrics.
+/// Returns the mean of a cell, transformed so that less is better. Returns `None` if the cell has no benchmarks or their metrics differ.
 fn mean_cost(entries: &[PivotEntry<'_>], seed: u64) -> Option<f64> {
     let metric = common_metric(entries)?;
     let mean = geometric(
@@ -529,7 +530,7 @@ fn common_metric<'a>(entries: &[PivotEntry<'a>]) -> Option<&'a Metric> {
     same.then_some(first)
 }
 
-/// Returns the value of a single benchmark, or the geometric mean of several; `None` if any value is missing.
+/// Returns the value of a single benchmark, or the geometric mean of several. Returns `None` if any value is missing.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     if let [only] = values[..] {
@@ -692,7 +693,7 @@ fn statistic_ratio(
     ratio.is_finite().then_some(ratio)
 }
 
-/// Adjusts the p-values of all cells together and marks significant ones.
+/// Corrects all p-values for the number of cells in the table, and marks those that are significant.
 fn adjust(request: &PivotRequest, cells: &mut [Vec<PivotCell>], rules: &CellRules<'_>) {
     let Some(at) = request
         .values

@@ -1,5 +1,5 @@
-//! The specification of a pivot (`rows=part1,cols=run,value=time+p95`): the dimensions of rows and columns (runs, packages, targets, ids and their
-//! parts), the values of cells, and the reference of relative values.
+//! The value of `--pivot`, such as `rows=part1,cols=run,value=time+p95`. It says which properties of benchmarks (run, package, target, id, parts of
+//! ids) form the rows and columns, which values the cells show, and with which cell relative values such as ratios compare.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,23 @@ use perfcheck_analysis::model::{
     BenchmarkKey, Source, Statistic, StatisticSet, as_in_cells, worded,
 };
 
-/// The specification of a pivot.
+/// The parsed value of `--pivot`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotRequest {
-    /// Dimensions of rows.
+    /// The dimensions that form the rows.
     pub rows: Vec<Dimension>,
-    /// Dimensions of columns; empty for a single column.
+    /// The dimensions that form the columns. If there are none, the table has a single column.
     pub cols: Vec<Dimension>,
-    /// Values of each cell.
+    /// The values that each cell shows.
     pub values: Vec<PivotValue>,
-    /// Reference of relative values. `None` means the first run if runs alone form the rows or the columns, and otherwise the fastest cell of each
-    /// column.
+    /// The reference cell for relative values. `None` means the first run if runs alone form the rows or the columns, and otherwise the fastest cell
+    /// of each column.
     pub versus: Option<Versus>,
 }
 
 impl PivotRequest {
-    /// Returns the reference of relative values.
+    /// Returns the cell with which relative values such as ratios compare: the one that the user chose, or else the default for these rows and
+    /// columns.
     pub(super) fn reference(&self) -> Versus {
         self.versus
             .unwrap_or(match (&self.rows[..], &self.cols[..]) {
@@ -75,10 +76,10 @@ fn parse_list<T: FromStr<Err = String>>(list: &str) -> Result<Vec<T>, String> {
     list.split('+').map(str::parse).collect()
 }
 
-/// Label of an id without the requested part.
+/// The label of a benchmark whose id does not have the requested part.
 const NO_PART: &str = "(none)";
 
-/// A property that distinguishes benchmarks.
+/// A property of benchmarks by which a pivot forms its rows or columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dimension {
     /// The run, as the user named it.
@@ -91,9 +92,9 @@ pub enum Dimension {
     Id,
     /// A part of the id between `/`, counted from 0.
     Part(usize),
-    /// All parts from this one on.
+    /// All parts of the id from this index on.
     From(usize),
-    /// A part or property by the name that an import gave it.
+    /// A part of the id, or another property of the benchmark, by the name that an import gave to it.
     Named(String),
 }
 
@@ -144,10 +145,11 @@ impl fmt::Display for Dimension {
 }
 
 impl Dimension {
-    /// The dimensions that always exist, for messages.
+    /// The names of the dimensions that exist for every run, as error messages list them.
     pub const WORDS: &str = "run, package, target, id, group (first part of an id), function (second), input (the rest), part1, part2, ...";
 
-    /// Returns the label of a benchmark. `source` provides the names of parts and additional properties in an import.
+    /// Returns the label of a benchmark in this dimension. For an imported run, `source` has the names of the parts of ids and further properties of
+    /// the benchmarks.
     pub(super) fn label(&self, run: &str, key: &BenchmarkKey, source: Option<&Source>) -> String {
         let names = source.map_or(&[][..], |source| &source.id_parts);
         let parts: Vec<&str> = key.id.split('/').collect();
@@ -158,7 +160,8 @@ impl Dimension {
             None => NO_PART.to_owned(),
         };
         let named = |name: &str| names.iter().position(|known| known == name);
-        // An imported column may have the name of a numbered part; then the column takes precedence.
+        // A column of the imported table may be called `part3`, `group` or the like. Such a column takes precedence over the part of the id that has
+        // this name.
         if let (Self::Part(_) | Self::From(_), Some(at)) = (self, named(&self.to_string())) {
             return part(at);
         }
@@ -183,7 +186,7 @@ impl Dimension {
     }
 }
 
-/// Returns the value of an import's column that is not part of the ids.
+/// Returns the label that a benchmark has in the column `name` of the imported table. This is a column whose values are not part of the ids.
 fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
     let mut dimensions = source.dimensions.iter();
     let found = dimensions.find(|dimension| dimension.name == name);
@@ -191,10 +194,10 @@ fn imported_label(key: &BenchmarkKey, name: &str, source: &Source) -> String {
     label.cloned().unwrap_or_else(|| NO_PART.to_owned())
 }
 
-/// A value of a cell.
+/// A value that the cells of a pivot can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PivotValue {
-    /// Mean of the processes' means; for rates the harmonic mean, in units per second.
+    /// The mean of the processes' means. For rates, this is the harmonic mean, in units per second.
     Time,
     /// Operations per second at the mean time.
     Ops,
@@ -204,26 +207,26 @@ pub enum PivotValue {
     MaxOps,
     /// Number of samples.
     Samples,
-    /// A statistic that columns can show.
+    /// A statistic of the samples, such as `median` or `p95`. These are the statistics that `compare --statistic` knows.
     Statistic(Statistic),
-    /// Mean divided by that of the reference; above 1 is slower.
+    /// Mean divided by the mean of the reference. A ratio above 1 is slower.
     Ratio,
     /// The ratio of means, expressed as a change.
     Change,
-    /// A statistic divided by that of the reference; above 1 is worse.
+    /// A statistic divided by the same statistic of the reference. A ratio above 1 is worse.
     StatisticRatio(Statistic),
-    /// Operations per second divided by those of the reference; above 1 is faster.
+    /// Operations per second divided by the operations per second of the reference. A ratio above 1 is faster.
     OpsRatio,
-    /// Cliff's delta against the reference; positive is slower.
+    /// Cliff's delta against the reference. A positive value is slower.
     CliffsDelta,
-    /// Hedges' g against the reference; positive is slower.
+    /// Hedges' g against the reference. A positive value is slower.
     HedgesG,
-    /// p-value of the Mann-Whitney test against the reference, adjusted for the table.
+    /// p-value of the Mann-Whitney test against the reference, adjusted for the number of cells in the table.
     PValue,
 }
 
 impl PivotValue {
-    /// The words of values that are not statistics.
+    /// The words for the values that are not statistics.
     const PLAIN: [(&str, Self); 11] = [
         ("time", Self::Time),
         ("ops", Self::Ops),
@@ -318,7 +321,7 @@ fn parse_statistic(word: &str, value: &str) -> Result<Statistic, String> {
 }
 
 worded! {
-    /// The reference cell of relative values.
+    /// The cell that the relative values of a pivot are relative to.
     Versus, "is not a valid pivot reference; use one of" {
         /// The fastest cell of the column.
         FastestInColumn = "fastest-in-column",

@@ -22,7 +22,7 @@ use perfcheck_build::link::bundled_linker;
 use perfcheck_host::process::try_time_samples;
 use perfcheck_host::{ActivitySnapshot, RealFiles, machine_state};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck doctor`.
 pub fn doctor(
     options: &DoctorOptions,
     output: &OutputOptions,

@@ -1,8 +1,8 @@
 //! Turns facts about the machine into findings: good conditions, causes of unsteady results with remedies, and unknown facts.
 //!
-//! Judges the hardware (timer, frequency, processors, heat, power) and the system with its other programs (virtual machine, limits, load, memory).
-//! Must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if the system does not reveal the fact.
-//! The only exception is the priority, which has a finding only if it is lowered.
+//! The findings are about the hardware (timer, frequency, processors, heat, power) and about the system with its other programs (virtual machine,
+//! limits, load, memory). This module must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if
+//! the system does not reveal the fact. The only exception is the priority, which has a finding only if it is lowered.
 
 use crate::output::{DoctorFinding, NoiseFindings, Severity, counted, in_percent};
 use crate::pipeline::paired::MUCH_STOLEN;
@@ -12,20 +12,21 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::child::ValgrindError;
 use perfcheck_host::process::TimeSamplingError;
 
-/// If the smallest slowdown that a usual comparison detects is above this bound, the noise is improvable; above `BADLY_RESOLVED`, it is bad.
+/// If the smallest slowdown that a usual comparison can detect is above `WELL_RESOLVED`, the noise of the machine is improvable. If it is even above
+/// `BADLY_RESOLVED`, the noise is bad.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
-/// The facts to judge.
+/// What `doctor` has found out about the machine and the toolchain, for judging.
 pub(super) struct DoctorFacts<'o> {
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o HostActivity,
     pub(super) noise: &'o [NoiseFindings],
-    /// Whether the toolchain has a linker that can change the layout of executables; an error gives the reason why this is unknown.
+    /// Whether the toolchain has a linker that can change the layout of executables. An error has the reason why this is unknown.
     pub(super) has_linker: Result<bool, String>,
-    /// Version of valgrind; an error gives the reason why it cannot be used.
+    /// Version of valgrind. An error has the reason why valgrind cannot be used.
     pub(super) valgrind: Result<String, ValgrindError>,
-    /// Whether the time of a process can be sampled; an error gives the reason why not.
+    /// Whether the time of a process can be sampled. An error has the reason why this is impossible.
     pub(super) samples: Result<(), TimeSamplingError>,
 }
 
@@ -92,7 +93,7 @@ fn judge_noise(noise: &[NoiseFindings]) -> DoctorFinding {
     )
 }
 
-/// Text for a fact that the system does not reveal.
+/// The text of a finding about a fact that the system does not reveal.
 pub(super) const NOT_TOLD: &str = "not readable here";
 
 /// Creates a finding for a fact without problems.
@@ -118,7 +119,7 @@ pub(super) fn unknown_finding(topic: &'static str, why: &str) -> DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// Adds a problem with this fact and commands against it.
+    /// Returns the finding with a problem and with the commands that solve it.
     pub(super) fn with_problem(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
         Self {
             severity,
@@ -129,7 +130,7 @@ impl DoctorFinding {
     }
 }
 
-/// Clock sources that are read without entering the kernel.
+/// Clock sources that a program can read without a system call.
 const QUICK_SOURCES: [&str; 6] = [
     "tsc",
     "kvm-clock",
@@ -138,10 +139,10 @@ const QUICK_SOURCES: [&str; 6] = [
     "timebase",
     "riscv_clocksource",
 ];
-/// Bounds in nanoseconds. The timer is improvable if a reading takes longer than this, or if a step exceeds `COARSE_STEP_NS`.
+/// The timer is improvable if a reading takes longer than this, or if its step exceeds `COARSE_STEP_NS`. Both bounds are in nanoseconds.
 const SLOW_READING_NS: f64 = 200.0;
 const COARSE_STEP_NS: u64 = 1_000;
-/// Distance from the critical temperature, in degrees Celsius, below which the temperature is improvable.
+/// The temperature is improvable if it is closer than this to the critical temperature, in degrees Celsius.
 const NEARLY_TOO_HOT: f64 = 10.0;
 
 pub(super) fn judge_timer(timer: &TimerState) -> DoctorFinding {
@@ -352,7 +353,7 @@ pub(super) fn judge_power(power: &PowerState) -> DoctorFinding {
     found
 }
 
-/// Share of stolen processor time that deserves attention.
+/// A virtual machine is improvable if other guests took at least this share of its processor time.
 const SOME_STOLEN: f64 = 0.002;
 /// If other programs keep at least this many processors busy, the load is bad; from `SOME_BUSY` on, it is improvable.
 const MUCH_BUSY: f64 = 0.5;

@@ -149,7 +149,7 @@ fn why_the_time_is_not_sampled_is_said_with_what_allows_it() {
     );
     let refused = judge_sampled_time(&Err(TimeSamplingError::Refused));
     assert!(refused.found.contains("not permitted"), "{refused:?}");
-    // The user can do nothing about these.
+    // The user cannot remedy either of these reasons, so they are no problem.
     for why in [TimeSamplingError::System, TimeSamplingError::Missing] {
         assert_eq!(judge_sampled_time(&Err(why)).severity, Severity::Good);
     }

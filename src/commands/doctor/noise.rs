@@ -1,4 +1,5 @@
-//! Measures the noise of this host: compares the tool's own executable with itself in the rounds of a side-by-side comparison.
+//! Measures the noise of this host. For this purpose, the tool measures its own executable side by side with itself: whatever difference it finds is
+//! noise.
 //!
 //! The executable contains the benchmarks, so no project is needed. One benchmark depends only on the processor. The other depends on memory, which
 //! other programs share.
@@ -28,21 +29,21 @@ use perfcheck_stats::derived_seed;
 /// Options of `cargo perfcheck doctor`.
 #[derive(Debug, Clone)]
 pub struct DoctorOptions {
-    /// Duration of the noise measurement.
+    /// How long to measure the noise.
     pub time: Duration,
-    /// Maximum rounds of each workload; `None` for as many as fit.
+    /// Maximum number of rounds of each workload. `None` means as many rounds as fit into the time.
     pub rounds: Option<u32>,
-    /// Seed of all randomness; `None` for a fresh one.
+    /// Seed of all random choices. `None` means a fresh seed.
     pub seed: Option<u64>,
 }
 
-/// Time allowed for an answer beyond the requested measurement.
+/// How long a process may take to answer beyond the time of the measurement that it was asked for.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// A change counts as resolvable if a comparison detects it with at least this probability.
 pub(super) const POWER: f64 = 0.9;
 /// Slowdowns for which the effort to detect them is reported.
 const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
-/// Noise threshold to use, as a share of the change, for changes that the usual threshold would hide.
+/// To detect a change that is no larger than the usual noise threshold, the threshold must be lowered. It is then set to this share of the change.
 const SHARE_OF_CHANGE: f64 = 0.25;
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
 
@@ -81,7 +82,7 @@ pub(super) fn measure(
             recorded.record(side, process);
             Ok::<(), AppError>(())
         },
-        // Never stop early: use the whole time.
+        // Never stop early, because the whole time is used to estimate the noise.
         standing: &mut |_, _, _| None,
     };
     let result = campaign.run(&mut sink)?;
@@ -116,7 +117,7 @@ pub(super) fn measure(
     Ok(findings.collect())
 }
 
-/// Returns an upper bound on the rounds that fit into the time. It counts only the time of their samples.
+/// Returns an upper bound on the number of rounds that fit into the time. The bound counts only the time of the samples.
 fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
     let of_one = RoundSettings::default().short_time.as_f64() * benchmarks.max(1) as f64;
     (time.as_nanos() as f64 / of_one).ceil().max(1.0) as u32
@@ -165,7 +166,7 @@ fn demand(noise_threshold: f64) -> PowerTarget {
     }
 }
 
-/// Returns the effort to detect each of [`CHANGES`].
+/// Returns how many rounds and seconds it takes to detect each of [`CHANGES`].
 fn resolvable_changes(found: &HostResolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
     let of = |change: f64| {
         let noise_threshold = if change > usual_threshold() {
@@ -185,15 +186,15 @@ fn resolvable_changes(found: &HostResolution, seconds_of_a_round: f64) -> Vec<Re
     CHANGES.into_iter().map(of).collect()
 }
 
-/// The argument that turns the tool's executable into a bench.
+/// The argument that makes the tool's executable run as a bench process with the workloads of `doctor`.
 pub const WORKLOADS_ARGUMENT: &str = "__workloads";
 
-/// Number of steps in an iteration, the same for both benchmarks.
+/// Number of steps in an iteration of each benchmark.
 const STEPS: u32 = 5_000;
 /// Number of entries in the table of the benchmark `memory`. The table has 4 MiB, more than the private caches of most cores.
 const ENTRIES: u32 = 1 << 20;
 
-/// Runs the workloads as the harness protocol requests.
+/// Runs the workloads of `doctor` as a bench process does, by the harness protocol.
 pub fn run_workloads() -> ExitCode {
     perfcheck::run(&[
         BenchFunction::new("processor", processor),
@@ -207,7 +208,7 @@ fn processor(suite: &mut Suite) {
     });
 }
 
-/// Runs xorshift64* (Marsaglia 2003; Vigna 2016); each step depends on the previous one.
+/// Computes random numbers by xorshift64* (Marsaglia 2003; Vigna 2016). Each step depends on the previous one.
 fn steps(mut state: u64) -> u64 {
     for _ in 0..STEPS {
         state ^= state << 13;

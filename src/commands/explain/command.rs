@@ -31,7 +31,7 @@ to do. With --full, it also says what was measured, which values were used, whic
 verdict. Nothing is built; only --flamegraph runs the benchmark.
 
 With --asm, it instead prints the machine code of one function in both builds side by side, and marks the differences. It reads
-the executables that a run keeps (x86-64 Linux, with symbols). Long identical parts are printed only with --full.
+the executables that a run keeps (Linux on x86-64 or 64-bit ARM, with symbols). Long identical parts are printed only with --full.
 
 With --flamegraph, it runs the benchmark in both executables under valgrind to count instructions, and draws two flame graphs on the
 same scale in an SVG file. They are red where the new build executes more instructions, and blue where it executes fewer.
@@ -68,7 +68,7 @@ pub struct ExplainOptions {
     pub flamegraph: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Carries out `cargo perfcheck explain`.
 pub fn explain(
     options: &ExplainOptions,
     common: &CommonOptions,
@@ -170,7 +170,7 @@ pub fn explain(
     Ok(ExitCode::Clean)
 }
 
-/// Returns the run that `head` was compared with: the other side of its pair, else the first run that the comparison used.
+/// Returns the run that `head` was compared with: the other side of its pair, or else the first run that the comparison used.
 fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
@@ -184,7 +184,7 @@ fn find_base_run(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppErr
     Ok(store.run(base)?)
 }
 
-/// Returns the functions that differ between the executables of the benchmark, if known.
+/// Returns the functions whose code differs between both executables of the benchmark, if the run recorded them.
 fn find_code_change<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
     let remarks = findings.verdicts.iter().flat_map(|found| &found.remarks);
     remarks
@@ -226,7 +226,7 @@ fn resolve_newest(
     bench: &str,
 ) -> Result<(BenchmarkKey, Run), AppError> {
     let measured = store.benchmarks(workspace)?;
-    // Unmeasured benchmarks may have verdicts, too: `missing`, or `new` in a side-by-side measurement.
+    // Benchmarks without measurements may have verdicts, too: `missing`, or `new` in a side-by-side measurement.
     let latest = match store.latest_run(workspace)? {
         Some(run) => store.verdicts(run)?,
         None => Vec::new(),
@@ -276,7 +276,7 @@ fn measured_benchmarks(store: &Store, run: RunId) -> Result<Vec<BenchmarkKey>, A
     Ok(measured.map(|found| found.benchmark.key).collect())
 }
 
-/// Returns the only match; `None` if there is none, an error if there are several.
+/// Returns the benchmark that was found, or `None` if there is none. It is an error if there are several.
 fn only_match<'k>(
     found: &[&'k BenchmarkKey],
     bench: &str,

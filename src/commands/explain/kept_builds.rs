@@ -28,7 +28,7 @@ use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{BuiltSide, StagedExecutables};
 use perfcheck_code::{FunctionPair, FunctionReader, UnsupportedExecutable};
 
-/// Returns the error for a missing build of `run`. `base` is the run whose commit can be built again.
+/// Returns the error for a build of `run` that is no longer kept. The error advises to measure against the commit of `base` again.
 pub(super) fn not_kept_error(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
     let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);
@@ -100,8 +100,8 @@ fn pair_functions(found: FunctionPair) -> MachineCodePair {
     }
 }
 
-/// Resolves `wanted` to a function name: a complete name, else the end of a path, else a part of a name. Among several matches, prefers those in
-/// `differing`.
+/// Resolves `wanted` to the name of a function. `wanted` may be a complete name, the end of a path or any part of a name, in this order. If several
+/// functions match, those in `differing` take precedence.
 fn resolve_function<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,
@@ -128,7 +128,7 @@ fn resolve_function<'n>(
         .collect();
     let (Some(closest), Some(widest)) = (found.first(), found.last()) else {
         let all = names.iter().copied();
-        // Users remember the end of a path, so suggest by its last segment.
+        // Users remember the end of a path, so suggest functions whose last segment is similar.
         let near = most_similar(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
         let near = near.into_iter().map(str::to_owned);
         return Err(AppError::Usage(format!(
@@ -181,7 +181,7 @@ fn unreadable_error(why: &UnsupportedExecutable, run: RunId) -> AppError {
     ))
 }
 
-/// Refuses an unusable destination before anything runs.
+/// Refuses a destination that cannot be written, before anything is measured.
 pub(super) fn check_graph_destination(file: &Path, format: MessageFormat) -> Result<(), AppError> {
     if is_stdout(file) && format == MessageFormat::Json {
         return Err(AppError::Usage(
@@ -255,12 +255,12 @@ fn target_in(build: &BuiltSide, wanted: &CountRequest) -> Option<BenchTarget> {
     found.cloned()
 }
 
-/// Counts the instructions of the benchmark, one side after the other.
+/// Counts the instructions of a benchmark, first in one build and then in the other.
 struct SideCounter<'c> {
     wanted: &'c CountRequest,
     context: &'c Context,
     common: &'c CommonOptions,
-    /// Directory with the files of the processes.
+    /// Directory for the files of the counted processes.
     stage: StagedExecutables,
 }
 
@@ -313,7 +313,7 @@ impl SideCounter<'_> {
         })
     }
 
-    /// The error for a benchmark that could not be counted, with advice.
+    /// Returns the error for a benchmark whose instructions could not be counted, with advice.
     fn not_counted_error(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
         let help = match error {
             Some(CountError::Iterations { .. }) => {

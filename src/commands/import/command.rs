@@ -13,7 +13,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_store::check_baseline_name;
 
-/// Runs the command.
+/// Carries out `cargo perfcheck store import`.
 pub fn import(
     options: &ImportOptions,
     common: &CommonOptions,
@@ -54,7 +54,7 @@ pub fn import(
             tree.display()
         )));
     }
-    // Allow interrupts: reading a pipe blocks until the other program writes.
+    // An interrupt may end the program here, because reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
     let format = match options.format {

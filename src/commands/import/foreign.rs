@@ -168,7 +168,7 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
     }
 }
 
-/// Names the run as in its file, if the name is valid and free.
+/// Saves the run as a baseline under the name that the file gives to the run, if this name is valid and not yet used.
 fn choose_name(
     run: &mut PendingRun<'_>,
     options: &ImportOptions,

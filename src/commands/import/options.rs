@@ -114,7 +114,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns the filter for all summaries of the run. Without an explicit fence, the workspace's threshold applies.
+    /// Returns the filter for all summaries of the run. If it has no fence of its own, the workspace's threshold applies later.
     pub(super) fn filter(&self) -> SampleFilter {
         SampleFilter {
             drop_first: self.drop_first || self.outliers.drop_first,
@@ -123,7 +123,7 @@ impl ImportOptions {
         }
     }
 
-    /// Returns the settings of the intervals of means.
+    /// Returns how the confidence intervals of means are computed.
     pub(super) fn interval(&self, thresholds: &Thresholds) -> SourceInterval {
         SourceInterval {
             confidence_level: self.confidence_level.unwrap_or(thresholds.import_level),
@@ -133,7 +133,8 @@ impl ImportOptions {
     }
 }
 
-/// Parses the value of `--outliers`. The names of a published methodology for serializers set a fence, too (a multiple of the IQR or MAD).
+/// Parses the value of `--outliers`. Besides the usual policies, it accepts the names of a published method for comparing serializers, which also set
+/// the fence (a multiple of the IQR or MAD).
 fn with_fences(text: &str) -> Result<SampleFilter, String> {
     let (policy, fence) = match text {
         "all" => (Outliers::Keep, None),

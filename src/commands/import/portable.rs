@@ -17,13 +17,13 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{PortableRunId, ProgressReporter, RunId, Side};
 use perfcheck_store::{Store, WorkspaceId, check_baseline_name, is_address};
 
-/// A run in the files.
+/// A run that was read from one of the files.
 struct FileRun<'a> {
     run: PortableRun,
     file: &'a str,
     /// Number of this run in the store, if it is stored already.
     known: Option<RunId>,
-    /// Index among the runs that the store does not have yet.
+    /// The index that the run will have among the runs to store, or the index of the next run to store if the store has this one already.
     place: usize,
     baselines: Vec<String>,
 }
@@ -91,7 +91,7 @@ fn is_base(run: &PortableRun) -> bool {
     (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
 }
 
-/// Returns the runs of all files in order, without duplicates.
+/// Returns the runs of all files in their order. If a run occurs several times, only its first occurrence is returned.
 fn read_runs<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
@@ -137,7 +137,7 @@ fn read_runs<'a>(
     select_runs(all, &options.runs)
 }
 
-/// Returns the new index of each run after the runs that are not `kept` are dropped. Indices begin at `first`. A dropped run gets the index of the
+/// Computes the index that each run has after the runs that are not `kept` are dropped. Indices begin at `first`. A dropped run gets the index of the
 /// next kept run.
 fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     kept.scan(first, |next, kept| {
@@ -148,7 +148,7 @@ fn new_places(kept: impl Iterator<Item = bool>, first: usize) -> Vec<usize> {
     .collect()
 }
 
-/// Keeps the runs with these names, and the other side of each pair with such a run.
+/// Keeps the runs that have one of these names. If such a run is one side of a pair, this keeps the other side, too.
 fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
@@ -178,7 +178,7 @@ fn select_runs<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun
     Ok(picked)
 }
 
-/// Finds the runs that are in the store already.
+/// Records which of the runs are in the store already. A side of a pair counts only if the store has the other side, too.
 fn find_stored(
     found: &mut [FileRun<'_>],
     store: &Store,
@@ -204,7 +204,7 @@ fn find_stored(
     Ok(())
 }
 
-/// Determines the names of the runs: the one that the user gives, or their own names if these are free.
+/// Determines the names under which the runs are saved: the name that the user gives, or the runs' own names if these are not yet used.
 fn choose_names(
     found: &mut [FileRun<'_>],
     options: &ImportOptions,
@@ -301,8 +301,8 @@ fn store_new_runs(
     Ok(numbers.into_iter().map(Some).collect())
 }
 
-/// Warns of references to runs that are in neither the store nor the files. `verdicts` is the number of verdicts with such a reference, `runs` the
-/// number of such runs in conclusions.
+/// Warns of references to runs that are in neither the store nor the files. `verdicts` is the number of verdicts that were compared with such a run,
+/// and `runs` is the number of such runs on which stored conclusions rely.
 fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
     if verdicts > 0 {
         let warning = format!(

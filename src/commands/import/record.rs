@@ -32,15 +32,15 @@ pub(super) struct ImportRow {
     column: usize,
 }
 
-/// Parsed files of any format.
+/// Measurements that were read from files of another program, with what is known about the files.
 pub(super) struct ParsedFiles<'a> {
     pub(super) imported: &'a ImportedGroups,
-    /// Name of the format.
+    /// Name of the files' format.
     pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
     /// The column map of a table; `None` for other formats.
     pub(super) map: Option<&'a ColumnMap>,
-    /// Unit of values without a column map.
+    /// Unit of the values if there is no column map.
     pub(super) unit: String,
 }
 
@@ -64,7 +64,7 @@ impl ParsedFiles<'_> {
     }
 }
 
-/// Summarizes every column of every group with these thresholds.
+/// Summarizes the samples of every benchmark: one summary for each column of each group.
 pub(super) fn summarize_benchmarks(
     read: &ParsedFiles<'_>,
     options: &ImportOptions,
@@ -127,7 +127,7 @@ pub(super) fn build_source(
     }
 }
 
-/// Collects properties of benchmarks from columns that are not part of ids.
+/// Collects the properties of benchmarks that the table states in its dimension columns, which are not part of the ids.
 fn dimensions(read: &ParsedFiles<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
     let columns = read.map.map_or(&[][..], |map| &map.dimensions);
     let columns = columns.iter().enumerate();
@@ -278,7 +278,8 @@ fn end_time(started: Timestamp) -> Timestamp {
     perfcheck_host::now().max(started)
 }
 
-/// Derives the seed from the files, so that importing them again yields the same result. It is below 2^53, like other seeds.
+/// Derives the seed from the contents of the files, so that importing the same files again yields the same result. The seed is below 2^53, so that
+/// JSON numbers can represent it.
 fn derive_seed(files: &[SourceFile]) -> u64 {
     files.iter().fold(0, |seed: u64, file| {
         let digits = file.blake3.get(..13).unwrap_or("0");
@@ -286,7 +287,7 @@ fn derive_seed(files: &[SourceFile]) -> u64 {
     }) & ((1 << 53) - 1)
 }
 
-/// Groups the samples of a column by process; warm-up samples stay with their process.
+/// Groups the samples of a column by process. Each process keeps its warm-up samples.
 fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, filter)) {
@@ -320,7 +321,7 @@ fn samples_by_process(group: &IdGroup, column: usize, filter: &SampleFilter) -> 
     all
 }
 
-/// Builds an environment from the facts that the user states; all others are unknown.
+/// Builds the description of machine and build from the facts that the user stated. All facts that the user did not state are unknown.
 pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment, AppError> {
     let mut environment = Environment::default();
     for fact in facts {
@@ -357,7 +358,7 @@ pub(super) fn environment_from_facts(facts: &[StatedFact]) -> Result<Environment
     Ok(environment)
 }
 
-/// Writes warnings that readers must know before they rely on the numbers, to stderr since they are not the result.
+/// Writes warnings to stderr that the user must know before relying on the imported numbers.
 pub(super) fn warn(
     imported: &ImportedGroups,
     source: &Source,

@@ -15,36 +15,36 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_build::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
 use perfcheck_host::os::canonicalize;
 
-/// Placeholder for the location of the harness until the user sets it.
+/// Stands for the location of the harness in printed commands, until the user sets the location.
 const SOMEWHERE: &str = "<your clone>/harness";
 
-/// An inspected package.
+/// What `init` has found out about a package.
 struct InspectedPackage {
     name: String,
     manifest: Manifest,
     benches: Vec<InspectedBench>,
-    /// Crate name of the library that a bench can call; `None` if there is none.
+    /// Crate name of the library that a bench can call. `None` if the package has no library.
     library: Option<String>,
 }
 
-/// The source file of a target.
+/// The name and source file of a cargo target.
 struct TargetSource {
     name: String,
     file: PathBuf,
 }
 
-/// The inspected packages.
+/// The packages that `init` inspected.
 struct PackageSurvey {
     packages: Vec<InspectedPackage>,
-    /// Flags that select these packages.
+    /// The cargo options that select exactly these packages.
     cargo: CargoOptions,
 }
 
-/// An inspected target with benchmarks.
+/// A target with benchmarks, and how `cargo perfcheck` can measure it.
 struct InspectedBench {
     name: String,
     style: BenchStyle,
-    /// Flag that includes the target in a run; `None` if `cargo bench` runs the target by default.
+    /// Flag that makes a run include the target. `None` if `cargo bench` runs the target by default.
     needed_flag: Option<String>,
 }
 
@@ -184,7 +184,8 @@ impl InspectedPackage {
     }
 }
 
-/// Inspects the selected packages. If nothing is selected and the default packages have no benchmarks but others do, inspects the whole workspace.
+/// Inspects the packages that the options select. If the options select none, and only packages other than the default ones have benchmarks, this
+/// inspects the whole workspace.
 fn survey_packages(
     workspace: &Workspace,
     common: &CommonOptions,
@@ -303,7 +304,7 @@ fn first_bench<'a>(
     let package = match bare[..] {
         [] => return Ok(None),
         [package] if seen.len() == 1 => package,
-        // If other packages have benchmarks, the workspace may not need a first bench.
+        // Some packages have benchmarks, so the workspace may not need a first bench.
         _ if !is_asked_for && bare.len() < seen.len() => return Ok(None),
         _ => {
             let names: Vec<&str> = bare.iter().map(|package| package.name.as_str()).collect();
@@ -346,7 +347,7 @@ fn directory_of(manifest: &Path) -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// Returns the command line of `command` for the same packages.
+/// Returns the command line that runs `command` on the packages that `cargo` selects.
 fn next_command(command: &str, cargo: &CargoOptions) -> String {
     let mut words = vec![command.to_owned()];
     if let Some(path) = &cargo.manifest_path {

@@ -1,5 +1,5 @@
-//! The files that `init` writes: the CI workflow that measures every pull request, and the first bench of a package with its manifest entries. The
-//! bench compiles as written.
+//! The files that `init` writes: a CI workflow that measures every pull request, and the first bench of a package together with its manifest entries.
+//! This bench compiles as it is written.
 //!
 //! Invariant: files that belong together are written all or not at all.
 
@@ -13,7 +13,7 @@ use crate::delivery::files::write_whole;
 use crate::error::AppError;
 use perfcheck_host::os::canonicalize;
 
-/// The files to write.
+/// The files that `init` will write.
 #[derive(Debug, Default)]
 pub(super) struct PlannedFiles {
     files: Vec<PlannedFile>,
@@ -22,7 +22,7 @@ pub(super) struct PlannedFiles {
 #[derive(Debug)]
 struct PlannedFile {
     path: PathBuf,
-    /// Current content; `None` for a new file. Only files whose content was read are ever changed.
+    /// The content that the file has now, or `None` for a new file. An existing file is only changed if it was read before.
     old: Option<String>,
     new: String,
 }
@@ -97,7 +97,7 @@ impl PlannedFiles {
         Ok(())
     }
 
-    /// Restores the files. Ignores errors, because the error that made `write` fail is the one to report.
+    /// Undoes what `write` has done. Errors are ignored, because the error that made `write` fail is the one to report.
     fn restore(&self, written: usize, directories: &[PathBuf]) {
         for file in &self.files[..written] {
             let _ = match &file.old {
@@ -111,7 +111,7 @@ impl PlannedFiles {
     }
 }
 
-/// Creates the directories above `path` one by one, and records them in `directories`.
+/// Creates the missing directories above `path`, and adds them to `directories`.
 fn create_directories(path: &Path, directories: &mut Vec<PathBuf>) -> io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     for directory in above.into_iter().rev().filter(|above| !above.exists()) {
@@ -132,7 +132,7 @@ pub(super) fn display_path(path: &Path, root: &Path) -> String {
         .to_string()
 }
 
-/// Returns the lines that `new` adds to `old`; `None` if `new` lacks a line of `old`.
+/// Returns the lines that `new` adds to `old`, or `None` if `new` lacks a line of `old`.
 fn added_lines(old: &str, new: &str) -> Option<String> {
     let mut old = old.lines().peekable();
     let mut added = Vec::new();
@@ -147,19 +147,19 @@ fn added_lines(old: &str, new: &str) -> Option<String> {
 const GITHUB: &str = include_str!("github.yml");
 const GITLAB: &str = include_str!("gitlab.yml");
 
-/// Package name of the tool.
+/// Name of the package to install in CI.
 const TOOL: &str = "cargo-perfcheck";
 
 /// The CI configuration: a workflow file, or a job in one.
 pub(super) struct Automation {
     path: PathBuf,
     text: String,
-    /// Whether the file may contain other jobs, so that the user can add this one to them.
+    /// Whether the file may contain other jobs. If it exists, the user must add this job to it.
     holds_others: bool,
 }
 
 impl Automation {
-    /// Creates the configuration for a repository at `top`, with the workspace at `prefix` below it.
+    /// Creates the configuration for a repository. `top` is the directory of the repository, and `prefix` is the path of the workspace in it.
     pub(super) fn new(
         system: CiSystem,
         tool: &CrateOrigin,
@@ -228,7 +228,7 @@ fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppE
     }
 }
 
-/// Returns a path as text that needs no quoting in a shell or workflow.
+/// Returns a path as text that can stand in a shell command or workflow without quotes. Fails if the path needs quotes.
 fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
     let text = path.to_str().filter(|text| is_plain(text));
     text.map(str::to_owned).ok_or_else(|| {
@@ -239,10 +239,10 @@ fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
     })
 }
 
-/// Name of the bench target.
+/// Name of the bench target that `init` creates.
 const NAME: &str = "first";
 
-/// Source of the bench; `LIBRARY` stands for the crate name of the library.
+/// Source of the bench that `init` creates. `LIBRARY` stands for the crate name of the library.
 const SOURCE: &str = r#"//! A first benchmark: call the code to measure in the body of `first`.
 
 use LIBRARY as _; // the code to measure: `use LIBRARY::...;`
@@ -260,19 +260,19 @@ fn first(suite: &mut Suite) {
 perfcheck::main!(first);
 "#;
 
-/// Declarations that the bench also needs in edition 2015.
+/// Declarations that the bench needs in edition 2015, in addition to `SOURCE`.
 const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
 
-/// A package without benchmarks, with the data for its first bench.
+/// A package without benchmarks that is to get a first bench.
 pub(super) struct FirstBench<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) workspace: &'a Manifest,
-    /// Crate name of the library.
+    /// Crate name of the library that the bench will call.
     pub(super) library: String,
 }
 
 impl FirstBench<'_> {
-    /// Reports whether the package already depends on the harness.
+    /// Returns true if the package already depends on the harness.
     pub(super) fn has_harness(&self) -> bool {
         let used = self.manifest.used_crates(self.workspace);
         used.iter().any(|used| used.package == HARNESS)

@@ -1,6 +1,6 @@
 //! Recognizes the harness of a bench target from its manifest and source, and describes the tool's support of it.
 //!
-//! A run asks the executable itself (docs/guide/src/coming-from.md); this module reads text only, so that nothing has to be built.
+//! A run asks each executable about its harness (docs/guide/src/coming-from.md). This module only reads text, so that nothing has to be built.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) enum BenchStyle {
     Divan(Option<String>),
     /// `#[bench]` functions of libtest.
     Libtest,
-    /// The harness of libtest without `#[bench]` functions.
+    /// libtest's harness in a target without `#[bench]` functions, so the target has no benchmarks.
     NoFunctions,
     /// A known harness, by name, that never runs because the manifest does not disable libtest's harness.
     Hidden(&'static str),
@@ -51,7 +51,8 @@ impl BenchStyle {
         let named = known
             .iter()
             .find(|used| refers_to_crate(&source, &used.in_code));
-        // If the target has other source files, they may import the harness. Then use the only harness among the dependencies.
+        // If the source names no harness, one of its modules in other files may import one. Then assume the harness that the package depends on, if
+        // there is only one.
         let only = || match known[..] {
             [only] if has_other_files(&source) => Some(only),
             _ => None,
@@ -152,7 +153,7 @@ fn refers_to_crate(source: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the only locked version that fits the requirement, else the version of an exact requirement (`=`).
+/// Returns the version of the crate: the only locked version that fits the requirement, or else the version that an exact requirement (`=`) names.
 fn resolve_version(used: &UsedCrate, lock: &str) -> Option<String> {
     let wanted = used.requirement.as_deref();
     let wanted = wanted.map(|text| text.trim_start_matches(['^', '=', '~', ' ']));

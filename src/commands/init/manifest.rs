@@ -10,7 +10,7 @@ use crate::error::AppError;
 /// Crate name of the harness.
 pub(super) const HARNESS: &str = "perfcheck";
 
-/// Both spellings of the table. Cargo reads the second only before edition 2024.
+/// Both names of the table of dev-dependencies. Cargo reads the second only before edition 2024.
 const DEV_DEPENDENCIES: [&str; 2] = ["dev-dependencies", "dev_dependencies"];
 
 /// A `Cargo.toml`.
@@ -24,22 +24,22 @@ pub(super) struct Manifest {
 /// A crate that a package may use in its benches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedCrate {
-    /// Name in code.
+    /// The name by which the code of the package refers to the crate.
     pub(super) in_code: String,
-    /// Name of the package.
+    /// The name of the crate's own package.
     pub(super) package: String,
-    /// Version requirement.
+    /// The version requirement in the manifest, if there is one.
     pub(super) requirement: Option<String>,
 }
 
 /// The `[lib]` entry of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LibraryEntry {
-    /// Path of its root source file, relative to the manifest.
+    /// Path of the library's root source file, relative to the manifest.
     pub(super) path: PathBuf,
-    /// Whether Rust code in other crates can call its functions: it is neither a procedural macro nor built only for other languages.
+    /// Whether Rust code in other crates can call the library: it is neither a procedural macro nor built only for other languages.
     pub(super) is_callable: bool,
-    /// Whether `cargo bench` runs its `#[bench]` functions.
+    /// Whether `cargo bench` runs the `#[bench]` functions of the library.
     pub(super) is_benched: bool,
 }
 
@@ -130,7 +130,8 @@ impl Manifest {
         }
     }
 
-    /// Returns the manifest's entry for the library. Only cargo knows whether a library exists.
+    /// Returns the manifest's settings for the library, with cargo's defaults where there are none. The manifest does not show whether the package
+    /// has a library at all: only cargo knows that.
     pub(super) fn library(&self) -> LibraryEntry {
         let entry = self.document.get("lib");
         let entry = |name: &str| entry.and_then(|entry| entry.get(name));

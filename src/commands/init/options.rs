@@ -55,7 +55,7 @@ pub enum CiSystem {
     GitLab,
 }
 
-/// The origin of a crate.
+/// Where cargo finds a crate that is not in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CrateOrigin {
     /// A directory.
@@ -86,7 +86,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     !text.contains(is_special) && !text.starts_with('-')
 }
 
-/// Returns the canonical directory, which must contain the package `name`. Errors mention `flag`.
+/// Returns the canonical path of a directory, which must contain the package `name`. `flag` is the flag that error messages name.
 pub(super) fn resolve_package_directory(
     path: &Path,
     name: &str,

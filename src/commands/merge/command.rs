@@ -33,7 +33,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{Store, WorkspaceId, check_baseline_name};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck merge`.
 pub fn merge(
     options: &MergeOptions,
     common: &CommonOptions,
@@ -53,7 +53,7 @@ fn merge_files(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    // Allow interrupts: reading a pipe blocks until the other program writes.
+    // An interrupt may end the program here, because reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
     let mut suite = with_progress("Reading", 0, world, |progress| {
@@ -100,7 +100,7 @@ fn merge_files(
     publication.publish(&mut store, workspace, run.id(), concluded, world)
 }
 
-/// Reads the files under the paths that the user gave.
+/// Reads the files that the user named. Messages show each path as the user wrote it.
 fn read_files(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let files = paths.iter().map(|path| {
         Ok(InputContent {
@@ -133,7 +133,7 @@ fn find_merged(
 }
 
 impl ShardedSuite<'_> {
-    /// Replaces references to runs in the conclusions by this store's run numbers.
+    /// Replaces the references to runs in the shards' conclusions by the numbers that these runs have in this store.
     fn renumber(&mut self, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
         for part in &mut self.parts {
             let mut numbers = HashMap::new();
@@ -151,7 +151,7 @@ impl ShardedSuite<'_> {
         Ok(())
     }
 
-    /// Stores the measurements as a run that has not ended.
+    /// Stores the measurements of all shards as one run, which is complete only after its verdicts are recorded.
     fn store_measurements(
         &self,
         store: &mut Store,
@@ -195,7 +195,7 @@ impl ShardedSuite<'_> {
     }
 }
 
-/// One call of the command, once the shards are stored.
+/// A call of `cargo perfcheck merge` after the measurements of the shards are stored.
 struct MergeCall<'a> {
     options: &'a MergeOptions,
     context: &'a Context,
@@ -203,7 +203,7 @@ struct MergeCall<'a> {
     suite: &'a ShardedSuite<'a>,
     partition: &'a Shard,
     run: RecordedRun,
-    /// The run that the user named as the reference, if it is in this store, and its name.
+    /// The run that the user named as the reference, together with that name. `None` if the run is not in this store.
     baseline: Option<&'a NamedRun>,
 }
 
@@ -254,7 +254,7 @@ impl MergeCall<'_> {
             exact: self.partition.exact,
         };
         let in_scope = |key: &BenchmarkKey| {
-            // Any benchmark may belong to a missing shard, so none is known to be missing from the suite.
+            // A benchmark that was not measured may belong to a missing shard. So as long as shards are missing, no benchmark counts as missing.
             let is_whole = suite.missing.is_empty();
             let is_asked = seen.contains(&TargetName::from_key(key)) && filter.matches(key);
             is_whole && is_asked && !declined.contains(key)
@@ -272,7 +272,7 @@ impl MergeCall<'_> {
             },
             allowed: suite.first().concluded.concluded.verdicts.allowed.clone(),
             failed_targets,
-            // Assume that the shards had a time budget: nothing else leaves out processes.
+            // Assume that the shards had a time budget, because nothing else makes them leave out processes.
             had_time_budget: true,
             remarks,
             measurements,
@@ -326,7 +326,7 @@ impl MergeCall<'_> {
         together.ok_or_else(|| AppError::NothingToMeasure("no parts were given".to_owned()))
     }
 
-    /// Returns the earlier runs whose builds form the base, if they are stored here.
+    /// For each benchmark whose base was the build of an earlier run, returns that run if this store has it.
     fn earlier(
         &self,
         store: &Store,
@@ -404,7 +404,7 @@ impl MergeCall<'_> {
         }
     }
 
-    /// Returns the command line that measures again, without the selection of benchmarks.
+    /// Returns the command line that measures again with the same reference. The caller adds the selection of benchmarks.
     fn again(&self, place: &str) -> String {
         let (mut name, mut revision) = (None, None);
         match &self.partition.reference {
@@ -451,7 +451,7 @@ pub struct MergeOptions {
 }
 
 impl MergeOptions {
-    /// Refuses options that could not be carried out before anything is read.
+    /// Checks that the options can be carried out, before any file is read.
     pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {

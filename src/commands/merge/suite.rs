@@ -1,4 +1,4 @@
-//! The files of the shards, and their combination into one run: head, plan, processes and notes. Checks that the shards belong together.
+//! Reads the files of the shards, checks that the shards belong together, and combines them into one run with a head, a plan, processes and notes.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,19 +16,19 @@ use perfcheck_analysis::model::{
 
 /// A shard as measured by one job.
 pub(super) struct MeasuredShard<'a> {
-    /// File that contains the shard.
+    /// Name of the file that contains the shard.
     file: &'a str,
     /// The run, or the candidate of a side-by-side measurement.
     pub(super) run: PortableRun,
     /// The base and the plan of a side-by-side measurement.
     pub(super) base: Option<MeasuredBase>,
-    /// Position of the shard in the suite.
+    /// Which part of the suite the shard is, and what its job was asked to measure.
     pub(super) partition: Shard,
-    /// Conclusion of the shard.
+    /// The conclusion of the job that measured the shard.
     pub(super) concluded: PortableConclusion,
 }
 
-/// The base of a side-by-side measurement.
+/// The base of a side-by-side measurement, with the plan of that measurement.
 pub(super) struct MeasuredBase {
     pub(super) run: PortableRun,
     plan: Plan,
@@ -37,12 +37,13 @@ pub(super) struct MeasuredBase {
 /// At least one shard of a suite, sorted by number.
 pub(super) struct ShardedSuite<'a> {
     pub(super) parts: Vec<MeasuredShard<'a>>,
-    /// Shards without a file.
+    /// The shards of the suite that no file contains.
     pub(super) missing: Vec<ShardId>,
 }
 
 impl<'a> MeasuredShard<'a> {
-    /// Checks the runs that the file `name` holds.
+    /// Makes a shard from the runs of the file `name`. Fails unless the file contains one run that was measured with `--partition`, or both sides of
+    /// one side-by-side measurement with `--partition`.
     fn from_runs(name: &'a str, mut runs: Vec<PortableRun>) -> Result<Self, AppError> {
         let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
         let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
@@ -90,7 +91,7 @@ impl<'a> MeasuredShard<'a> {
         &self.head().begun.environment
     }
 
-    /// Returns the checkouts of both sides; without a base, only that of the run.
+    /// Returns the git states from which both sides were built. Without a base, only the candidate has one.
     pub(super) fn git(&self) -> BySide<Option<&GitState>> {
         let base = self.base.as_ref();
         BySide {
@@ -174,7 +175,7 @@ impl<'a> MeasuredShard<'a> {
     }
 }
 
-/// Describes the requested comparison.
+/// Describes which comparison was requested and for which benchmarks, to show how the requests of two shards differ.
 fn describe_request(partition: &Shard) -> String {
     let reference = match &partition.reference {
         RequestedReference::Beside => "side by side with another build".to_owned(),
@@ -233,14 +234,14 @@ impl<'a> ShardedSuite<'a> {
         Ok(Self { parts, missing })
     }
 
-    /// Returns the first shard, which represents the common settings.
+    /// Returns the first shard. All shards share its settings.
     pub(super) fn first(&self) -> &MeasuredShard<'a> {
         &self.parts[0]
     }
 }
 
 impl MeasuredShard<'_> {
-    /// Refuses a shard of another suite than `before`, or with the same number.
+    /// Refuses this shard if it belongs to another suite than `before`, or if both are the same part.
     fn check(&self, before: &Self) -> Result<(), AppError> {
         let (file, other, part) = (self.file, before.file, self.part());
         if let Some((what, [there, here])) = self.find_difference(before) {
@@ -259,7 +260,8 @@ impl MeasuredShard<'_> {
 }
 
 impl ShardedSuite<'_> {
-    /// Builds the head of the merged run: that of the first shard, with the earliest start.
+    /// Builds the head of the merged run from the head of the first shard. It begins at the earliest start of all shards and has their combined
+    /// environment.
     pub(super) fn begun_run(&self, side: Side) -> NewRun {
         let first = self.first();
         let git = first.git();
@@ -291,7 +293,8 @@ impl ShardedSuite<'_> {
         environment
     }
 
-    /// Combines the plans of a side-by-side measurement: each benchmark keeps the seed and the noise of the host that measured it.
+    /// Combines the plans that the shards had for their side-by-side measurements. Each benchmark keeps the seed and the noise of the host that
+    /// measured it.
     pub(super) fn plan(&self) -> Option<Plan> {
         let first = self.first().base.as_ref()?;
         let mut whole = first.plan.clone();
@@ -317,7 +320,8 @@ impl ShardedSuite<'_> {
         })
     }
 
-    /// Returns all processes of a side. Renumbers attempts of a bench target in the same round, since each shard counted from the start.
+    /// Returns all processes of a side. Each shard numbered its attempts from the start, so the attempts of a bench target in the same round are
+    /// renumbered.
     pub(super) fn processes(&self, side: Side) -> Vec<ProcessRecord> {
         let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
         let processes = self.sides(side).flat_map(|run| &run.processes).cloned();
@@ -342,7 +346,7 @@ impl ShardedSuite<'_> {
         concluded.flat_map(|concluded| &concluded.rows)
     }
 
-    /// Returns the verdicts that needed no measurement.
+    /// Returns the rows of the benchmarks that got a verdict without being measured.
     pub(super) fn settled(&self) -> Vec<Row<'static>> {
         let parts = self.parts.iter();
         let measured: BTreeSet<&BenchmarkKey> = parts.flat_map(MeasuredShard::measured).collect();
@@ -350,7 +354,7 @@ impl ShardedSuite<'_> {
         settled.cloned().collect()
     }
 
-    /// Returns the cost of each benchmark's rounds.
+    /// Returns for each benchmark how long its rounds took, and whether the time budget ended them.
     pub(super) fn cost_of_rounds(&self) -> BTreeMap<BenchmarkKey, RoundsCost> {
         let cost = |row: &Row<'_>| {
             let cost = RoundsCost {
@@ -375,7 +379,7 @@ impl ShardedSuite<'_> {
         failed
     }
 
-    /// Describes the references of the shards.
+    /// Describes the references that the shards were compared with.
     pub(super) fn reference(&self) -> String {
         let mut words: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -405,7 +409,7 @@ impl ShardedSuite<'_> {
             .collect()
     }
 
-    /// Returns a note if the hosts differ.
+    /// Returns a note if the shards were measured on different hosts.
     fn host_note(&self) -> Option<RunNote> {
         let mut hosts: Vec<(String, Vec<ShardId>)> = Vec::new();
         for part in &self.parts {
@@ -462,7 +466,7 @@ fn merge_note(all: &mut Vec<RunNote>, remark: &RunNote) {
             _ => {}
         }
     }
-    // Small changes are detected again for the whole suite.
+    // Drop the note `SmallChanges`, because small changes are detected again for the whole suite.
     if !all.contains(remark) && *remark != RunNote::SmallChanges {
         all.push(remark.clone());
     }

@@ -1,4 +1,4 @@
-//! The plain command and `--against`: build, choose references, measure, judge, record, publish.
+//! The default command, with or without `--against`: it builds, chooses references, measures, judges, records and publishes.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::measure::{BenchmarkCost, DiscoveredBenches, DiscoveredTarget, Filter};
 use perfcheck_store::{Store, StoreError, WorkspaceId};
 
-/// Runs the command.
+/// Carries out `cargo perfcheck run`.
 pub fn run(
     options: &RunOptions,
     common: &CommonOptions,
@@ -100,16 +100,16 @@ fn measure(
     command.conclude(measured, world)
 }
 
-/// A call of the command.
+/// A call of `cargo perfcheck run`, with the reference that the user named.
 struct RunCommand<'a> {
     options: &'a RunOptions,
     baseline: Option<NamedRun>,
     request: Request<'a>,
 }
 
-/// The built candidate.
+/// The built work tree.
 enum BuiltCandidate {
-    /// The candidate, built together with the reference of `--against`.
+    /// The work tree was built together with the reference of `--against`.
     WithReference(Box<ReferenceBuild>),
     Alone(Box<WorkTree>),
 }
@@ -141,7 +141,8 @@ impl RunCommand<'_> {
             let built = build_against(&how.reference, how.benches_from, request, world)?;
             return Ok(BuiltCandidate::WithReference(Box::new(built)));
         }
-        // Keep the build even if only stored numbers decide: later runs reuse it.
+        // Keep the build, even if this run is compared with stored numbers only, so that later runs can be measured against it. A user of
+        // `--no-rerun` wants no such measurements.
         let is_kept = !options.no_rerun && !world.variables.no_rerun;
         let Request {
             context,
@@ -261,7 +262,8 @@ impl RunCommand<'_> {
         })
     }
 
-    /// Returns benchmarks that declined to be measured in the earlier runs of `references`, or in the newest stored run if there are none.
+    /// Returns the benchmarks that declined to be measured in the earlier runs to which `references` belong. If there are no such runs, looks at the
+    /// newest stored run instead.
     fn declined_before(
         &self,
         references: &[ReferenceBuild],
@@ -437,7 +439,7 @@ impl RunCommand<'_> {
         publication.publish(&mut store, workspace, run.id(), concluded, world)
     }
 
-    /// Selects the stored runs that `subjects` of the work tree are compared with. `candidate` is the new run, if it is stored already.
+    /// Selects the stored runs with which the benchmarks in `subjects` are compared. `candidate` is the new run, if it is stored already.
     fn read_references(
         &self,
         store: &Store,
@@ -525,7 +527,7 @@ fn has_been_found(filter: &Filter, context: &Context) -> bool {
     known.iter().any(|one| filter.matches(&one.key))
 }
 
-/// Before anything is built, finds the reference run that the user named. The name may not exist yet if this run is to get it.
+/// Before anything is built, finds the reference run that the user named. The name may be unknown if the new run is to be saved under it.
 fn named_baseline(options: &RunOptions, context: &Context) -> Result<Option<NamedRun>, AppError> {
     let Some(name) = &options.baseline else {
         return Ok(None);
@@ -565,7 +567,7 @@ fn declined_key(spent: &BenchmarkCost) -> Option<&BenchmarkKey> {
     spent.skipped.as_ref().map(|_| &spent.key)
 }
 
-/// Describes the benchmarks of a target for reference selection.
+/// Returns for each benchmark of a target the facts by which its reference runs are selected.
 fn benchmarks_of_target(found: &DiscoveredTarget) -> impl Iterator<Item = ReferenceQuery> {
     found.benchmarks.iter().map(|benchmark| ReferenceQuery {
         key: benchmark.key.clone(),

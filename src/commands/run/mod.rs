@@ -1,4 +1,4 @@
-//! `cargo perfcheck [FILTER]...`: builds, measures, stores, concludes and reports; alone or side by side with another build.
+//! `cargo perfcheck [FILTER]...`: builds and measures benchmarks, alone or side by side with another build. Stores, judges and reports the run.
 
 mod command;
 mod options;

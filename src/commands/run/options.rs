@@ -1,5 +1,5 @@
-//! Options of `cargo perfcheck [FILTER]...`, and hints on the next run: the command line that measures again, and its reference. If only the team's
-//! store has a baseline, its commit is built as with `--against`.
+//! Options of `cargo perfcheck [FILTER]...`. Also hints on the next run (the command line that measures again, and its reference), and a lookup of
+//! baselines that only the team's store has: the commit of such a baseline is built as with `--against`.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,12 +20,12 @@ use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::BenchesFrom;
 use perfcheck_store::check_baseline_name;
 
-/// Options of a side-by-side measurement.
+/// Options of a side-by-side measurement with a build that the user names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgainstOptions {
-    /// The reference build.
+    /// The build to measure beside the work tree.
     pub reference: Against,
-    /// The origin of the benchmarks on the base side.
+    /// Whether the reference is built with its own benchmarks or with those of the work tree.
     pub benches_from: BenchesFrom,
 }
 
@@ -41,33 +41,34 @@ pub struct PossibleTypo {
 /// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// The filter of benchmarks.
+    /// The filter that selects the benchmarks to measure.
     pub filter: Filter,
     /// The first filter, if it may be a mistyped command.
     pub possible_typo: Option<PossibleTypo>,
-    /// Name of the reference run.
+    /// The user's word for the reference run.
     pub baseline: Option<String>,
-    /// The shard to measure; `None` for the whole suite.
+    /// The part of the suite to measure. `None` means the whole suite.
     pub part: Option<ShardId>,
     /// The build to measure side by side with the work tree.
     pub against: Option<AgainstOptions>,
-    /// Whether to measure identical executables, too.
+    /// Whether to measure identical executables as well, which shows the noise of this machine.
     pub measure_identical: bool,
     /// How much to measure side by side.
     pub effort: Effort,
     /// Whether to compare with stored numbers only, without measuring references again.
     pub no_rerun: bool,
-    /// Name for this run.
+    /// The baseline to save this run as.
     pub save_baseline: Option<String>,
     /// Whether to send the run to the team's store.
     pub push: bool,
-    /// Fixed time that is added to every deadline for an answer of a bench; `None` for the configured or default value.
+    /// How long a request to a bench may take, in addition to ten times its expected duration, before the bench counts as hung. `None` selects the
+    /// configured or default value.
     pub timeout: Option<Duration>,
     /// Sampling settings and noise threshold of the command line.
     pub layer: Layer,
-    /// Comparison options.
+    /// Options that set how the run is compared with its reference.
     pub comparison: ComparisonOptions,
-    /// Reports in addition to the result.
+    /// The reports to write in addition to the result.
     pub reports: ReportOptions,
 }
 
@@ -124,7 +125,8 @@ impl RunOptions {
         match baseline {
             _ if self.against.is_some() => NextReference::Fixed,
             None => NextReference::Accepted,
-            // Accepting a run does not move a run number, a commit or `latest`. If this run gets the name, the output has already said so.
+            // A run number, a commit or `latest` does not move when a run is accepted. If this run has just been saved under the name, the output has
+            // already said so.
             Some(NamedRun { name, .. })
                 if check_baseline_name(name).is_err()
                     || self.save_baseline.as_ref() == Some(name) =>
@@ -175,7 +177,8 @@ impl RunOptions {
     }
 }
 
-/// Returns the options. If the baseline exists only in the team's store, they measure against its commit.
+/// Returns the options of the run. If only the team's store has the baseline, the returned options measure the run against the commit of the
+/// baseline.
 pub(super) fn against_team_baseline<'o>(
     options: &'o RunOptions,
     context: &Context,

@@ -1,7 +1,7 @@
 //! Writes Criterion's tree: `benchmark.json`, `sample.json`, `estimates.json` and `tukey.json` of each benchmark, as criterion 0.8 does.
 //!
-//! File names follow Criterion's rule (`make_filename_safe`). Control characters and names made of dots are replaced, too: they could lead
-//! out of the tree or be invalid as a file name.
+//! File names follow Criterion's rule (`make_filename_safe`). In addition, control characters are replaced, because they may be invalid in file
+//! names, and so are names that consist of dots, because they could lead out of the tree.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,7 +27,8 @@ pub(super) const RESAMPLES: usize = 10_000;
 /// The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors.
 const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 
-/// Writes runs below `root`, each as a baseline of its name. Returns the number of benchmarks written, and a sentence about each benchmark left out.
+/// Writes runs below the directory `root`. In the tree, each run is a Criterion baseline that has the name of the run. Returns the number of
+/// benchmarks written, and a sentence about each benchmark that was left out.
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],
@@ -82,13 +83,13 @@ pub fn file_name(part: &str) -> String {
         name = name.trim_end().to_lowercase();
     }
     if name.chars().all(|c| c == '.') {
-        // An empty name, `.` and `..` are not usable.
+        // `.` and `..` would lead out of the directory, and an empty name is invalid.
         name = "_".repeat(name.len().max(1));
     }
     name
 }
 
-/// Returns `name`, with `_2` or `_3` appended if it is taken. The comparison ignores case, as some file systems do.
+/// Returns a name that is not in `taken`: `name`, or `name` with `_2`, `_3` and so on appended. The comparison ignores case, as some file systems do.
 fn unused_name(name: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = name.to_owned();
     while taken.contains_key(&free.to_lowercase()) {
@@ -173,7 +174,8 @@ fn throughput(throughput: Throughput) -> Value {
     }
 }
 
-/// Returns the estimates. The slope uses all samples, the other estimates only the samples that describe the run.
+/// Returns the content of `estimates.json`. The slope is computed from all samples, and the other estimates from the samples that the run's filter
+/// keeps.
 fn estimates(
     run: &ExportedRun,
     id: &str,

@@ -12,7 +12,7 @@ pub struct ExportedRun {
     pub name: String,
     /// The run without its measurements.
     pub run: Run,
-    /// Its benchmarks, sorted by key. Those without samples are not exported.
+    /// The benchmarks of the run, sorted by key. Benchmarks without samples are not exported.
     pub measurements: Vec<Measurement>,
 }
 
@@ -26,7 +26,7 @@ impl ExportedRun {
         })
     }
 
-    /// Returns a name for each measured benchmark: its id, with package and target before it if two have the same id.
+    /// Returns a name for each benchmark with samples: its id, preceded by package and target if another benchmark has the same id.
     pub(super) fn names(&self) -> Vec<String> {
         let mut ids: HashMap<&str, usize> = HashMap::new();
         for measurement in self.measured() {
@@ -45,7 +45,8 @@ impl ExportedRun {
     }
 }
 
-/// Returns the values per iteration that describe the run, by process. Rates are in units per second.
+/// Returns for each process its values per iteration, without those of samples that the run's outlier filter leaves out. The values of rates are in
+/// units per second.
 pub(super) fn values_by_process(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
     let value = |per_iteration: f64| match measurement.benchmark.metric {
         Metric::Rate { .. } => 1e9 / per_iteration,

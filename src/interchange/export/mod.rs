@@ -1,7 +1,7 @@
 //! Writes runs in the formats of other programs.
 //!
-//! Must not decide anything: numbers come from the samples, summaries follow the format. Names of benchmarks are not trusted: they become
-//! file names only by the rules of `criterion`, which keep every file below the given directory.
+//! This module decides nothing: it takes numbers from the samples, and summarizes them as each format demands. It does not trust the names of
+//! benchmarks. They become file names only by the rules of the module `criterion`, which keep every file below the directory that the user named.
 
 mod criterion;
 mod exported;

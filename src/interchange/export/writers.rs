@@ -1,6 +1,7 @@
 //! Writes the Go benchmark data format for benchstat, the Bencher Metric Format, and a table of every sample of every run.
 //!
-//! In Go's format each line is the median of one process, because only processes are independent.
+//! In Go's format, one line is written for each process, with the median of the process. benchstat takes lines for independent measurements, and only
+//! processes are independent.
 
 use crate::interchange::ExportedRun;
 use crate::interchange::export::exported::values_by_process;
@@ -182,7 +183,7 @@ pub fn write_bmf(
     writeln!(writer, "{}", sanitize::json(&text))
 }
 
-/// Returns the name of a measure: lowercase letters, digits and dashes.
+/// Returns the name of the Bencher measure for a unit. Such names have only lowercase letters, digits and dashes.
 fn slug(unit: &str) -> String {
     let lower = unit.to_lowercase();
     let letters = lower.chars();

@@ -1,7 +1,7 @@
 //! Reads a `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
 //!
-//! A directory with `benchmark.json`, which Criterion writes last, and `sample.json` holds a benchmark. The name of the directory is the baseline.
-//! Links are not followed, and the depth, number and size of files are bounded.
+//! A directory holds a benchmark if it has the files `sample.json` and `benchmark.json`, which Criterion writes last. The name of the directory is
+//! that of the baseline. Links are not followed, and the depth, number and size of files are bounded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use perfcheck_analysis::model::{
     CriterionBenchmark, CriterionSamples, ProgressReporter, SourceFile,
 };
 
-/// Maximum depth. Group, function, parameter and baseline make four levels; a few more do no harm.
+/// How many levels of directories are searched. Group, function, parameter and baseline make four levels; a few more do no harm.
 const DEEPEST: usize = 10;
 const MOST_ENTRIES: usize = 1_000_000;
 const MOST_BYTES_OF_A_FILE: u64 = 64 << 20;
@@ -27,9 +27,9 @@ const NO_BASELINES: [&str; 2] = ["change", "report"];
 /// The baseline of the latest run. It is a copy of another baseline if that run was saved under a name.
 const NEWEST: &str = "new";
 
-/// One benchmark of one baseline.
+/// The directory with the files of one benchmark in one baseline.
 struct StoredBenchmark {
-    /// Path of its directory below the root, for messages.
+    /// Path of the benchmark's directory below the root, as messages show it.
     place: String,
     directory: PathBuf,
 }
@@ -39,7 +39,7 @@ struct TreeBaseline {
     files: Vec<SourceFile>,
 }
 
-/// The benchmarks below a directory, by baseline.
+/// A search of a directory tree for benchmarks. `found` has the benchmarks of each baseline, by the name of the baseline.
 struct TreeWalker {
     root: PathBuf,
     found: BTreeMap<String, Vec<StoredBenchmark>>,
@@ -197,7 +197,8 @@ impl TreeWalker {
 }
 
 impl TreeBaseline {
-    /// Adds the benchmarks of this baseline in one tree. `left` is the number of bytes that may still be read. Calls `read_one` for each benchmark.
+    /// Adds the benchmarks that one tree has in this baseline. `left` is the number of bytes that may still be read. Calls `read_one` for each
+    /// benchmark.
     fn add_tree(
         &mut self,
         (tree, ordinal): (&str, usize),
@@ -281,7 +282,7 @@ impl TreeBaseline {
     }
 }
 
-/// Returns the layout of the iteration counts.
+/// Returns whether the iteration counts of the samples are equal or increase.
 fn iteration_layout(
     samples: &CriterionSamples,
     place: &str,

@@ -9,12 +9,12 @@ use super::gathering::{
     ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_text,
 };
 
-/// Columns of the head of a tree, in order.
+/// The column headings that divan prints above its tree of results, in order.
 const COLUMNS: [&str; 4] = ["fastest", "slowest", "median", "mean"];
 /// Characters of indentation per level of the tree.
 const INDENTATION: usize = 3;
 
-/// Returns the index of the character at which the first column begins, if the line is the head of a tree.
+/// If the line has divan's column headings, returns the index of the character at which the first column begins.
 pub(super) fn find_head(line: &str) -> Option<usize> {
     let cells: Vec<&str> = line.split('│').map(str::trim).collect();
     let [first, rest @ ..] = cells.as_slice() else {
@@ -25,7 +25,7 @@ pub(super) fn find_head(line: &str) -> Option<usize> {
     Some(line[..at].chars().count())
 }
 
-/// Reads the files as one run. A benchmark that occurs again in a file belongs to another process.
+/// Reads the files as one run. If a benchmark occurs several times in a file, each occurrence belongs to a different process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = ForeignRunBuilder::new();
     for file in files {
@@ -88,7 +88,8 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
     Ok(vec![run.finish(None, sources, "by line", false)?])
 }
 
-/// Returns depth, name and cells of a node: `│  ├─ name    1.2 µs │ ...`. Lines with throughputs or allocations have no branch.
+/// Returns depth, name and cells of a line such as `│  ├─ name    1.2 µs │ ...`. Returns `None` if the line has no branch, because it has only
+/// throughputs or allocations.
 fn parse_node(line: &str, width: usize) -> Option<(usize, &str, &str)> {
     let branch = line.find("├─ ").or_else(|| line.find("╰─ "))?;
     let before = &line[..branch];

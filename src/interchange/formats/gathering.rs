@@ -1,4 +1,5 @@
-//! Collects the benchmarks of one run for the readers: checks ids, numbers processes, keeps samples exact.
+//! Collects the benchmarks of one run while the reader of a format parses its files. Checks the ids, numbers the processes, and keeps the samples
+//! exact.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ pub struct ForeignRun {
     pub name: Option<String>,
     /// The files or the directory that the run comes from.
     pub files: Vec<SourceFile>,
-    /// Its benchmarks, each with one column of values.
+    /// The benchmarks of the run, each with one column of values.
     pub imported: ImportedGroups,
     /// Unit of the values, in words.
     pub unit: String,
@@ -47,7 +48,7 @@ impl ForeignRunBuilder {
         }
     }
 
-    /// Returns the index of a benchmark, adding it if its id is new. Errors name `place`.
+    /// Returns the index of the benchmark `id`, which is added if it is new. `place` is the position in the input that error messages show.
     pub(super) fn benchmark_index(
         &mut self,
         place: &str,
@@ -156,7 +157,7 @@ impl ForeignRunBuilder {
     }
 }
 
-/// Returns `id`, with ` #2` or ` #3` appended if it is `taken`.
+/// Returns an id that is not in `taken`: `id`, or `id` with ` #2`, ` #3` and so on appended.
 pub(super) fn unused_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let mut free = id.to_owned();
     while taken.contains_key(&free) {
@@ -168,7 +169,8 @@ pub(super) fn unused_id(id: &str, taken: &mut HashMap<String, usize>) -> String 
     free
 }
 
-/// Creates the sample of a float, exact in its shortest decimal digits. Errors name `place`.
+/// Creates a sample from a float, with exactly the value of the float's shortest decimal digits. `place` is the position in the input that error
+/// messages show.
 pub(super) fn sample_from_float(
     place: &str,
     value: f64,
@@ -178,7 +180,8 @@ pub(super) fn sample_from_float(
     sample_from_text(place, &value.to_string(), iterations, unit)
 }
 
-/// Creates the sample of a number, exact in its written digits.
+/// Creates a sample from a number in text, with exactly the value of the written digits. `place` is the position in the input that error messages
+/// show.
 pub(super) fn sample_from_text(
     place: &str,
     value: &str,

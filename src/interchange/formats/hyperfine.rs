@@ -13,7 +13,7 @@ use super::gathering::{
 };
 use super::json::parse;
 
-/// Schema version of hyperfine 2; hyperfine 1 writes none.
+/// The newest known schema version, which hyperfine 2 writes. hyperfine 1 writes no version.
 const NEWEST_SCHEMA: u32 = 2;
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ struct HyperfineResult {
     exit_codes: Vec<Option<i32>>,
 }
 
-/// A parameter; hyperfine 1 writes only its value.
+/// A parameter of a command. hyperfine 1 writes its value alone, and hyperfine 2 writes an object with the value.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum HyperfineParameter {
@@ -58,7 +58,7 @@ struct HyperfineRun {
     time_wall_clock: HyperfineQuantity,
     #[serde(default)]
     memory_peak_resident: Option<HyperfineQuantity>,
-    /// Null if a signal ended the run.
+    /// The exit code, or null if a signal ended the run.
     exit_code: Option<i32>,
 }
 
@@ -98,7 +98,7 @@ impl HyperfineResult {
         format!("{name} ({})", parameters.join(", "))
     }
 
-    /// Returns the exit code of each run, `None` if a signal ended it.
+    /// Returns the exit code of each run, or `None` for a run that a signal ended.
     fn exit_codes(&self) -> Vec<Option<i32>> {
         match &self.measurements {
             Some(runs) => runs.iter().map(|run| run.exit_code).collect(),
@@ -106,7 +106,7 @@ impl HyperfineResult {
         }
     }
 
-    /// Returns times, peak memory and exit codes, as far as the file has them. Errors name `place`.
+    /// Returns times, peak memory and exit codes, as far as the file has them. `place` is the position in the file that error messages show.
     fn measured_values(&self, place: &str) -> Result<Vec<ValueSeries>, ExchangeError> {
         let (times, memory) = match &self.measurements {
             Some(runs) => (
@@ -127,7 +127,7 @@ impl HyperfineResult {
             ),
         };
         let exit_codes = self.exit_codes();
-        // A percentage change from 0 does not exist, so exit codes matter only if a run failed.
+        // No percentage change from 0 exists, so leave out the exit codes if they are all 0.
         let has_failed = exit_codes.iter().flatten().any(|code| *code != 0);
         let exit_codes = exit_codes.into_iter().enumerate();
         let exit_codes = exit_codes.filter(|_| has_failed).filter_map(|(run, code)| {
@@ -155,7 +155,7 @@ impl HyperfineResult {
     }
 }
 
-/// Returns the values of a list of hyperfine 1.
+/// Returns the values of a list that hyperfine 1 wrote, each with its position for error messages.
 fn list_values(place: &str, name: &str, values: Option<&[f64]>) -> Vec<LocatedValue> {
     let values = values.unwrap_or_default().iter().enumerate();
     values
@@ -167,7 +167,7 @@ fn list_values(place: &str, name: &str, values: Option<&[f64]>) -> Vec<LocatedVa
         .collect()
 }
 
-/// Returns one quantity of all runs of hyperfine 2, in seconds or bytes.
+/// Returns the values of one quantity in all runs that hyperfine 2 wrote, in seconds or bytes.
 fn quantity_values(
     place: &str,
     runs: &[HyperfineRun],

@@ -14,7 +14,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &InputContent) -> Result<T, Excha
     parse_named(&file.name, &file.bytes)
 }
 
-/// Parses `bytes`; errors name `name`.
+/// Parses `bytes` as JSON. `name` is the file name that error messages show.
 pub(super) fn parse_named<T: DeserializeOwned>(
     name: &str,
     bytes: &[u8],
@@ -32,8 +32,8 @@ pub(super) fn parse_named<T: DeserializeOwned>(
     })
 }
 
-/// Returns the word for a non-finite number at the place where the parser stopped. JSON has no such words, but programs that print floats
-/// themselves write them.
+/// If the parser stopped at a word for a non-finite number, returns that word. JSON has no such words, but programs that format floats themselves
+/// write them.
 fn non_finite_word(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let line = lines.nth(error.line().checked_sub(1)?)?;
@@ -44,7 +44,7 @@ fn non_finite_word(bytes: &[u8], error: &serde_json::Error) -> Option<&'static s
         .find(|word| rest.starts_with(word.as_bytes()))
 }
 
-/// The members of an object in order; a duplicate name is an error.
+/// The members of a JSON object, in their order. It is an error if two members have the same name.
 #[derive(Debug, Clone)]
 pub(super) struct JsonMembers<T>(pub(super) Vec<(String, T)>);
 

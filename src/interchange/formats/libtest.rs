@@ -10,13 +10,13 @@ use super::gathering::{
     ForeignRun, ForeignRunBuilder, builtin_unit, format_error, sample_from_text,
 };
 
-/// Marks of other tests (passed, ignored, failed). With `--quiet`, libtest prints them before a result on the same line.
+/// The marks that libtest prints with `--quiet` for other tests (passed, ignored, failed). They may precede a result on the same line.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
 
 /// The word before a time.
 const RESULT: &str = "bench:";
 
-/// The results in an output, and the benchmarks without a result.
+/// What an output of libtest contains: results, and benchmarks without a result.
 #[derive(Default)]
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,
@@ -90,14 +90,15 @@ fn is_outcome_of_test(text: &str) -> bool {
     ["ok", "FAILED", "ignored"].contains(&text) || text.starts_with("ignored,")
 }
 
-/// Returns the time if the line ends with a result, else `None`. Ignores the text before the result.
+/// If the line ends with a result, returns its time. The text before the result is ignored, because the benchmark may have printed it.
 fn time_at_end(line: &str) -> Option<&str> {
     let (_, time) = line.rsplit_once(RESULT)?;
     let time = time.trim();
     (time.starts_with(|c: char| c.is_ascii_digit()) && time.contains("/iter (+/- ")).then_some(time)
 }
 
-/// Reads the files as one run. Each value is the median of a process; a benchmark that occurs again in a file belongs to another process.
+/// Reads the files as one run. Each value is the median of a process. If a benchmark occurs several times in a file, each occurrence belongs to a
+/// different process.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = ForeignRunBuilder::new();
     for file in files {

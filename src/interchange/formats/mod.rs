@@ -1,7 +1,8 @@
 //! Reads the output of other benchmark programs, one file per format.
 //!
-//! Owns the syntax of the formats and their detection. Must not trust them: every number is checked, sizes and depths are bounded, and
-//! unreadable input is an error with its place. Data that a format lacks (raw samples, processes) becomes a caveat and is never made up.
+//! This module knows the syntax of the formats, and detects which format a file has. It does not trust files: it checks every number, and bounds
+//! sizes and depths. Input that cannot be read is an error that names the position. If a format lacks data such as raw samples or processes, the
+//! imported run gets a caveat that says so. Missing data are never made up.
 
 mod critcmp;
 mod criterion_tree;

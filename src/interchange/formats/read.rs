@@ -22,7 +22,7 @@ pub enum ForeignInput<'a> {
     Files(&'a [InputContent], FileFormat),
 }
 
-/// Reads the runs. `unit` is the unit of Criterion's values, whose files do not name one; `None` means nanoseconds.
+/// Reads the runs from the input. `unit` is the unit of Criterion's values, because its files name none. `None` means nanoseconds.
 pub fn read_runs(
     requested: &ForeignInput<'_>,
     unit: Option<&ValueUnit>,
@@ -77,7 +77,7 @@ impl FileFormat {
     }
 }
 
-/// The members that distinguish JSON formats.
+/// The members by which the formats in JSON are told apart.
 #[derive(Deserialize)]
 struct DistinctiveMembers {
     #[serde(default)]

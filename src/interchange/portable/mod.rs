@@ -1,7 +1,7 @@
 //! Moves runs between machines and CI jobs, as JSON lines without loss. docs/internals/src/exchange.md describes every line.
 //!
-//! Owns the format and its version. Invariant: a run equals itself after writing and reading, number for number. A file that is truncated,
-//! inconsistent or of a later version is an error with its line.
+//! This module has the format and its version. Invariant: a run that is written and read again is the same as before, number for number. If a file is
+//! truncated, inconsistent or of a later version, reading it fails with an error that names the line.
 
 mod read;
 #[cfg(test)]

@@ -28,7 +28,8 @@ pub fn is_portable(bytes: &[u8]) -> bool {
     serde_json::from_slice(line).is_ok_and(|first: FirstLine| first.reason == REASON)
 }
 
-/// Reads the runs of a file. Progress counts `before` bytes of earlier files out of a total of `of`.
+/// Reads the runs of a file. `before` and `of` serve to show the progress over several files: `before` is the total size of the files before this
+/// one, and `of` is that of all files, in bytes.
 pub fn read_portable(
     file: &InputContent,
     (before, of): (usize, usize),
@@ -367,7 +368,7 @@ pub(super) fn check_counts(run: &PortableRun, found: &CountedBenchmark) -> Resul
     Ok(())
 }
 
-/// Checks the functions of a count of the benchmark `key`.
+/// Checks the functions that a count of the benchmark `key` lists.
 fn check_functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
     if found.len() > limits::MOST_COUNTED_FUNCTIONS {
         return Err(format!("`{key}` lists too many functions"));

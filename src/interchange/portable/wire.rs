@@ -14,7 +14,8 @@ use perfcheck_analysis::model::{
     Timestamp, Verdict,
 };
 
-/// Version of the format. A new member or meaning needs a new version, so that earlier programs refuse the file and lose nothing.
+/// Version of the format. It must grow if a member is added or changes its meaning, so that earlier versions of this program refuse the file instead
+/// of losing data.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of the file.
@@ -58,11 +59,11 @@ pub(super) struct Footer {
 pub struct PortableRun {
     /// Facts about the whole run.
     pub head: PortableHead,
-    /// Processes, by package, target, ordinal and attempt.
+    /// Processes, sorted by package, target, ordinal and attempt.
     pub processes: Vec<ProcessRecord>,
-    /// Instruction counts and sampled times, by benchmark.
+    /// Instruction counts and sampled times, sorted by benchmark.
     pub counted: Vec<CountedBenchmark>,
-    /// Verdicts, by benchmark.
+    /// Verdicts, sorted by benchmark.
     pub verdicts: Vec<PortableVerdict>,
     /// Conclusion at the end of the run, if it is known.
     pub conclusion: Option<PortableConclusion>,
@@ -73,7 +74,7 @@ pub struct PortableRun {
 pub struct PortableConclusion {
     /// The conclusion, as stored.
     pub concluded: Conclusion<'static>,
-    /// The runs that the conclusion names, by their numbers in it.
+    /// The runs that the conclusion names. The keys are the numbers by which it names them.
     pub runs: BTreeMap<RunId, PortableRunId>,
 }
 
@@ -81,19 +82,19 @@ pub struct PortableConclusion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableHead {
-    /// Facts known at its start.
+    /// Facts that were known when the run began.
     pub begun: NewRun,
     /// End of the run.
     pub finished: Timestamp,
     /// Whether the run may be a reference.
     pub acceptance: Acceptance,
-    /// Exit code of the command.
+    /// Exit code of the command that measured the run.
     pub exit_code: u8,
-    /// The other side of a side-by-side measurement.
+    /// The other side of the measurement, if the run was measured side by side with another build.
     pub pair: Option<PortablePair>,
     /// Plan of a side-by-side measurement, as the store encodes it.
     pub plan: Option<String>,
-    /// Source of an imported run.
+    /// Where the run was imported from, if it was imported.
     pub source: Option<Source>,
     /// Baselines that name the run.
     pub baselines: Vec<String>,
@@ -111,7 +112,7 @@ pub struct PortablePair {
     pub purpose: Purpose,
 }
 
-/// The head of a process as a line; the lines after it have its results.
+/// The head of a process as a line. The lines that follow have the results of the process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireProcess {
@@ -127,9 +128,9 @@ pub struct PortableVerdict {
     pub benchmark: BenchmarkKey,
     /// The verdict.
     pub verdict: Verdict,
-    /// Median of the run, in nanoseconds per iteration or in the unit of the metric; `None` without samples.
+    /// Median of the run, in nanoseconds per iteration or in the unit of the metric. `None` if there are no samples.
     pub typical_ns: Option<f64>,
-    /// Change against the reference, a fraction; `None` without a comparison.
+    /// Change against the reference, as a fraction. `None` if there was no comparison.
     pub change: Option<f64>,
     /// Standard error of ln(1 + change); `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,7 +227,7 @@ impl TryFrom<WireConclusion> for PortableConclusion {
     }
 }
 
-/// Writes runs; a pair names its partner by its index in `runs`.
+/// Writes runs as lines. `PortablePair::partner` must be an index in `runs`.
 pub fn write_portable(
     writer: &mut dyn Write,
     runs: &[PortableRun],

@@ -1,5 +1,5 @@
-//! Differential flame graphs of both builds of a benchmark, on one scale. The width of a function is the number of instructions that an iteration
-//! executes in it and its callees. The color shows the difference between the builds.
+//! Differential flame graphs, which show both builds of a benchmark on one scale. The width of a function is the number of instructions that an
+//! iteration executes in it and in the functions that it calls. The color shows how the builds differ.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -11,40 +11,41 @@ use crate::output::view::MessageFormat;
 use perfcheck_analysis::compare::{CallFrame, CallTree};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side};
 
-/// The flame graphs of a benchmark.
+/// What the two flame graphs of a benchmark show.
 #[derive(Debug, Clone, Copy)]
 pub struct FlameGraph<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// Runs of the two builds.
+    /// Numbers of the runs whose builds are shown.
     pub runs: BySide<RunId>,
-    /// Instructions of an iteration by call stack, in both builds.
+    /// The instructions that an iteration executes in each build, by call stack.
     pub tree: &'a CallTree,
 }
 
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 16.0;
 const RIGHT: f64 = WIDTH - LEFT;
-/// Height of a frame.
+/// Height of a frame, which stands for a function.
 const ROW: f64 = 18.0;
 /// Distance from the top of a frame to the base line of its name.
 const BASE_LINE: f64 = 13.0;
-/// Height of a graph's heading.
+/// Height of the heading of a graph.
 const HEAD: f64 = 28.0;
 /// Distance between the graphs.
 const GAP: f64 = 22.0;
-/// Width of a letter; no common font of the class `code` has wider ones.
+/// Width of a letter in a frame. No common font of the class `code` has wider letters, so a name never leaves its frame.
 const LETTER: f64 = 7.3;
-/// Width of a letter in the legend, whose words may be closer together.
+/// Approximate width of a letter in the legend. It may be too small for wide fonts, because the words of the legend may get closer together.
 const LEGEND_LETTER: f64 = 6.6;
-/// Total distance between a frame's name and its left and right edges.
+/// Total distance of a name from the left and right edges of its frame.
 const PADDING: f64 = 6.0;
-/// Minimum length of a name; a shorter one would be useless.
+/// Minimum number of letters of a name in a frame. A shorter one would tell nothing.
 const FEWEST_LETTERS: usize = 4;
-/// Minimum width of a frame, as a share of the picture; narrower ones are not drawn.
+/// Minimum width of a frame, as a share of the picture. Narrower frames are not drawn, only counted.
 const NARROWEST: f64 = 0.001;
 
-/// Colors of frames: strong if the function itself differs, pale if only its callees do.
+/// Style rules with the colors of frames. A color is strong if the function itself differs between the builds, and pale if only functions that it
+/// calls do.
 const STYLE: &str = "\
 .code{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}\
 .more,.calls-more,.same,.calls-fewer,.fewer{stroke:#fff;stroke-width:.75}\
@@ -52,7 +53,7 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.more,.calls-more,.same,.calls-fewer,.fewer{stroke:#0d1117}\
 .more{fill:#b3261e}.calls-more{fill:#582824}.same{fill:#30363d}.calls-fewer{fill:#1f3a5f}.fewer{fill:#1a5fb4}}";
 
-/// The colors and their meanings, shown after [`LEGEND_HEAD`].
+/// The style classes of the colors, each with its meaning. The legend shows them after [`LEGEND_HEAD`].
 const LEGEND: [(&str, &str); 5] = [
     ("more", "more in the function itself"),
     ("calls-more", "more in its callees"),
@@ -62,7 +63,7 @@ const LEGEND: [(&str, &str); 5] = [
 ];
 const LEGEND_HEAD: &str = "Instructions in the candidate:";
 
-/// Writes both graphs as one SVG file.
+/// Writes the graphs of both builds as one SVG file.
 pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::Result<()> {
     let FlameGraph { key, runs, tree } = graph;
     let all = &tree.instructions;
@@ -127,7 +128,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     writer.write_all(document.as_bytes())
 }
 
-/// Reports that the graphs were written, and where.
+/// Reports the file to which the graphs were written.
 pub fn write_flame_graph_written(
     writer: &mut dyn Write,
     graph: &FlameGraph<'_>,
@@ -156,7 +157,7 @@ pub fn write_flame_graph_written(
     )
 }
 
-/// Draws a square of each color with its meaning.
+/// Draws the legend: a square of each color with its meaning.
 fn draw_legend(svg: &mut Svg, top: f64) {
     let mut left = LEFT;
     let text = |svg: &mut Svg, left: f64, text: &str| {
@@ -170,7 +171,7 @@ fn draw_legend(svg: &mut Svg, top: f64) {
     }
 }
 
-/// Formats a change of instructions: `24806 → 25810, +1004 (+4.05 %)`.
+/// Describes how instructions changed: `24806 → 25810, +1004 (+4.05 %)`.
 fn format_change(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
@@ -184,7 +185,7 @@ fn format_change(instructions: &BySide<f64>) -> String {
     )
 }
 
-/// Formats a difference of instructions: `+1004 (+4.05 %)`.
+/// Formats the difference of instructions between the builds: `+1004 (+4.05 %)`.
 fn format_difference(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
@@ -198,25 +199,25 @@ fn format_difference(instructions: &BySide<f64>) -> String {
     }
 }
 
-/// The frames of one side with their positions.
+/// The frames of one build, each with its position.
 #[derive(Default)]
 struct FrameLayout<'t> {
     frames: Vec<PlacedFrame<'t>>,
-    /// Number of frames that are too narrow to draw.
+    /// Number of frames that are not drawn because they are too narrow.
     left_out: usize,
 }
 
-/// A frame with its position.
+/// A frame with its position in the graph.
 struct PlacedFrame<'t> {
     frame: &'t CallFrame,
     left: f64,
     width: f64,
-    /// Number of frames below it.
+    /// Number of frames below this one, which are its callers.
     depth: usize,
 }
 
 impl<'t> FrameLayout<'t> {
-    /// Places all frames of `side`, on the common scale of both sides.
+    /// Places all frames of the build `side`. Both builds have the same scale, so that their widths can be compared.
     fn from_tree(tree: &'t CallTree, side: Side) -> Self {
         let most = tree.instructions.base.max(tree.instructions.candidate);
         let scale = (RIGHT - LEFT) / most.max(f64::MIN_POSITIVE);
@@ -225,7 +226,7 @@ impl<'t> FrameLayout<'t> {
         placed
     }
 
-    /// Places frames next to each other, and their callees above them.
+    /// Places frames next to each other and, above each of them, the functions that it calls.
     fn place_frames(
         &mut self,
         frames: &'t [CallFrame],
@@ -245,7 +246,7 @@ impl<'t> FrameLayout<'t> {
             } else if width > 0.0 {
                 self.left_out += 1;
             }
-            // The callees of a narrow frame are counted too.
+            // Visit the callees of a narrow frame too, so that they are counted.
             self.place_frames(&frame.callees, side, scale, (left, depth + 1));
             left += width;
         }
@@ -279,7 +280,7 @@ impl PlacedFrame<'_> {
         });
     }
 
-    /// Describes the instructions of the function, for its tooltip.
+    /// Returns the text that a browser shows when the pointer is on the frame.
     fn tooltip(&self, tree: &CallTree) -> String {
         let CallFrame {
             name, whole, own, ..
@@ -301,12 +302,13 @@ impl PlacedFrame<'_> {
     }
 }
 
-/// Shortens a name to `letters`: to the last parts of its path if they fit, else to the beginning of the last part.
+/// Shortens the name of a function to at most this number of letters. Keeps the last parts of its path if they fit, and otherwise the beginning of
+/// the last part. Returns `None` if there is too little room.
 fn shorten_name(name: &str, letters: usize) -> Option<String> {
     let name = units::escape_line(name);
     let starts = part_starts(&name);
     let last = starts.last().copied().unwrap_or(0);
-    // A closure is shown with the function around it.
+    // The second way keeps the last two parts, so that a closure is shown with the function around it.
     let before = starts.len().checked_sub(2).map_or(0, |at| starts[at]);
     let mut ways = [0, before, last].into_iter().map(|start| &name[start..]);
     let fitting = ways.find(|way| units::width(way) <= letters);
@@ -320,7 +322,7 @@ fn shorten_name(name: &str, letters: usize) -> Option<String> {
     }
 }
 
-/// Returns the indices at which the parts of a path begin. Separators within brackets do not count.
+/// Returns the indices at which the parts of a path begin. A `::` within brackets separates no parts.
 fn part_starts(name: &str) -> Vec<usize> {
     let mut starts = vec![0];
     let mut depth = 0_usize;
@@ -375,7 +377,7 @@ mod tests {
         String::from_utf8(bytes).expect("text")
     }
 
-    /// A tree with a function that executes more, a new one, a removed one, and one that is too narrow to draw.
+    /// A tree in which one function executes more instructions, one is new, one was removed, and one is too narrow to draw.
     fn changed() -> CallTree {
         const LOOP: &str = "perfcheck::timing::time_loop";
         CallTree::from_stacks(&BySide {

@@ -1,7 +1,7 @@
-//! Pictures: self-contained SVG files, written without a library.
+//! Pictures as self-contained SVG files, which are written without a library.
 //!
-//! Must not compute statistics: `compare` provides all numbers. Invariants: all text is escaped; colors follow the reader's color scheme, light or
-//! dark; each picture has a title and a description for people who cannot see it.
+//! This module must not compute statistics: the caller provides all numbers. Invariants: all text is escaped. Colors follow the reader's color
+//! scheme, light or dark. Each picture has a title and a description for people who cannot see it.
 
 mod flame_graph;
 mod picture;

@@ -1,5 +1,5 @@
-//! Two pictures: one benchmark in one run, and split violins. Each row of split violins compares two benchmarks (such as writing and reading), one
-//! above and one below a line.
+//! Two kinds of pictures. One shows a benchmark in one run. The other has split violins, where each row compares two benchmarks (such as writing and
+//! reading): one above a line and one below it.
 
 use std::io::{self, Write};
 
@@ -12,26 +12,26 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
-/// The content of a picture.
+/// What the picture of a benchmark in one run shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
     /// Metric of the samples.
     pub metric: &'a Metric,
-    /// The run.
+    /// Number of the run.
     pub run: RunId,
     /// Confidence level of the intervals.
     pub confidence_level: f64,
-    /// Numbers that are written in the picture.
+    /// The statistics that are written in the picture.
     pub summary: &'a Summary,
-    /// Curves to draw.
+    /// The curves and samples that are drawn.
     pub shape: &'a Shape,
-    /// Distribution of single operations, if they were timed.
+    /// The distribution of the latencies of single operations, if they were timed.
     pub operations: Option<&'a WeightedEcdf>,
 }
 
-/// Writes the picture as one SVG file.
+/// Writes the picture of a benchmark as one SVG file.
 pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Result<()> {
     let (key, metric) = (picture.key, picture.metric);
     let (summary, shape) = (picture.summary, picture.shape);
@@ -79,13 +79,14 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
     writer.write_all(document.as_bytes())
 }
 
-/// Describes the samples that a filter left out.
+/// Says how many samples a filter left out. Returns `None` without a filter.
 fn describe_left_out(picture: &Picture<'_>) -> Option<String> {
     let left_out = picture.summary.left_out?;
     Some(left_out.describe())
 }
 
-/// Describes Tukey's fences of a single process. With several processes, each has its own fences.
+/// Says where Tukey's fences lie, beyond which samples are outliers. Returns `None` if there are several processes, because each has fences of its
+/// own.
 fn describe_fences(picture: &Picture<'_>) -> Option<String> {
     let [only] = &picture.summary.fences[..] else {
         return None;
@@ -98,7 +99,7 @@ fn describe_fences(picture: &Picture<'_>) -> Option<String> {
     ))
 }
 
-/// Describes the samples that are too far from the others to be drawn.
+/// Says how many samples are not drawn because they are too far from the others. Returns `None` if all are drawn.
 fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
@@ -110,7 +111,7 @@ fn describe_undrawn(picture: &Picture<'_>) -> Option<String> {
     })
 }
 
-/// Describes the samples above the drawn range in the panel of the linear phases.
+/// Says how many samples lie above the drawn range in the panel with the linear phases. Returns `None` if none does.
 fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
     let top = SlopedRamp::drawn_height(&[ramp.with_slope(slope.estimate)]);
@@ -125,7 +126,7 @@ fn describe_above_ramp(picture: &Picture<'_>) -> Option<String> {
     })
 }
 
-/// Describes the picture in words.
+/// Describes the picture in words, for people who cannot see it.
 fn describe(picture: &Picture<'_>) -> String {
     let (summary, shape) = (picture.summary, picture.shape);
     let spent = |value: f64| units::format_cost(picture.metric, value);
@@ -180,31 +181,31 @@ fn describe(picture: &Picture<'_>) -> String {
     )
 }
 
-/// The content of a picture of split violins.
+/// What a picture with split violins shows.
 #[derive(Debug, Clone)]
 pub struct SplitPicture<'a> {
-    /// The run.
+    /// Number of the run.
     pub run: RunId,
-    /// Names of the series, the upper one first.
+    /// Names of the two series: first the one above the lines, then the one below.
     pub series: [&'a str; 2],
-    /// The rows.
+    /// The rows of the picture, each with two benchmarks.
     pub rows: Vec<SplitRow<'a>>,
     /// A note below the title.
     pub note: Option<String>,
 }
 
-/// Two benchmarks in one row.
+/// Two benchmarks that a row compares.
 #[derive(Debug, Clone)]
 pub struct SplitRow<'a> {
-    /// Common part of their ids.
+    /// The part of their ids that both benchmarks have in common.
     pub name: &'a str,
-    /// Metric of their samples.
+    /// Metric of the samples of both benchmarks.
     pub metric: &'a Metric,
-    /// Upper and lower half; `None` if there is no such benchmark with samples.
+    /// The shapes above and below the line. `None` if there is no such benchmark, or if it has no samples.
     pub halves: [Option<Shape>; 2],
 }
 
-/// Writes the picture as one SVG file.
+/// Writes a picture with split violins as one SVG file.
 pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Result<()> {
     let [upper, lower] = picture.series;
     let mut svg = Svg::default();
@@ -228,7 +229,7 @@ pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Re
     writer.write_all(document.as_bytes())
 }
 
-/// Describes the picture in words.
+/// Describes the picture in words, for people who cannot see it.
 fn describe_split(picture: &SplitPicture<'_>) -> String {
     let rows = picture.rows.iter().map(|row| {
         let halves = row.halves.iter().zip(picture.series);
@@ -251,21 +252,22 @@ fn describe_split(picture: &SplitPicture<'_>) -> String {
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = WIDTH - 16.0;
-/// Distance from the top of a panel to its frame.
+/// Distance from the top of a panel to its frame, with room for the heading.
 const HEAD: f64 = 44.0;
-/// Distance from the bottom of a frame to the next panel: room for ticks and the axis title.
+/// Distance from the bottom of a frame to the next panel, with room for ticks and the title of the axis.
 const FOOT: f64 = 58.0;
 const PLOT: f64 = 150.0;
-/// Height of the samples below the density.
+/// Height of the strip below the density that shows the samples themselves.
 const SAMPLES: f64 = 44.0;
-/// Share of single operations that is drawn: the slowest thousandth would compress the rest.
+/// Share of the single operations that is drawn. The slowest thousandth is left out, because it would compress the rest.
 const DRAWN_SHARE: f64 = 0.999;
-/// Title of the panel of single operations.
+/// Title of the panel that shows the latencies of single operations.
 const OPERATIONS: &str = "Single operations";
-/// Minimum distance between the labels of processes.
+/// Minimum distance between the numbers of two processes below their violins.
 const LABEL_ROOM: f64 = 28.0;
 
-/// Draws the density of the samples, all samples in a row for each process with its fences, and the median with its interval.
+/// Draws the panel with the density of the samples. Below the curve, each process has a row with all its samples and its fences. The median and its
+/// interval are drawn across the panel. Returns the position at which the next panel begins.
 fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric, top: f64) -> f64 {
     let median = &summary.median;
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
@@ -293,7 +295,7 @@ fn draw_density(svg: &mut Svg, shape: &Shape, summary: &Summary, metric: &Metric
         let fences = summary.fences.get(index);
         let top = below + row * (index as f64 + 0.1);
         draw_samples(svg, &x, &process.times, fences, (top, row * 0.8));
-        // The fences of a single process also apply to the density curve.
+        // If there is a single process, its fences also apply to the density curve, so draw them across the whole panel.
         let from = if is_alone {
             above
         } else {
@@ -322,7 +324,7 @@ fn fences_in_range(fences: Option<&TukeyFences>, range: Interval) -> impl Iterat
     fences.filter(move |at| (range.lower..=range.upper).contains(at))
 }
 
-/// Draws samples as strokes below `top`; samples beyond the fences have other colors.
+/// Draws samples as vertical strokes below `top`. Samples beyond the fences have other colors.
 fn draw_samples(
     svg: &mut Svg,
     x: &Axis,
@@ -350,7 +352,8 @@ fn draw_samples(
     }
 }
 
-/// Draws the cumulative distribution of randomly drawn single operations, as steps.
+/// Draws the panel with the cumulative distribution of the latencies of single operations, as steps. It is computed from a random selection of the
+/// operations.
 fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let quantile = |p| ecdf.quantile(p).unwrap_or(0.0);
@@ -389,7 +392,7 @@ fn draw_operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
     below + FOOT
 }
 
-/// Draws the linear phases: time against iterations, with the slope and its interval.
+/// Draws the panel with the linear phases. It shows the time of each sample against its iterations, and the slope with its interval.
 fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let iterations = ramp.iterations;
@@ -432,7 +435,7 @@ fn draw_ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top:
     below + FOOT
 }
 
-/// Draws a violin for each process, with a line at its median.
+/// Draws the panel with a violin for each process. A line in a violin marks the median of the process.
 fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
     let processes = &shape.processes;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
@@ -483,7 +486,8 @@ fn draw_violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 
     below + FOOT
 }
 
-/// Draws two densities on one axis, the first upward and the second downward, each with its median. Equal areas are equal shares of the samples.
+/// Draws a panel with two densities on one axis, each with its median. The first density extends upward and the second downward. Equal areas stand
+/// for equal shares of the samples.
 fn draw_split_violin(
     svg: &mut Svg,
     name: &str,
@@ -532,13 +536,13 @@ fn draw_split_violin(
     below + FOOT
 }
 
-/// Writes a line of text at the right below a panel. Returns where the next panel begins.
+/// Writes a line of text below a panel, aligned to the right. Returns the position at which the next panel begins.
 fn draw_remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
     bottom + 17.0
 }
 
-/// Returns the title of the axis of values.
+/// Returns the title of the axis with the measured values.
 fn value_axis_title(metric: &Metric) -> String {
     match metric {
         Metric::Time => "time per iteration".to_owned(),
@@ -581,7 +585,7 @@ fn draw_estimate(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (
     svg.line("line", [(at, above), (at, below)]);
 }
 
-/// Draws ticks, labels and the axis title below a frame.
+/// Draws the horizontal axis below a frame: ticks, labels and the title `what`.
 fn draw_x_axis(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
     for (place, label) in x.ticks() {
         svg.strokes("frame", bottom, 5.0, &[place]);
@@ -604,7 +608,7 @@ fn draw_x_axis(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
     );
 }
 
-/// Draws ticks and labels at the left of a frame, and the unit above them.
+/// Draws the vertical axis at the left of a frame: ticks and labels, and above them the unit.
 fn draw_y_axis(svg: &mut Svg, y: &Axis, top: f64) {
     for (place, label) in y.ticks() {
         svg.line("frame", [(LEFT - 5.0, place), (LEFT, place)]);

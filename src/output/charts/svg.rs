@@ -1,4 +1,5 @@
-//! An SVG document, element by element, and axes: positions of values, and ticks at round values with labels in one unit.
+//! An SVG document, which is written element by element. Also its axes, which convert values to positions and have ticks at round values, with labels
+//! that all have the same unit.
 
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
@@ -6,7 +7,7 @@ use std::ops::Range;
 use crate::output::scale::Scale;
 use crate::sanitize;
 
-/// Default width of a picture in its own units. The picture scales to the available room.
+/// Default width of a picture, in the units in which it is drawn. A reader's program scales the picture to the available room.
 pub(super) const WIDTH: f64 = 600.0;
 
 /// Style rules of all pictures. Colors are light unless the reader prefers dark ones. Each selector is a single class or element, because simple
@@ -22,7 +23,7 @@ text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fi
 .area{fill:#4493f8;stroke:#4493f8}.second{fill:#f0883e;stroke:#f0883e}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
 .curve{stroke:#4493f8}.mild{stroke:#d29922}.severe{stroke:#f85149}.fence{stroke:#9198a1}}";
 
-/// The part of a text that is at the given position: its start, its middle or its end.
+/// Which part of a text is at the position where it is drawn: its start, its middle or its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -30,12 +31,12 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A document under construction.
+/// An SVG document that is being written.
 #[derive(Debug)]
 pub(super) struct Svg {
     body: String,
     width: f64,
-    /// Style rules in addition to those of all pictures.
+    /// Style rules that this picture has in addition to those of all pictures.
     style: &'static str,
 }
 
@@ -46,7 +47,7 @@ impl Default for Svg {
 }
 
 impl Svg {
-    /// Creates an empty picture with this width and additional style rules.
+    /// Creates an empty picture of this width. `style` has style rules in addition to those of all pictures.
     pub(super) fn new(width: f64, style: &'static str) -> Self {
         Self {
             body: String::new(),
@@ -76,13 +77,13 @@ impl Svg {
         ));
     }
 
-    /// Draws a path through `points`.
+    /// Draws a line that goes through `points` in their order.
     pub(super) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
         let data = path_data(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
-    /// Draws a closed area with corners at `points`.
+    /// Draws a filled area whose corners are `points`.
     pub(super) fn area(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
         let data = path_data(points);
         self.element(format_args!(r#"<path class="{class}" d="{data}Z"/>"#));
@@ -101,7 +102,7 @@ impl Svg {
         ));
     }
 
-    /// Draws vertical strokes of the same height, in one path.
+    /// Draws vertical strokes of the same height at these horizontal positions, all in one element.
     pub(super) fn strokes(&mut self, class: &str, top: f64, height: f64, places: &[f64]) {
         let mut data = String::new();
         for x in places {
@@ -120,7 +121,7 @@ impl Svg {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// Returns the complete document. `name` makes its element ids distinct from those of other pictures on the same page.
+    /// Returns the complete document. `name` is part of the ids of its elements, so that they differ from those of other pictures on the same page.
     pub(super) fn document(
         &self,
         name: &str,
@@ -151,7 +152,7 @@ fn path_data(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     data
 }
 
-/// Approximate maximum number of ticks on an axis.
+/// Maximum number of ticks on an axis. It is approximate, because ticks are at round values.
 const TICKS: f64 = 8.0;
 
 /// The kind of values on an axis, which determines its units.
@@ -163,7 +164,7 @@ pub(super) enum Quantity {
     Count,
 }
 
-/// A linear axis.
+/// A linear axis, which converts values to positions in the picture.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     scale: Scale,
@@ -172,7 +173,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis whose smallest and largest values are drawn at the start and the end of `places`; the start may be right of or below the end.
+    /// Creates an axis. The smallest value of `scale` is drawn at the start of `places` and the largest at the end. The start may be to the right of
+    /// the end, or below it.
     pub(super) fn new(quantity: Quantity, scale: Scale, places: Range<f64>) -> Self {
         Self {
             scale,
@@ -192,7 +194,7 @@ impl Axis {
         self.scale.ends()
     }
 
-    /// Returns positions and labels of the ticks, without the unit.
+    /// Returns the position and the label of each tick. Labels have no unit; see [`Axis::unit`].
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let (lower, upper) = self.scale.ends();
         let step = round_step((upper - lower) / TICKS);
@@ -209,7 +211,7 @@ impl Axis {
             .collect()
     }
 
-    /// Returns the unit of the labels: its size in the unit of the values, and its name.
+    /// Returns the unit of the labels: how many nanoseconds or counts it has, and its name.
     pub(super) fn unit(&self) -> (f64, &'static str) {
         let (lower, upper) = self.scale.ends();
         let largest = lower.abs().max(upper.abs());

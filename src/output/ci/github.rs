@@ -1,7 +1,7 @@
-//! Annotations of a GitHub Actions job: commands in its log that mark benchmarks with problems.
+//! Annotations of a GitHub Actions job: commands in the job's log that mark benchmarks with problems.
 //!
-//! GitHub shows ten errors and ten warnings of each step. If there are more, the last annotation counts the others; the Markdown in the job's summary
-//! contains all.
+//! GitHub shows at most ten errors and ten warnings of each step. If there are more, the last annotation says how many others there are. The Markdown
+//! report in the summary of the job has them all.
 
 use std::io::{self, Write};
 
@@ -11,13 +11,13 @@ use crate::output::words::sentences::{self, RowSeverity};
 use crate::sanitize;
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 
-/// Maximum number of annotations of each kind.
+/// Maximum number of errors and of warnings that GitHub shows for a step.
 const SHOWN: usize = 10;
-/// Maximum length of a title, which must fit on a line.
+/// Maximum length of a title in characters, so that it fits on a line.
 const LONGEST_TITLE: usize = 100;
 const LONGEST_MESSAGE: usize = 2_000;
 
-/// A command that marks a place of the source in the log.
+/// A command in the log that marks a place of the source code.
 struct Annotation {
     place: Option<SourcePlace>,
     title: String,

@@ -1,8 +1,8 @@
-//! GitLab's two reports: code quality with an issue for each benchmark that became worse, and metrics with medians and changes.
+//! The two reports for GitLab. The code quality report has an issue for each benchmark that became worse. The metrics report has medians and changes.
 //!
-//! Code quality has the members of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab distinguishes new issues
-//! from old ones by their fingerprints, so a fingerprint is made from the benchmark and the kind of problem, without numbers. Metrics have the text
-//! format of `OpenMetrics` 1.0; GitLab compares each value with that of the target branch.
+//! The members of a code quality issue are those of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab
+//! distinguishes new issues from old ones by their fingerprints, so a fingerprint is made from the benchmark and the kind of problem, without
+//! numbers. Metrics have the text format of `OpenMetrics` 1.0. GitLab compares each value with that of the target branch.
 
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -14,11 +14,11 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Metric};
 
-/// Path for benchmarks without a known source file: GitLab requires a path.
+/// Path for benchmarks whose source file is not known, because GitLab requires a path.
 const NO_FILE: &str = "Cargo.toml";
 const LONGEST_DESCRIPTION: usize = 1_000;
 
-/// An issue in GitLab's format.
+/// An issue of the code quality report, with the members that GitLab requires.
 #[derive(Serialize)]
 struct Issue {
     check_name: String,
@@ -39,7 +39,7 @@ struct IssueLines {
     begin: usize,
 }
 
-/// Writes the report; an empty list if nothing became worse.
+/// Writes the code quality report. It is an empty list if nothing became worse.
 pub(crate) fn write_code_quality(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -115,7 +115,7 @@ impl Issue {
     }
 }
 
-/// Returns a text that identifies a benchmark with a kind of problem.
+/// Returns the fingerprint of an issue: a hash of the benchmark and the kind of problem, which stays the same from run to run.
 fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [check, &key.package, &key.target, &key.id] {
@@ -126,7 +126,7 @@ fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// A metric: its name, its unit, its help text, and a function that returns its value for a row, if the row has one.
+/// A metric of the report: its name, its unit, its help text, and a function that returns the value of the metric for a row, if the row has one.
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
 pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {

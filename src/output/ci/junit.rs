@@ -1,8 +1,8 @@
-//! `JUnit`'s XML: a test suite for each bench target, a test case for each benchmark.
+//! The report in `JUnit`'s XML: a test suite for each bench target, with a test case for each benchmark.
 //!
-//! The format has no standard. The output uses only what three schemas have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
-//! (`junit-10.xsd`). None of them allows properties of test cases, so the numbers of a benchmark are properties of the suite, named after the
-//! benchmark.
+//! This XML has no standard. The output uses only what three schemas have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
+//! (`junit-10.xsd`). None of them allows properties of test cases, so the numbers of a benchmark are properties of the suite, and their names begin
+//! with the id of the benchmark.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Unit, Verdict};
 
-/// The outcome of a test case.
+/// The outcome of a test case, which stands for a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CaseOutcome {
     Passed,
@@ -31,7 +31,7 @@ impl CaseOutcome {
         ) {
             (RowSeverity::Error, _) => Self::Error,
             (RowSeverity::Failure, _) => Self::Failure,
-            // Skipped, because neither success nor failure was shown.
+            // These verdicts show neither success nor failure, so the test case counts as skipped.
             (
                 _,
                 Some(
@@ -55,7 +55,7 @@ impl CaseOutcome {
     }
 }
 
-/// A bench target with its benchmarks, and its failure if it failed.
+/// A bench target, with the rows of its benchmarks and with its failure, if it failed.
 #[derive(Default)]
 struct TestSuite<'f, 'm> {
     rows: Vec<&'f Row<'m>>,
@@ -80,7 +80,7 @@ pub(crate) fn write_junit(
     findings: &Findings<'_>,
     context: &ReportContext<'_>,
 ) -> io::Result<()> {
-    // Group the rows by target, since the table may be in another order.
+    // Group the rows by bench target, because the findings may have them in another order.
     let mut suites: BTreeMap<(&str, &str), TestSuite<'_, '_>> = BTreeMap::new();
     for row in &findings.rows {
         let suite = suites.entry((&row.key.package, &row.key.target));
@@ -123,7 +123,7 @@ pub(crate) fn write_junit(
             outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
             outcomes(rows, CaseOutcome::Skipped) + suite.declined.len(),
             format_sample_seconds(rows, findings),
-            // The time is in UTC. Schemas that check it allow no time zone, so the `Z` is removed.
+            // The start of the run is in UTC. Schemas that check this attribute allow no time zone, so remove the `Z`.
             escape_attribute(context.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
@@ -145,7 +145,7 @@ pub(crate) fn write_junit(
     writeln!(writer, "</testsuites>")
 }
 
-/// Writes one test case in place of all benchmarks of a failed target.
+/// Writes a single test case in place of all benchmarks of a bench target that failed.
 fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Result<()> {
     let sentence = sentences::describe_target_failure(failed);
     writeln!(
@@ -189,7 +189,7 @@ fn format_sample_seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
     let spent = measured
         .map(measured_seconds)
         .fold(0.0, |sum, one| sum + one);
-    // Jenkins' schema allows no more digits.
+    // Write three decimals, because the schema of Jenkins allows no more.
     format!("{spent:.3}")
 }
 
@@ -233,7 +233,7 @@ fn write_properties(
         let id = &row.key.id;
         let mut number = |name: &str, value: Option<f64>| {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                // Debug formatting writes small numbers with an exponent.
+                // Use the debug format, which writes small numbers with an exponent.
                 properties.push((format!("{id}: {name}"), format!("{value:?}")));
             }
         };

@@ -1,4 +1,4 @@
-//! The kinds of reports for other programs and for people away from the terminal.
+//! The kinds of reports for CI systems and for people away from the terminal.
 
 use std::io::{self, Write};
 
@@ -27,13 +27,13 @@ worded! {
 }
 
 impl ReportKind {
-    /// Reports whether the format is a complete result. On stdout, a complete result replaces the table; others follow it.
+    /// Returns true if the format has the complete result. If such a report goes to stdout, it replaces the table. Other reports follow the table.
     pub fn replaces_table(self) -> bool {
         self != Self::GitHub
     }
 }
 
-/// Writes a report.
+/// Writes the report of this kind on the findings of a run.
 pub fn write_report(
     writer: &mut dyn Write,
     kind: ReportKind,

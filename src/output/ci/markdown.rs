@@ -1,7 +1,7 @@
-//! Markdown for comments on pull requests and summaries of jobs: regressions first, everything else folded.
+//! The report in Markdown for comments on pull requests and summaries of jobs. Regressions come first, and everything else is folded.
 //!
-//! The first line is an invisible comment by which a bot finds the comment that it must update. GitHub limits comments to 65,536 characters, so each
-//! part has its share of 60 KB. If a part is too long, the least severe entries are omitted and counted.
+//! The first line is an invisible comment, by which a bot finds the comment on the pull request that it must update. GitHub limits comments to 65,536
+//! characters, so each part of the report has its share of 60 KB. If a part is too long, its least severe entries are left out and counted.
 
 use std::io::{self, Write};
 
@@ -14,24 +14,24 @@ use crate::sanitize;
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{Statistic, Test, Verdict, shorten_hash};
 
-/// Maximum size of the report in bytes after each part; the constant's name says which part. The rest up to 60,000 bytes is for the counts of omitted
-/// entries and the description of the machine.
+/// The maximum sizes of the report in bytes, each after the part in the constant's name has been written. The whole report may have 60,000 bytes: the
+/// rest is for the counts of omitted entries and for the description of the machine.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_LIMITS: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
 const MOST_WITH_TABLE: usize = 46_000;
 const MOST_WITH_NOTES: usize = 51_000;
-/// Maximum number of failed targets, of exceeded limits, and of sentences about the comparison as a whole.
+/// Maximum number of failed targets, of exceeded limits, and of sentences about the comparison as a whole, each counted by itself.
 const MOST_REMARKS: usize = 20;
 /// Maximum length of a name and of a sentence, in characters.
 const LONGEST_NAME: usize = 120;
 const LONGEST_REMARK: usize = 500;
-/// Prefix by which advice that names a command is recognized.
+/// Beginning of a command of this tool, by which the report recognizes advice that names a command.
 const COMMAND: &str = "cargo perfcheck ";
-/// Maximum size of a sentence with its escapes, in bytes.
+/// Maximum size of a sentence after its markup has been escaped, in bytes.
 const MOST_OF_REMARK: usize = 2_400;
-/// Maximum length of a report's key, in characters.
+/// Maximum length of the key that identifies a report, in characters.
 const LONGEST_KEY: usize = 100;
 
 pub(crate) fn write_markdown(
@@ -51,7 +51,7 @@ pub(crate) fn write_markdown(
     writer.write_all(text.as_bytes())
 }
 
-/// Returns the comment that identifies the report. Different keys give different comments, and no key can end the comment.
+/// Returns the invisible comment that identifies the report. Different keys give different comments, and no key can end the comment early.
 fn marker(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ' ');
     let mut name = String::new();
@@ -59,7 +59,7 @@ fn marker(key: &str) -> String {
         if plain(c) {
             name.push(c);
         } else if !name.ends_with('-') {
-            // Avoid two consecutive dashes, which have a meaning in a comment.
+            // Never write two dashes in a row, because these have a meaning in a comment.
             name.push('-');
         }
     }
@@ -112,7 +112,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     }
 }
 
-/// Adds the bench targets that failed, whose benchmarks are missing from all other parts.
+/// Adds the bench targets that failed. No other part of the report mentions their benchmarks.
 fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     let paragraphs = findings.failed_targets.iter().map(|failed| {
         let name = format_name(&format!("{}/{}", failed.package, failed.target));
@@ -128,7 +128,7 @@ fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
     }
 }
 
-/// Describes the reference and the method of the verdicts, if there was something to compare.
+/// Returns a phrase that names the reference and the method of the verdicts, or says that there was nothing to compare.
 fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> String {
     let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
     if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
@@ -141,7 +141,7 @@ fn describe_reference(findings: &Findings<'_>, verdicts: &ComparisonContext) -> 
     format!(", compared with {reference}; {}", describe_method(verdicts))
 }
 
-/// Describes the method of the verdicts.
+/// Returns a phrase that describes how the verdicts were reached.
 fn describe_method(verdicts: &ComparisonContext) -> String {
     let decision = &verdicts.decision;
     match verdicts.method {
@@ -171,7 +171,7 @@ fn describe_method(verdicts: &ComparisonContext) -> String {
     }
 }
 
-/// Adds the benchmarks that became worse or better, and the exceeded limits: every reader must see these.
+/// Adds the results that every reader must see: benchmarks that became worse or better, and exceeded limits.
 fn add_first_rows(
     text: &mut String,
     rows: &[&Row<'_>],
@@ -218,7 +218,7 @@ fn add_first_rows(
     }
 }
 
-/// Adds the first sentences that fit. Returns how many are left out.
+/// Adds as many sentences as fit: the report may have at most `most` bytes after them. Returns how many are left out.
 fn add_sentences(
     text: &mut String,
     mut sentences: impl Iterator<Item = String>,
@@ -233,13 +233,13 @@ fn add_sentences(
     0
 }
 
-/// Adds a table with as many of the rows as fit, and counts the others.
+/// Adds a table with as many rows as fit, and the number of those that do not. The report may have at most `most` bytes after the rows.
 fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most: usize) {
     let level = sentences::change_level(findings);
     let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
     let of_median = units::percent(findings.confidence_level());
     let is_compared = findings.verdicts.is_some();
-    // Omit the columns of the change if no row has one.
+    // Leave out the columns of the change if no row has a change.
     let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
     let heading = if is_compared && has_changes {
         format!(
@@ -310,13 +310,13 @@ fn add_left_out(text: &mut String, left_out: usize) {
     }
 }
 
-/// Keeps numbers with their units in narrow cells.
+/// Replaces blanks, except between the parts of a list, so that narrow cells do not separate numbers from their units.
 fn keep_units_together(text: &str) -> String {
     let parts = text.split(", ").map(|part| part.replace(' ', "\u{a0}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats the verdict of a row; in bold if it needs action.
+/// Formats the verdict of a row. It is bold if somebody must act.
 fn format_verdict(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return "-".to_owned();
@@ -345,7 +345,7 @@ fn format_verdict(row: &Row<'_>, findings: &Findings<'_>) -> String {
     }
 }
 
-/// Adds remarks about the comparison as a whole, and advice for the next step.
+/// Adds remarks about the comparison as a whole, and advice on what to do next.
 fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let Some(verdicts) = &findings.verdicts else {
         return;
@@ -392,7 +392,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .iter()
         .any(|advice| advice.contains(COMMAND))
     {
-        // Most readers are not at the machine that measured.
+        // Most readers do not sit at the machine that measured, so say which store the suggested commands have to read.
         let store = sentences::shorten(&context.store.display().to_string(), LONGEST_REMARK);
         add_line(
             text,
@@ -413,7 +413,7 @@ fn add_all_rows(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     close_details(text);
 }
 
-/// Adds the notes about single benchmarks, each once, with the benchmarks that it applies to.
+/// Adds the notes about single benchmarks. Each note is written once, with the benchmarks that it applies to.
 fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     let mut notes: Vec<(String, Vec<&Row<'_>>)> = Vec::new();
     for row in rows {
@@ -457,7 +457,7 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
     close_details(text);
 }
 
-/// Adds the machine and the build.
+/// Adds a description of the machine and the build.
 fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let run = findings.run;
     let build = &run.begun.environment.build;
@@ -490,7 +490,7 @@ fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportC
 }
 
 fn open_details(text: &mut String, summary: &str) {
-    // Markdown inside the element requires the empty line.
+    // Inside of an HTML element, Markdown must follow an empty line.
     add_line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
 }
 
@@ -514,16 +514,16 @@ fn format_remark(sentence: &str) -> String {
         if written.len() <= MOST_OF_REMARK {
             return written;
         }
-        // Many escapes can make a text too long, so cut it shorter.
+        // A text with many escapes is still too long, so cut it shorter.
         characters /= 2;
     }
 }
 
-/// Escapes a sentence and turns names between backticks into code.
+/// Escapes the markup in a sentence, and turns names between backticks into code.
 fn escape_with_code(sentence: &str) -> String {
     let parts: Vec<&str> = sentence.split('`').collect();
     if parts.len().is_multiple_of(2) {
-        // One backtick has no partner; it may be part of a name.
+        // One backtick has no partner. It may be part of a name, so nothing becomes code.
         return sanitize::markdown(sentence);
     }
     let mut text = String::new();

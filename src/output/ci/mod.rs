@@ -1,6 +1,7 @@
-//! Reports for other programs and for people away from the terminal: GitHub, GitLab, readers of `JUnit`'s XML, and Markdown for comments.
+//! Reports for CI systems and for people away from the terminal: annotations for GitHub, two reports for GitLab, XML in `JUnit`'s format, and
+//! Markdown for comments.
 //!
-//! Must not decide. Invariant: a benchmark's name cannot break out of its place in a format, or start a command.
+//! This module must not decide anything. Invariant: the name of a benchmark cannot break out of its place in a format, or start a command.
 
 mod context;
 mod github;

@@ -1,4 +1,5 @@
-//! Prints the machine code of a function in two builds: side by side if the terminal is wide enough, else one above the other.
+//! Prints the machine code of a function in two builds. The builds are shown side by side if the terminal is wide enough, and otherwise one below the
+//! other.
 
 use std::io::{self, Write};
 
@@ -10,39 +11,40 @@ use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::{terminal, units};
 
-/// The part of the code to print for people; JSON always has all of it.
+/// Which part of the code is printed for people. JSON always has all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeExtent {
-    /// Rows that differ, with some rows around them.
+    /// Only rows that differ, with a few equal rows around them.
     Differences,
-    /// All rows.
+    /// All rows, including those that are equal.
     Whole,
 }
 
 /// Number of equal rows shown before and after rows that differ.
 const AROUND: usize = 8;
-/// Width from which both sides are always shown beside each other, in columns. Long names are shortened if necessary.
+/// Minimum width of a terminal, in columns, for both sides to be shown next to each other whatever they contain. Instructions with long names are
+/// shortened if necessary.
 const WIDE: usize = 100;
 
-/// The arrangement of both sides.
+/// How the code of the two sides is arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeArrangement {
-    /// Base and candidate in one row.
+    /// Base and candidate are next to each other in one row.
     Beside,
-    /// The base above the candidate.
+    /// The instructions of the candidate are below those of the base, as in a unified diff.
     Below,
-    /// A single column, because there is only one side or both are the same.
+    /// There is a single column, because only one side has the function or both have the same code.
     One,
 }
 
-/// A row of the output.
+/// A row of the printed code.
 enum OutputRow<'r> {
     Row(&'r MachineCodeRow),
-    /// A placeholder for this number of omitted rows.
+    /// A placeholder for this number of equal rows that are not shown.
     LeftOut(usize),
 }
 
-/// Writes the code in lines of at most `columns`; JSON always has all of it.
+/// Writes the code in lines of at most `columns`. `shown` applies to people only: JSON always has all of the code.
 pub fn write_machine_code(
     writer: &mut dyn Write,
     code: &MachineCode,
@@ -111,7 +113,7 @@ fn choose_arrangement(pair: &MachineCodePair, columns: usize) -> CodeArrangement
     }
 }
 
-/// Selects the rows to show: long runs of equal rows are omitted, unless all rows are equal.
+/// Selects the rows to show. Equal rows that are far from any difference are replaced by a placeholder, unless all rows are equal.
 fn select_rows(rows: &[MachineCodeRow], shown: CodeExtent) -> Vec<OutputRow<'_>> {
     let differing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].differs).collect();
     if shown == CodeExtent::Whole || differing.is_empty() {
@@ -141,7 +143,7 @@ fn select_rows(rows: &[MachineCodeRow], shown: CodeExtent) -> Vec<OutputRow<'_>>
     picked
 }
 
-/// Formats `base: run 1, 31 bytes`.
+/// Formats the heading of a side: `base: run 1, 31 bytes`.
 fn heading(side: &str, run: impl std::fmt::Display, bytes: Option<u64>) -> String {
     match bytes {
         Some(bytes) => format!("{side}: run {run}, {bytes} bytes"),
@@ -172,7 +174,7 @@ fn ink(row: &MachineCodeRow) -> TextRole {
     }
 }
 
-/// Returns a table with both sides in one row, marked as in `diff --side-by-side`.
+/// Returns a table with both sides next to each other, with marks between them as in `diff --side-by-side`.
 fn side_by_side_table(code: &MachineCode, pair: &MachineCodePair, rows: &[OutputRow<'_>]) -> Table {
     let mark = |row: &MachineCodeRow| match (&row.base, &row.candidate) {
         _ if !row.differs => "",
@@ -213,7 +215,7 @@ fn side_by_side_table(code: &MachineCode, pair: &MachineCodePair, rows: &[Output
     ])
 }
 
-/// Returns the line above the code, which names the sides. If both have code that differs, it explains the marks of [`unified_table`].
+/// Returns the line above the code of [`unified_table`], which names the sides. If the sides differ, it also explains the marks of the rows.
 fn describe_marks(code: &MachineCode, pair: &MachineCodePair, shape: CodeArrangement) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);
@@ -225,7 +227,8 @@ fn describe_marks(code: &MachineCode, pair: &MachineCodePair, shape: CodeArrange
     }
 }
 
-/// Returns a table with a row for each side where they differ, marked as in `diff --unified`; the base comes first.
+/// Returns a table in a single column. Where the sides differ, it has the rows of the base and below them those of the candidate, marked as in
+/// `diff --unified`.
 fn unified_table(rows: &[OutputRow<'_>], shape: CodeArrangement) -> Table {
     let (mut marks, mut labels, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |mark: &str, label: Cell, line: Cell| {
@@ -273,7 +276,7 @@ fn unified_table(rows: &[OutputRow<'_>], shape: CodeArrangement) -> Table {
     ])
 }
 
-/// Summarizes the rows.
+/// Returns sentences that summarize how the sides differ.
 fn summarize(code: &MachineCode) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = || code.pairs.iter().flat_map(|pair| &pair.rows);

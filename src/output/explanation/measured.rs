@@ -1,4 +1,4 @@
-//! Explains the measurement: runs, sides, host and time, and failed processes.
+//! Explains how a benchmark was measured: the runs and sides, the host, the time, and processes that failed.
 
 use crate::output::messages::{Numbers, Statement};
 use crate::output::units;
@@ -14,7 +14,8 @@ use perfcheck_analysis::model::{
 /// Maximum number of reference runs listed one by one.
 const MOST_RUNS_NAMED: usize = 3;
 
-/// Describes the sides of a comparison.
+/// Returns the statements about the two sides of a comparison: their runs, processes and samples, and the host. Returns none if the benchmark was not
+/// measured.
 pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let Some(candidate) = &explanation.candidate else {
         return Vec::new();
@@ -62,7 +63,7 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// Describes the clock and the control workload in a sentence each, if they are known.
+/// Describes the clock and the control workload of the host, with a sentence for each that is known.
 fn describe_host_signs(signs: &HostControls) -> String {
     let clock = signs
         .clock_step
@@ -160,7 +161,7 @@ fn reference_statement(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-/// Lists run numbers as `1, 2, 3`, or many as `from 1 to 9`.
+/// Lists the numbers of runs: `1, 2, 3`, or `from 1 to 9` if there are many.
 fn list_runs(sides: &[MeasuredSide]) -> String {
     let name = |side: &MeasuredSide| side.run.to_string();
     match sides {
@@ -171,7 +172,7 @@ fn list_runs(sides: &[MeasuredSide]) -> String {
     }
 }
 
-/// Formats `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`.
+/// Describes the run of a side: `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`.
 fn describe_run(side: &MeasuredSide) -> String {
     let git = side.git.as_ref().map_or_else(String::new, |git| {
         let hash = shorten_hash(&git.commit, 12);
@@ -195,7 +196,7 @@ pub(super) fn failure_statements(failures: &[Failure]) -> Vec<Statement> {
     statements.collect()
 }
 
-/// Formats `p = 0.0123`, or `p < ...` below the smallest value that is printed.
+/// Formats a p-value: `p = 0.0123`. If it is smaller than the smallest value that is printed, the result is `p < .0001`.
 pub(super) fn format_p(p: f64) -> String {
     match units::p_value(p) {
         small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
@@ -203,7 +204,7 @@ pub(super) fn format_p(p: f64) -> String {
     }
 }
 
-/// Formats a level or share with three significant digits: `0.333 %`.
+/// Formats a significance level or a share in percent with three significant digits: `0.333 %`.
 pub(super) fn format_level(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent <= 0.0 || !percent.is_finite() {
@@ -222,69 +223,71 @@ pub(super) fn format_level(fraction: f64) -> String {
 /// The measurement of a benchmark in one run.
 #[derive(Debug, Clone)]
 pub struct MeasuredSide {
-    /// The run.
+    /// Number of the run.
     pub run: RunId,
     /// Start of the run, RFC 3339.
     pub started: String,
     /// The checkout that was measured; `None` outside a repository.
     pub git: Option<GitState>,
-    /// Number of processes with samples, or of rounds if measured side by side.
+    /// Number of processes that have samples, or of rounds if two builds were measured side by side.
     pub processes: usize,
     /// Number of samples that the verdict is based on, over all processes.
     pub samples: usize,
 }
 
-/// All facts about one verdict.
+/// All that is known about one verdict, from which it is explained.
 #[derive(Debug, Clone)]
 pub struct Explanation<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// Unit and meaning of its samples.
+    /// Unit and meaning of the benchmark's samples.
     pub metric: &'a Metric,
     /// The run that has the verdict.
     pub run: &'a Run,
     /// The stored verdict.
     pub verdict: Verdict,
-    /// The stored change, a fraction; `None` without a comparison.
+    /// The stored change, as a fraction; `None` without a comparison.
     pub change: Option<f64>,
-    /// The stored reference run; `None` if there was none.
+    /// The run that the benchmark was compared with, as stored; `None` if there was none.
     pub reference: Option<RunId>,
-    /// The measurement of the run. If it measured side by side, that of the candidate. `None` if the benchmark was not measured.
+    /// The measurement of the run that has the verdict. If two builds were measured side by side, this is the candidate. `None` if the benchmark was
+    /// not measured.
     pub candidate: Option<MeasuredSide>,
-    /// The measurements of the reference runs that still exist, newest first.
+    /// The measurements of those reference runs that this store still has, newest first.
     pub base: Vec<MeasuredSide>,
-    /// State of the host, as the run measured it.
+    /// Speed and steadiness of the host, as the run measured them.
     pub signs: HostControls,
-    /// Processes that failed.
+    /// Failures of processes that measured the benchmark.
     pub failures: &'a [Failure],
-    /// The stored findings; `None` if they are unknown.
+    /// The findings about the benchmark that were stored with the run; `None` if they are not known.
     pub row: Option<&'a Row<'a>>,
-    /// Method of the comparison; `None` if it is unknown.
+    /// Method by which the verdict was decided; `None` if it is not known.
     pub method: Option<Method>,
     /// Functions that differ between the executables of both sides; `None` if unknown.
     pub code: Option<&'a CodeChange>,
-    /// Plan of a side-by-side measurement; `None` for other runs, or if it is unknown.
+    /// Plan of a side-by-side measurement, which says after which rounds the data are tested. `None` for other runs, or if it is not known.
     pub plan: Option<&'a Plan>,
 }
 
 impl Explanation<'_> {
-    /// Returns the comparison behind the verdict, if there was one.
+    /// Returns the comparison that the verdict is based on, if there was one.
     pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.row?.comparison.as_ref()
     }
 }
 
-/// The command-line arguments that select the benchmark again.
+/// The command-line arguments that select a benchmark, for commands that are suggested to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkSelector {
-    /// Argument that names the benchmark, not quoted.
+    /// The argument that names the benchmark. It is not quoted yet.
     pub word: String,
-    /// Flags that select its workspace and store, each after a space.
+    /// The flags that select the workspace and the store of the benchmark, each with a space before it.
     pub place: String,
 }
 
 impl BenchmarkSelector {
-    /// Returns `command` for the benchmark, with `flags` that each follow a space.
+    /// Returns `command` with the argument that names the benchmark, then `flags`, each of which has a space before it, then the flags for workspace
+    /// and store.
     pub(super) fn command(&self, command: &str, flags: &str) -> String {
         let flags = format!("{flags}{}", self.place);
         shell_command(command, &[&self.word], &flags)

@@ -1,7 +1,8 @@
-//! Explains a verdict in sentences: the measurement, the estimates, the condition that decided, and what would have led to another verdict.
+//! Explains a verdict in sentences: how the benchmark was measured, the estimates, the condition that decided, and what would have led to another
+//! verdict.
 //!
-//! Every sentence carries its exact numbers for the JSON message. Must not decide anything: all numbers come from the stored decision
-//! ([`Decision`](perfcheck_analysis::compare::Decision)).
+//! Each sentence comes with its exact numbers, which the JSON message shows. This module must not decide anything: all numbers come from the stored
+//! decision ([`Decision`](perfcheck_analysis::compare::Decision)).
 
 mod machine_code;
 mod measured;

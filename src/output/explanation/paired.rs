@@ -1,5 +1,5 @@
-//! Explains a side-by-side comparison: the look at the data that decided (an interim analysis or the last one), the speed test in both directions,
-//! and the slow-path test.
+//! Explains a side-by-side comparison: the test of the data (look) after which it was decided, which may be the last one or an earlier one, the speed
+//! test in both directions, and the slow-path test.
 
 use super::measured::{Explanation, failure_statements, format_level, format_p};
 use super::unpaired::{
@@ -16,7 +16,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Side, Verdict};
 
-/// Returns the statements from the estimates to the decision.
+/// Returns the statements on a side-by-side comparison, in the order from the estimates to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
     let rounds = comparison.extent.processes_candidate();
@@ -187,7 +187,7 @@ fn decision_statement(comparison: &Comparison) -> Statement {
     verdict_statement(&text, comparison)
 }
 
-/// Describes the condition that decided. The arms follow the order of the decision rules.
+/// Returns a sentence with the condition that decided the verdict. The arms are in the order in which the decision rules apply.
 fn describe_condition(
     comparison: &Comparison,
     look: &PairedDecision,

@@ -1,7 +1,7 @@
-//! Explains comparisons of stored runs, which one of three methods decided: the prediction interval over runs, the t-score, or the test of a
-//! published system. Also explains verdicts about another statistic than the time, and effect sizes.
+//! Explains comparisons of stored runs. One of three methods decided them: the prediction interval over runs, the t-score, or the test of a published
+//! system. Also explains verdicts about another statistic than the time, and effect sizes.
 //!
-//! Must not decide anything: all numbers come from the stored decision.
+//! This module must not decide anything: all numbers come from the stored decision.
 
 use super::measured::{Explanation, failure_statements, format_level, format_p};
 use crate::output::messages::{Numbers, Statement};
@@ -16,7 +16,7 @@ use perfcheck_analysis::model::{
     Correction, Metric, Observations, Statistic, Test, Thresholds, Verdict,
 };
 
-/// Returns the statements from the estimates to the decision.
+/// Returns the statements on a comparison that the tool's own test decided, in the order from the estimates to the decision.
 pub(super) fn statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
@@ -151,9 +151,9 @@ fn family_statement(grounds: &StoredDecision, change: Estimate) -> Statement {
     interval_statement(&shared, test, change, (1.0, ""))
 }
 
-/// Describes the interval and the p-values of a test. `shared` describes how benchmarks share the level of the test. In a side-by-side measurement,
-/// `share` is the fraction of the level that one look at the data (interim analysis) may use, and `of_look` describes this fraction. For stored runs,
-/// `share` is 1 and `of_look` is empty.
+/// Returns a statement on the interval and the p-values of a test. `shared` describes how benchmarks share the level of the test. In a side-by-side
+/// measurement, `share` is the fraction of the level that one test of the data (look) may use, and `of_look` describes this fraction. For stored
+/// runs, `share` is 1 and `of_look` is empty.
 pub(super) fn interval_statement(
     shared: &str,
     test: &FamilyTest,
@@ -186,7 +186,7 @@ pub(super) fn interval_statement(
     )
 }
 
-/// Describes the noise threshold.
+/// Returns a statement on the noise threshold, and on why it was raised, if it was.
 pub(super) fn threshold_statement(comparison: &Comparison) -> Statement {
     let threshold = comparison.noise_threshold;
     let raised = comparison
@@ -242,7 +242,7 @@ fn decision_statement(comparison: &Comparison, test: Test) -> Statement {
     verdict_statement(&text, comparison)
 }
 
-/// Returns a statement with the condition that decided.
+/// Returns a statement with the condition that decided and the verdict.
 pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Statement {
     Statement::new(
         format!("{condition} The verdict is {}.", comparison.verdict).trim_start(),
@@ -250,13 +250,14 @@ pub(super) fn verdict_statement(condition: &str, comparison: &Comparison) -> Sta
     )
 }
 
-/// Returns the change, a negative fraction, below which a benchmark is faster than noise. Decisions use logarithms, so it is a little closer to 0
-/// than the threshold.
+/// Returns the change, as a negative fraction, below which a benchmark is faster by more than noise. It is a little closer to 0 than the negative
+/// threshold, because decisions use logarithms.
 pub(super) fn improvement_threshold(threshold: f64) -> f64 {
     (-threshold.ln_1p()).exp_m1()
 }
 
-/// If no change is reported because the fastest processes within a side differ too much, returns a sentence that says so; otherwise `None`.
+/// Returns a sentence which says that a change is not reported because the fastest processes within a side differ too much. Returns `None` if that is
+/// not the case.
 pub(super) fn describe_withheld_change(
     comparison: &Comparison,
     lower: f64,
@@ -282,7 +283,7 @@ pub(super) fn describe_withheld_change(
     ))
 }
 
-/// Explains why an interval leaves the question open.
+/// Returns a sentence that explains why the interval of a change leaves open whether there is one.
 pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     let (low, high) = format_thresholds(threshold);
     let all = units::change_interval(lower, upper);
@@ -297,7 +298,7 @@ pub(super) fn describe_open_interval(lower: f64, upper: f64, threshold: f64) -> 
     }
 }
 
-/// Formats the threshold as a change in both directions: faster, slower.
+/// Formats the noise threshold as a change in both directions, first faster, then slower.
 pub(super) fn format_thresholds(threshold: f64) -> (String, String) {
     let faster = improvement_threshold(threshold);
     (units::change(faster), units::change(threshold))
@@ -363,7 +364,7 @@ pub(super) fn note_statements(notes: &[Note]) -> Vec<Statement> {
     notes.iter().map(statement).collect()
 }
 
-/// Describes the smallest measured change that would have been `regressed`.
+/// Returns a sentence with the smallest measured change that would have been `regressed`. Returns `None` if it is not known.
 pub(super) fn describe_smallest_callable(comparison: &Comparison) -> Option<String> {
     let smallest = finite_or_none(comparison.smallest_callable)?;
     Some(format!(
@@ -428,7 +429,7 @@ fn alternative_statement(comparison: &Comparison, test: Test) -> Statement {
     )
 }
 
-/// Returns the statements from the observations to the decision.
+/// Returns the statements on a comparison that the test of a published system decided, in the order from the observations to the decision.
 pub(super) fn alternative_statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
@@ -505,7 +506,7 @@ pub(super) fn statements_about(subject: Statistic, comparison: &Comparison) -> V
     alternative_statements
 }
 
-/// Describes the interval that decides, and its confidence level.
+/// Returns sentences on the interval that decides, and on its confidence level. The text is empty if there is no such interval.
 fn describe_interval(comparison: &Comparison) -> String {
     let (
         Some(change),
@@ -671,7 +672,7 @@ fn alternative_decision_statement(comparison: &Comparison) -> Statement {
     verdict_statement(text, comparison)
 }
 
-/// Describes the effect sizes, if they were requested.
+/// Returns a statement on the effect sizes. Returns `None` if they were not computed.
 pub(super) fn effect_statement(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
     let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;

@@ -1,4 +1,4 @@
-//! Orders the statements of an explanation and writes them: a summary of a few lines, text that fits 80 columns, or one JSON message.
+//! Puts the statements of an explanation in order and writes them, as a summary of a few lines, as text that fits 80 columns, or as one JSON message.
 
 use std::io::{self, Write};
 
@@ -26,20 +26,20 @@ use perfcheck_analysis::compare::{
 use perfcheck_analysis::findings::{CodeChange, Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_PROCESSES, Statistic, Verdict};
 
-/// Width of the text and of its left margin, in columns.
+/// Width of the full explanation, in columns. The left margin of `MARGIN` columns has the topics of the sentences.
 const WIDTH: usize = 80;
 const MARGIN: usize = 11;
 
-/// The length of an explanation for people.
+/// How long an explanation for people is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExplanationDepth {
-    /// A few lines, with commands for the benchmark.
+    /// A summary in a few lines. It suggests commands, which select the benchmark with these arguments.
     Summary(BenchmarkSelector),
-    /// The whole derivation.
+    /// The whole derivation of the verdict.
     Full,
 }
 
-/// Writes how a verdict was reached; the JSON message always has the whole derivation.
+/// Writes an explanation of how a verdict was reached. `depth` applies to people only: the JSON message always has the whole derivation.
 pub fn write_explanation(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
@@ -71,16 +71,16 @@ pub fn write_explanation(
     }
 }
 
-/// One or more sentences with their topic.
+/// One or more sentences of an explanation, with their topic.
 #[derive(Debug)]
 pub struct LabeledSentence {
-    /// The topic.
+    /// The topic, such as `measured`, as the JSON message names it.
     pub topic: &'static str,
     /// The sentences.
     pub text: String,
 }
 
-/// Returns the sentences in order, for outputs with a layout of their own.
+/// Returns the sentences of an explanation in reading order, for outputs that have a layout of their own.
 pub fn labeled_sentences(explanation: &Explanation<'_>) -> Vec<LabeledSentence> {
     let statements = statements(explanation).into_iter();
     statements
@@ -133,7 +133,7 @@ fn verdict_statement(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-/// Lists all functions that differ.
+/// Returns a statement that lists all functions whose machine code differs.
 fn code_statement(change: &CodeChange) -> Statement {
     let text = format!("{}.", capitalize(&describe_code_change(change, usize::MAX)));
     Statement::new(
@@ -145,7 +145,7 @@ fn code_statement(change: &CodeChange) -> Statement {
     )
 }
 
-/// Says that the store does not know how the verdict was reached.
+/// Returns a statement that says that the store does not know how the verdict was reached.
 fn unknown_statement(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
@@ -240,7 +240,7 @@ fn write_derivation(
 /// Maximum number of functions that the summary names if only their machine code is known to differ.
 const MOST_NAMED: usize = 3;
 
-/// Returns the lines of the summary, each with its subject. Commands in the lines select the benchmark by `bench`.
+/// Returns the lines of the summary, each with its topic. Commands in the lines select the benchmark with the arguments of `bench`.
 fn summary_lines(
     explanation: &Explanation<'_>,
     bench: &BenchmarkSelector,
@@ -255,7 +255,8 @@ fn summary_lines(
     lines
 }
 
-/// Names the functions whose instructions or time changed; if no such numbers exist, those whose machine code differs.
+/// Names the functions whose instructions or time changed. If neither was counted, names those whose machine code differs. Returns `None` unless the
+/// verdict reports a change or a suspicion.
 fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
     let has_changed = matches!(
         explanation.verdict,
@@ -274,7 +275,7 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
     Some(format!("{}.", capitalize(&text)))
 }
 
-/// Describes the meaning of the verdict.
+/// Says in words what the verdict means.
 fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
         Verdict::Regressed => "slower by more than noise",
@@ -312,7 +313,7 @@ fn describe_reference(explanation: &Explanation<'_>) -> String {
     };
     let is_paired = explanation.comparison().is_some_and(Comparison::is_paired);
     let mut sides = explanation.base.iter();
-    // A side-by-side run has one base: the reference's build, measured again.
+    // A side-by-side measurement has a single base: the build of the reference, measured again as another run.
     let base = sides.find(|side| side.run == reference || is_paired);
     let git = base.and_then(|side| side.git.as_ref());
     let commit = git.map_or_else(String::new, |git| {
@@ -409,7 +410,7 @@ fn next_step(explanation: &Explanation<'_>, bench: &BenchmarkSelector) -> String
     }
 }
 
-/// Explains the verdict of a benchmark that was not compared: its reason, and what would have led to another one.
+/// Explains the verdict of a benchmark that was not compared: why it was not, and what would have led to another verdict.
 fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
     let side_by_side = explanation.run.pair.is_some();
@@ -456,7 +457,7 @@ fn uncompared_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements
 }
 
-/// If the benchmark was not measured because both sides are the same, returns in which respect they are the same; otherwise `None`.
+/// Returns what is the same on both sides, if the benchmark was not measured because of that. Otherwise returns `None`.
 fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
     let side_by_side = explanation.run.pair.is_some();
     let same = explanation.row.and_then(Row::sameness);
@@ -530,7 +531,8 @@ fn explain_failed(
     )
 }
 
-/// Returns a statement for each comparison of instructions, sampled time, allocations and latencies. The verdict itself is about `subject`.
+/// Returns a statement for each comparison of instructions, sampled time, allocations and latencies. `subject` is the statistic that the verdict is
+/// about. If it is the time, the statements say that the verdict does not cover what they describe.
 fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic) -> Vec<Statement> {
     let allocations = comparison
         .allocations
@@ -547,8 +549,8 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
     counts.chain(latencies).collect()
 }
 
-/// Returns a sentence which says that the verdict is about `time` and not about the statistic described before. The sentence is empty if the verdict
-/// is about another statistic than the time, because another statement covers that.
+/// Returns a sentence which says that the verdict covers only `time`, and not the statistic that the text before describes. Returns an empty text if
+/// the verdict is about another statistic than the time, because another statement says so.
 fn exclude_from_verdict(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above covers only {time}.")

@@ -1,4 +1,4 @@
-//! Cells: colored text, or a number with its text for people.
+//! The cells of tables. A cell has colored text, or a number with its text for people.
 
 use crate::output::terminal;
 use crate::output::terminal::TextRole;
@@ -10,7 +10,7 @@ use perfcheck_analysis::model::Verdict;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
     pieces: Vec<ColoredText>,
-    /// A word after the text, aligned with the marks of other rows.
+    /// A mark after the text, such as `*` or `(+8.00%)`. The marks of a column are aligned with each other.
     mark: Option<ColoredText>,
     value: Value,
 }
@@ -33,7 +33,7 @@ impl ColoredText {
         Self::new(TextRole::Plain, text)
     }
 
-    /// Returns the text on one line, with its color.
+    /// Returns the text on one line, with color codes.
     fn colored(&self) -> String {
         terminal::colorize(self.ink, &sanitize::one_line(&self.text))
     }
@@ -44,15 +44,15 @@ impl ColoredText {
     }
 }
 
-/// The value of a cell in machine-readable forms.
+/// The value of a cell in machine-readable formats, such as CSV.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Value {
-    /// The text.
+    /// The text of the cell.
     #[default]
     Words,
-    /// A number.
+    /// A number, which is written without rounding.
     Number(f64),
-    /// No value.
+    /// A missing value, which is written as an empty cell.
     Nothing,
 }
 
@@ -80,7 +80,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a number and its text for people.
+    /// Creates a cell with a number, and the text that shows it to people.
     pub(crate) fn number(value: f64, text: impl Into<String>) -> Self {
         Self {
             value: Value::Number(value),
@@ -88,7 +88,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell for a missing value: a dash for people, empty in machine-readable forms.
+    /// Creates a cell for a missing value. It is a dash for people, and empty in machine-readable formats.
     pub(crate) fn missing() -> Self {
         Self {
             value: Value::Nothing,
@@ -104,7 +104,7 @@ impl Cell {
         }
     }
 
-    /// Reports whether the cell has no text and no mark.
+    /// Returns true if the cell has neither text nor a mark.
     pub(super) fn is_empty(&self) -> bool {
         self.mark.is_none() && self.pieces.iter().all(|piece| piece.text.is_empty())
     }
@@ -125,7 +125,7 @@ impl Cell {
         plain.split(' ').map(units::width).max().unwrap_or(0)
     }
 
-    /// Returns the text without colors and escapes, with the mark but without the blanks that align it.
+    /// Returns the raw text of the cell with its mark. It has no colors or escapes, and none of the blanks that align the mark.
     pub(super) fn raw(&self) -> String {
         match &self.mark {
             Some(mark) => format!("{} {}", self.plain(), mark.text.replace(' ', "")),
@@ -133,7 +133,7 @@ impl Cell {
         }
     }
 
-    /// Returns the number; `None` if the cell has text or no value.
+    /// Returns the number in the cell. Returns `None` if the cell has text or no value.
     pub(super) fn exact(&self) -> Option<f64> {
         match self.value {
             Value::Number(value) => Some(value),
@@ -141,7 +141,7 @@ impl Cell {
         }
     }
 
-    /// Reports whether the value is missing.
+    /// Returns true if the cell stands for a missing value.
     pub(super) fn is_missing(&self) -> bool {
         self.value == Value::Nothing
     }
@@ -151,19 +151,19 @@ impl Cell {
         pieces.map(|piece| piece.text.as_str()).collect()
     }
 
-    /// Returns the colored text on one line.
+    /// Returns the text on one line, with color codes but without the mark.
     pub(super) fn colored_text(&self) -> String {
         self.pieces.iter().map(ColoredText::colored).collect()
     }
 
-    /// Returns the colored mark.
+    /// Returns the mark with color codes. It is empty if there is no mark.
     pub(super) fn colored_mark(&self) -> String {
         self.mark
             .as_ref()
             .map_or_else(String::new, ColoredText::colored)
     }
 
-    /// Returns the text on one line of at most `columns`, shortened in its middle.
+    /// Returns the text on one line of at most `columns`. A longer text is shortened in its middle.
     pub(super) fn shortened(&self, columns: usize) -> String {
         if self.width() <= columns {
             return self.colored_text();
@@ -176,7 +176,7 @@ impl Cell {
         terminal::colorize(ink, &units::shorten_middle(&plain, columns))
     }
 
-    /// Breaks the text into lines of `columns`, between words. Words longer than `longest_word` are shortened.
+    /// Breaks the text between words into lines of `columns`. Words that are wider than `longest_word` are shortened.
     pub(super) fn folded(&self, columns: usize, longest_word: usize) -> Vec<String> {
         let mut lines = Vec::new();
         for paragraph in self.paragraphs(longest_word) {
@@ -188,7 +188,7 @@ impl Cell {
         lines
     }
 
-    /// Returns the paragraphs. Each word is colored separately, because some pagers end a color at a line end.
+    /// Returns the colored text, split at its line ends. Each word is colored separately, because some pagers end a color at a line end.
     fn paragraphs(&self, longest_word: usize) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for ColoredText { ink, text } in &self.pieces {
@@ -210,7 +210,8 @@ impl Cell {
     }
 }
 
-/// Returns a function that creates a cell for each of `things`. The function takes a closure, which returns the text of a cell.
+/// Returns a function that creates a column of cells, one for each of `things`. The argument of that function is a closure that returns the text for
+/// a thing.
 pub(crate) fn cell_builder<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
     move |text_of| things.iter().map(|thing| text_of(thing).into()).collect()
 }

@@ -1,37 +1,38 @@
-//! The columns of a table, the choice of those that fit, their widths, and their division into blocks.
+//! The columns of a table: which of them fit, how wide they are, and how they are divided into blocks if a table continues below.
 
 use super::cell::Cell;
 use crate::output::units;
 
-/// Minimum width to which a name is shortened.
+/// Minimum width to which a name is shortened, in columns.
 const NARROWEST_NAME: usize = 10;
-/// Width that a word in a list always gets, in columns. Longer words may be shortened.
+/// Width that a word in a column of word lists always gets, in columns. Longer words may be shortened.
 const LONGEST_WORD: usize = 15;
-/// Width that a word in a sentence always gets, in columns. Longer words may be wider than their column.
+/// Width that a word in a column of sentences always gets, in columns. Longer words may be wider than their column.
 const WIDEST_WORD: usize = 24;
 /// Minimum width of row names.
 pub(super) const NARROWEST_ROW_NAME: usize = 12;
-/// Maximum width of row names that other columns make room for. Longer names get a line of their own.
+/// Maximum width of row names for which other columns make room, in columns. A longer name gets a line of its own above its row.
 const LONGEST_NAME_BESIDE: usize = 44;
-/// Maximum width of a section title that the first column makes room for. Longer titles get a line of their own, unless row names are as long.
+/// Maximum width of a section title for which the first column makes room, in columns. A longer title gets a line of its own, unless row names are as
+/// long.
 const LONGEST_TITLE_BESIDE: usize = 24;
-/// Percentage of row names that should fit on the line of their numbers.
+/// Percentage of row names that should fit on the same line as the numbers of their rows.
 const NAMES_BESIDE: usize = 80;
 
-/// The way in which a column may become narrower.
+/// What a column contains, which determines how it may become narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Never shortened, aligned to the right.
+    /// Numbers, which are never shortened and are aligned to the right.
     Number,
-    /// Never shortened, aligned to the left.
+    /// Short facts such as dates and hashes, which are never shortened and are aligned to the left.
     Fact,
-    /// Shortened in the middle.
+    /// Names, which may be shortened in the middle.
     Name,
-    /// Broken into several lines between words; long words are shortened.
+    /// Lists of words, which may be broken into several lines. Long words are shortened.
     Words,
-    /// Broken into several lines between words, which stay complete.
+    /// Sentences, which may be broken into several lines. Words stay complete.
     Prose,
-    /// Never shortened: a name that is too long gets a line of its own above its row.
+    /// Names of rows, which are never shortened. A name that is too long gets a line of its own above its row.
     RowName,
 }
 
@@ -39,14 +40,14 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(super) kind: Kind,
-    /// All forms of the column, the widest first. Only drawings have more than one.
+    /// The forms in which the column can be shown, the widest first. Only drawings have more than one form.
     pub(super) forms: Vec<ColumnForm>,
-    /// Order in which columns are left out if they do not fit. The highest number is the first; a column with 0 is never left out.
+    /// How soon the column is left out if not all columns fit. Columns with the highest number are left out first. A column with 0 is never left out.
     pub(super) dispensable: u8,
     at_least: usize,
 }
 
-/// The heading and the cells of a column.
+/// The heading and the cells of a column in one of its forms.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnForm {
     /// A cell for each line of the heading.
@@ -57,11 +58,11 @@ pub(super) struct ColumnForm {
 /// The widths that a column asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnRoom {
-    /// Width with which everything is complete on one line.
+    /// Width at which every cell is complete on one line.
     pub(super) wanted: usize,
-    /// Width that the column should have. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out to make room for it.
+    /// Width that the column should get. To make room for it, columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out.
     pub(super) fair: usize,
-    /// Minimum width.
+    /// Minimum width, below which the column is not narrowed.
     pub(super) least: usize,
 }
 
@@ -96,7 +97,8 @@ impl Column {
         Self::new(Kind::RowName, "", cells)
     }
 
-    /// Combines drawings of the same content in several widths, the widest first, into one column; `None` without drawings.
+    /// Combines drawings of the same content in several widths into one column. `drawings` are ordered from the widest to the narrowest. Returns
+    /// `None` if there are none.
     pub(crate) fn from_drawings(drawings: Vec<Self>) -> Option<Self> {
         let mut drawings = drawings.into_iter();
         let mut widest = drawings.next()?;
@@ -119,7 +121,7 @@ impl Column {
         }
     }
 
-    /// Replaces the heading, with a cell for each of its lines.
+    /// Replaces the heading by one that has a line for each of these cells.
     pub(crate) fn with_heading(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
             form.heading = heading.to_vec();
@@ -127,7 +129,8 @@ impl Column {
         self
     }
 
-    /// Allows the column to be left out. Columns with higher numbers are left out first, and those with 4 or more before any column is narrowed.
+    /// Allows the column to be left out if not all columns fit. Columns with higher numbers are left out first. Those with 4 or more are left out
+    /// before any column is narrowed.
     pub(crate) fn dispensable(self, dispensable: u8) -> Self {
         Self {
             dispensable,
@@ -140,18 +143,19 @@ impl Column {
         Self { at_least, ..self }
     }
 
-    /// Makes room for section titles above the cells, except for very long ones.
+    /// Widens the column so that section titles fit above its cells. Very long titles get no room. `titles` are the widths of the titles.
     pub(super) fn make_room_for_titles(&mut self, titles: impl Iterator<Item = usize>) {
         let longest = titles.max().unwrap_or(0).min(LONGEST_TITLE_BESIDE);
         self.at_least = self.at_least.max(longest);
     }
 
-    /// Returns the cells in their widest form.
+    /// Returns the cells of the widest form.
     pub(super) fn cells(&self) -> &[Cell] {
         &self.forms[0].cells
     }
 
-    /// Reports whether the column has any content. A table without rows keeps all columns, to show what it would contain.
+    /// Returns true if any cell of the column has content. Also returns true for a table without rows, which keeps its columns to show what it would
+    /// contain.
     pub(super) fn has_content(&self) -> bool {
         self.cells().is_empty() || self.cells().iter().any(|cell| !cell.is_empty())
     }
@@ -188,7 +192,7 @@ impl Column {
         }
     }
 
-    /// Returns the width that most row names need, within the bounds for names beside their numbers.
+    /// Returns the width that most row names need, within the limits for names that are on the same line as their numbers.
     fn fair_row_name(&self) -> usize {
         let mut widths: Vec<usize> = self.cells().iter().map(Cell::width).collect();
         widths.sort_unstable();
@@ -209,7 +213,7 @@ impl ColumnForm {
         }
     }
 
-    /// Returns the width with which everything is complete.
+    /// Returns the width at which every cell is complete.
     pub(super) fn width(&self) -> usize {
         let cells = self.cells.iter().map(Cell::width);
         let cells = cells.max().unwrap_or(0) + self.mark_width();
@@ -221,7 +225,7 @@ impl ColumnForm {
     }
 }
 
-/// Returns the lines of a cell at this width.
+/// Returns the lines into which a cell of this kind is broken at this width.
 pub(super) fn cell_lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
     match kind {
         Kind::Number | Kind::Fact | Kind::RowName => vec![cell.colored_text()],
@@ -231,7 +235,7 @@ pub(super) fn cell_lines(kind: Kind, cell: &Cell, width: usize) -> Vec<String> {
     }
 }
 
-/// Pads `text` with blanks to `width`; numbers are aligned to the right.
+/// Pads `text` with blanks to `width`. Numbers get the blanks on the left, all others on the right.
 pub(super) fn pad(kind: Kind, text: &str, width: usize) -> String {
     let blank = " ".repeat(width.saturating_sub(units::width(text)));
     match kind {
@@ -240,24 +244,24 @@ pub(super) fn pad(kind: Kind, text: &str, width: usize) -> String {
     }
 }
 
-/// Blanks between two columns.
+/// Number of blanks between two columns.
 pub(super) const GAP: usize = 2;
-/// Columns with at least this `dispensable` number are left out before any column is narrowed.
+/// Columns whose `dispensable` number is at least this are left out before any column is narrowed.
 const LEFT_OUT_FIRST: u8 = 4;
-/// Minimum total width to which labels are shortened so that all values fit beside them.
+/// Minimum total width to which labels (the first columns of a table) are shortened so that all values fit on the same line.
 const READABLE_LABELS: usize = 24;
-/// Minimum total width to which labels are shortened so that a single value fits beside them.
+/// Minimum total width to which labels (the first columns of a table) are shortened so that at least one value fits on the same line.
 const NARROWEST_LABELS: usize = 12;
 
-/// Maximum width of row names, even if lines are not broken.
+/// Maximum width of row names that are on the same line as their numbers, even if lines are not broken.
 const WIDEST_NAMES: usize = 160;
 
-/// A column that is shown, in one of its forms.
+/// A column that is shown, in the form and with the width that were chosen for it.
 pub(super) struct FittedColumn<'t> {
     pub(super) kind: Kind,
     pub(super) form: &'t ColumnForm,
     pub(super) width: usize,
-    /// Width of its marks, computed once for all rows.
+    /// Width of the marks of the column, which is computed once for all rows.
     pub(super) mark_width: usize,
 }
 
@@ -294,8 +298,8 @@ impl<'t> Narrowed<'t> {
     }
 }
 
-/// Selects the columns that fit into `room`. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out so that the others need
-/// not be narrowed. Others are left out only if all would not fit at their minimum widths.
+/// Chooses the columns that fit into `room` and their widths. Columns whose `dispensable` number is at least [`LEFT_OUT_FIRST`] are left out if all
+/// others then need not be narrowed. Other columns are left out only if all would not fit at their minimum widths.
 pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'_>> {
     let with_content = columns.iter().filter(|column| column.has_content());
     let mut shown: Vec<Narrowed<'_>> = with_content.map(Narrowed::new).collect();
@@ -318,8 +322,8 @@ pub(super) fn fit_columns(columns: &[Column], room: usize) -> Vec<FittedColumn<'
     shown.iter().map(Narrowed::fitted).collect()
 }
 
-/// Narrows columns until they fit into `room`: drawings first, then always the widest column that can be shortened or broken. Row names get the room
-/// that remains.
+/// Narrows columns until they fit into `room`. Drawings become narrower first, and after them always the widest column that can be shortened or
+/// broken into lines. Row names get the room that remains.
 fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
     while total_width(shown.iter().map(|one| one.width)) > room {
         let mut drawings = shown.iter_mut();
@@ -363,7 +367,8 @@ fn total_width(widths: impl Iterator<Item = usize>) -> usize {
         .saturating_sub(GAP)
 }
 
-/// Divides all columns into blocks that fit into `room`. Each block has the first `labels` columns and at least one other.
+/// Divides the columns of a table into blocks that fit into `room` and are written one below the other. Each block has the first `labels` columns and
+/// at least one other column.
 pub(super) fn split_into_blocks(
     columns: &[Column],
     labels: usize,
@@ -387,7 +392,8 @@ pub(super) fn split_into_blocks(
     blocks.into_iter().map(fitted).collect()
 }
 
-/// Returns the total width to which the labels are narrowed. If they stay readable, all values fit beside them; else at least the widest value does.
+/// Returns the total width to which the labels are narrowed. If the labels stay readable, they are narrowed until all values fit beside them.
+/// Otherwise they are narrowed until at least the widest value fits beside them.
 fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     let all: usize = values.iter().map(|width| width + GAP).sum();
     let beside_all = room.saturating_sub(all);
@@ -398,7 +404,7 @@ fn room_for_labels(labels: usize, values: &[usize], room: usize) -> usize {
     labels.min(room.saturating_sub(widest).max(NARROWEST_LABELS))
 }
 
-/// Divides columns into blocks, each with all labels and at least one value. Returns their indices.
+/// Divides columns into blocks. Each block has all labels and at least one value. Returns the indices of the columns of each block.
 fn block_indices(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
     let taken: usize = widths[..labels].iter().map(|width| width + GAP).sum();
     let mut blocks: Vec<Vec<usize>> = Vec::new();

@@ -1,7 +1,7 @@
 //! The layout of all tables: aligned text within a width, Markdown, or CSV.
 //!
-//! Callers fill a [`Table`] with columns and cells, and choose for each column how it may become narrower. Must not depend on the content of tables
-//! or on terminals. Invariants: numbers are never shortened; cells contain raw text, which each form escapes for its reader.
+//! Callers fill a [`Table`] with columns and cells, and choose for each column how it may become narrower. This module must not depend on what tables
+//! contain, nor on the terminal. Invariants: numbers are never shortened. Cells contain raw text, and each format escapes it for its reader.
 
 mod cell;
 mod column;

@@ -1,4 +1,5 @@
-//! Tables with a row for each benchmark, grouped by bench targets and groups, and their output as text, Markdown and comma-separated values.
+//! Tables with sections of rows, which may be grouped by bench target and group of benchmarks. They are written as text, Markdown or comma-separated
+//! values.
 
 use clap::ValueEnum;
 use std::collections::HashMap;
@@ -13,37 +14,37 @@ use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::model::BenchmarkKey;
 
-/// The columns of a table, and the sections of its rows.
+/// A table: its columns, and the sections into which its rows are divided.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     columns: Vec<Column>,
     sections: Vec<Section>,
-    /// Number of first columns that each further block repeats. Further blocks contain the columns that do not fit. If `None`, those columns are left
-    /// out instead.
+    /// If this is set, columns that do not fit continue in further blocks below, each of which repeats this number of first columns. If it is `None`,
+    /// columns that do not fit are left out.
     labels: Option<usize>,
 }
 
 /// The rows below one heading, with remarks about them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Section {
-    /// Title, shown on the line of the column headings if it fits.
+    /// The title. It is on the line of the column headings if it fits there.
     pub(crate) title: Option<String>,
     pub(crate) rows: Vec<SectionRow>,
-    /// Remarks below the rows, a sentence each.
+    /// Remarks that follow the rows, with one sentence in each.
     pub(crate) remarks: Vec<String>,
 }
 
-/// A line of a section.
+/// A line of a section: a heading or a row.
 #[derive(Debug, Clone)]
 pub(crate) enum SectionRow {
-    /// A heading above the next rows.
+    /// A heading of the rows that follow.
     Title(String),
-    /// The row with this index in the columns.
+    /// The row that consists of the cells with this index in each column.
     At(usize),
 }
 
 impl Table {
-    /// Creates a table of columns that have equally many cells.
+    /// Creates a table with a single section. All columns must have equally many cells.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
         let rows = columns.first().map_or(0, |column| column.cells().len());
         let all = Section {
@@ -57,7 +58,8 @@ impl Table {
         }
     }
 
-    /// Creates a table from rows. The first `labels` cells of a row name it, the others are values. Columns that do not fit are continued below.
+    /// Creates a table from its rows. The first `labels` cells of a row are its labels, and the others are values. Values that do not fit continue in
+    /// blocks below, which repeat the labels.
     pub(crate) fn from_rows(labels: usize, heading: &[String], rows: Vec<Vec<Cell>>) -> Self {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];
         for row in rows {
@@ -76,7 +78,7 @@ impl Table {
         Self::new(columns.collect()).in_blocks_after(labels)
     }
 
-    /// Arranges the rows in sections.
+    /// Divides the rows into these sections.
     pub(crate) fn in_sections(mut self, sections: Vec<Section>) -> Self {
         let titles = sections
             .iter()
@@ -88,7 +90,7 @@ impl Table {
         Self { sections, ..self }
     }
 
-    /// Continues columns that do not fit in further blocks, each with the first `labels` columns. No column is left out.
+    /// Makes columns that do not fit continue in further blocks below, each of which repeats the first `labels` columns. So no column is left out.
     pub(crate) fn in_blocks_after(self, labels: usize) -> Self {
         Self {
             labels: Some(labels),
@@ -96,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Shortens row names to one line of `room` columns. Their middle is left out, because their ends distinguish them.
+    /// Shortens the names of rows and headings to one line of `room` columns. Their middle is left out, because their ends distinguish them.
     pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
@@ -113,7 +115,7 @@ impl Table {
         self
     }
 
-    /// Adds remarks to each section. `remarks` receives the indices of the section's rows and returns a sentence for each remark.
+    /// Adds remarks to each section. `remarks` gets the indices of the section's rows and returns the remarks, with one sentence in each.
     pub(crate) fn with_remarks(mut self, remarks: impl Fn(&[usize]) -> Vec<String>) -> Self {
         for section in &mut self.sections {
             let places = section.rows.iter().filter_map(|row| match row {
@@ -125,7 +127,7 @@ impl Table {
         self
     }
 
-    /// Writes the table in a format; text in lines of `room` columns.
+    /// Writes the table in a format. As text, its lines have at most `room` columns.
     pub(crate) fn write_as(
         &self,
         writer: &mut dyn Write,
@@ -166,14 +168,14 @@ impl Table {
     }
 }
 
-/// Columns that are next to each other.
+/// Columns that are written next to each other. A table has several blocks if its columns continue below.
 struct Block<'t> {
     columns: Vec<FittedColumn<'t>>,
     room: usize,
 }
 
 impl Block<'_> {
-    /// Writes the headings of all columns, with the title before them if it fits.
+    /// Writes the headings of all columns. The title of a section is on the same line if it fits, and on a line of its own otherwise.
     fn write_heading(&self, writer: &mut dyn Write, title: Option<&str>) -> io::Result<()> {
         let of = |column: &FittedColumn<'_>, line: usize| {
             let cell = column.form.heading.get(line);
@@ -219,7 +221,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Writes a text across all columns, in as many lines as it needs. All of them are indented as the first.
+    /// Writes a text across all columns, in as many lines as it needs. All of these lines are indented as much as `text`.
     fn write_full_width(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
         let text = units::escape_line(text);
         let words = text.trim_start_matches(' ');
@@ -274,7 +276,8 @@ impl Block<'_> {
 }
 
 impl Table {
-    /// Creates a table with a row for each of `keys`. Without keys the table is empty.
+    /// Creates a table with a row for each benchmark in `keys`. `columns` are those beside the names of the benchmarks. Without benchmarks, the table
+    /// is empty.
     pub(crate) fn from_benchmarks(
         keys: &[&BenchmarkKey],
         arrangement: RowOrder,
@@ -286,7 +289,8 @@ impl Table {
     }
 }
 
-/// Arranges the rows of `keys` in sections. Returns their names and the sections; targets and groups are in the order of their first benchmark.
+/// Divides the benchmarks in `keys` into sections. Returns the column with their names, and the sections. Targets and groups are in the order of
+/// their first benchmark.
 fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: RowOrder) -> (Column, Vec<Section>) {
     let mut targets = group_rows_by((0..keys.len()).map(|at| (target(keys[at]), at)));
     let mut names: Vec<String> = keys.iter().map(|key| indented_id(&key.id)).collect();
@@ -317,7 +321,7 @@ fn target(key: &BenchmarkKey) -> String {
     format!("{}/{}", key.package, key.target)
 }
 
-/// Collects the rows of each name; names are in the order of their first row.
+/// Collects the rows that have the same name. Names are in the order of their first row.
 fn group_rows_by<N: Clone + Eq + Hash>(
     named: impl Iterator<Item = (N, usize)>,
 ) -> Vec<(N, Vec<usize>)> {
@@ -333,8 +337,8 @@ fn group_rows_by<N: Clone + Eq + Hash>(
     found
 }
 
-/// Arranges rows by group, and shortens the names below the heading of a group to what follows it in the id. A group with one benchmark gets no
-/// heading.
+/// Arranges the rows of a bench target by group. Below the heading of a group, a name is shortened to the part of the id that follows the group. A
+/// group with one benchmark gets no heading.
 fn arrange_by_group(
     rows: &[usize],
     keys: &[&BenchmarkKey],
@@ -372,7 +376,7 @@ pub enum TableFormat {
     Csv,
 }
 
-/// Writes columns as a Markdown table. Markup in cells is escaped.
+/// Writes columns as a Markdown table. Markup in cells is escaped, so that it is shown as it is.
 pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let heading = headings(columns).map(|text| sanitize::markdown(&text));

@@ -31,37 +31,43 @@ pub(crate) struct BenchmarkCompared<'a> {
     benchmark: &'a BenchmarkKey,
     /// The verdict.
     verdict: Verdict,
-    /// Runs that it was compared with, newest first; for builds measured side by side, the run of the base. In an imported run, null stands for each
-    /// run that is not in this store.
+    /// Numbers of the runs that the benchmark was compared with, newest first. If two builds were measured side by side, the only entry is the run of
+    /// the base. In an imported run, null stands for each run that is not in this store.
     reference_runs: &'a [Option<RunId>],
-    /// The change that was judged, as a fraction, with its interval. Usually the verdict is `regressed` if the lower bound is beyond the threshold;
-    /// `paired`, `tested` and `notes` show what else decided. Null if nothing was tested.
+    /// The change that the verdict is about, as a fraction with its interval. Usually the verdict is `regressed` if the lower bound is beyond the
+    /// threshold; `paired`, `tested` and `notes` show what else decided. Null if nothing was tested.
     change: Option<Estimate>,
-    /// Value of the base, and for the candidate that value with the change applied, so that `candidate` / `base` - 1 is the estimated change. In
-    /// nanoseconds per iteration; for another `metric` a count, bytes or nanoseconds. Null without a change.
+    /// The two values that the change relates: `base` is the value of the base, and `candidate` is that value with the change applied, so that
+    /// `candidate` / `base` - 1 is the estimated change. In nanoseconds per iteration; for another `metric` a count, bytes or nanoseconds. Null
+    /// without a change.
     compared: Option<BySide<f64>>,
     /// P-value of the deciding test in the direction of the change, adjusted for all benchmarks of the run; null without a test.
     p_value: Option<f64>,
     /// P-value of the bootstrap t-score in the direction of the change, adjusted for all benchmarks of the run; null without that test.
     t_score_p_value: Option<f64>,
-    /// Change of the mean of all samples, as a fraction, with its interval at the confidence level.
+    /// Change of the mean of all samples, as a fraction, with its interval at the confidence level. Null if nothing was compared, or if the samples
+    /// give no finite value.
     change_of_mean: Option<Estimate>,
-    /// Change of the median of all samples, as a fraction, with its interval at the confidence level.
+    /// Change of the median of all samples, as a fraction, with its interval at the confidence level. Null if nothing was compared, or if the samples
+    /// give no finite value.
     change_of_median: Option<Estimate>,
     /// Noise threshold, as a fraction: smaller changes are noise. Null if nothing was compared.
     noise_threshold: Option<f64>,
-    /// Smallest slowdown that this comparison could have reported, as a fraction; null if unknown.
+    /// Smallest slowdown that this comparison would have reported as `regressed`, as a fraction; null if unknown.
     smallest_callable: Option<f64>,
-    /// Significance level for all benchmarks of the run together: one-sided, but two-sided if `tested` is given.
+    /// Significance level that all benchmarks of the run share. It is two-sided if `tested` is given, otherwise one-sided.
     significance_level: f64,
     /// Number of bootstrap resamples.
     resamples: u32,
-    /// Method of the verdict: `bootstrap-t`; `t-score` (with `--ignore-drift`); `paired`: both builds were measured side by side; `metric`: the rules
-    /// for the statistic that `metric` names; or the test that `--test` names.
+    /// Method that decided the verdict. `bootstrap-t` is the default for stored runs, `t-score` replaces it with `--ignore-drift`. `paired`: both
+    /// builds were measured side by side. `metric`: the verdict follows the rules for the statistic that `metric` names. Otherwise it is the test
+    /// that `--test` names.
     decided_by: &'static str,
-    /// Location statistic of the samples, taken of each process, or of all samples of a side if measured side by side; null if nothing was tested.
+    /// The statistic that stands for the samples of each process, or for all samples of a side if the builds were measured side by side. Null if
+    /// nothing was tested.
     location: Option<Location>,
-    /// Number of processes used, or of rounds if measured side by side; null if nothing was compared.
+    /// Number of processes that the comparison used on each side, or of rounds if the builds were measured side by side. Null if nothing was
+    /// compared.
     processes: Option<SideCounts>,
     /// Number of runs that make up the reference; null if nothing was compared.
     runs_averaged: Option<usize>,
@@ -69,10 +75,11 @@ pub(crate) struct BenchmarkCompared<'a> {
     runs_spread: Option<usize>,
     /// Standard deviation between runs that the test assumed, as a fraction; null if it assumed none.
     run_std_dev: Option<f64>,
-    /// Duration of this benchmark's rounds in seconds, all processes of both sides included; null unless this command measured builds side by side.
+    /// Duration of all rounds of this benchmark in seconds. It includes the processes of both sides. Null unless this command measured the builds
+    /// side by side.
     seconds: Option<f64>,
-    /// Reason not to measure, because both sides are the same: `executable`: the executables are identical byte for byte; `reachable`: all code that
-    /// the benchmark can reach is the same; `run`: all code that ran with the benchmark is the same. Null if there is no such reason.
+    /// Why the benchmark was not measured, if both sides are the same: `executable`: the executables are identical byte for byte; `reachable`: all
+    /// code that the benchmark can reach is the same; `run`: all code that ran with the benchmark is the same. Null if there is no such reason.
     same: Option<Sameness>,
     /// Remarks about this verdict, a sentence each.
     remarks: Vec<String>,
@@ -82,7 +89,7 @@ pub(crate) struct BenchmarkCompared<'a> {
     tested: Option<&'a PublishedDecision>,
     /// Effect sizes, which do not depend on p-values; null unless stored runs were compared.
     effects: Option<&'a Effects>,
-    /// Summary according to `--outliers`, `--center` or `--quantile`; null without these flags.
+    /// Both sides summarized as `--outliers`, `--center` or `--quantile` asks; null without these flags.
     centers: Option<Centers>,
     /// The statistic that the change and the verdict are about.
     metric: Statistic,
@@ -96,13 +103,13 @@ pub(crate) struct BenchmarkCompared<'a> {
     sampled_time: Option<&'a SampledTime>,
     /// Changes of latencies; null unless both sides timed single operations.
     latencies: Option<LatencyChanges>,
-    /// Facts that make the sides incomparable.
+    /// Facts that make the two sides incomparable, with both values. Empty if nothing prevents a comparison.
     differences: &'a [Difference],
-    /// Notes about the measurements.
+    /// Notes about the measurements and the comparison, such as that samples are too short for the clock. Empty if there are none.
     notes: &'a [Note],
 }
 
-/// A count for each side.
+/// A number for each side of a comparison.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SideCounts {
@@ -118,15 +125,16 @@ struct SideCounts {
 struct PairedDetails {
     /// Number of rounds that the verdict is based on.
     rounds: usize,
-    /// Whether the verdict was certain before the last planned look at the data.
+    /// Whether the measurement stopped before the last planned test of the data (look), because the verdict was settled or was unlikely to be
+    /// settled.
     stopped_early: bool,
-    /// Number of code layouts that the rounds were distributed over; 0: the executables ran as they were built.
+    /// Number of code layouts that the rounds were distributed over. 0 means that the executables ran with the layout in which they were built.
     layouts: usize,
-    /// Standard error of the difference of logarithms; null if nothing was tested.
+    /// Standard error of the natural logarithm of the ratio of candidate to base; null if nothing was tested.
     standard_error: Option<f64>,
-    /// Slow path that the test found; null if it found none.
+    /// The slow path that the slow-path test found; null if it found none.
     slow_path: Option<SlowPath>,
-    /// Total number of rounds that would settle an inconclusive comparison; null if no number would.
+    /// Total number of rounds that would probably settle an inconclusive comparison; null if no number would.
     rounds_needed: Option<u64>,
 }
 
@@ -145,7 +153,7 @@ struct SlowPath {
 }
 
 impl PairedDetails {
-    /// Returns the details of a side-by-side measurement; `None` if the sides were measured at different times.
+    /// Returns the details of a side-by-side measurement. Returns `None` if the sides were measured at different times.
     fn from_comparison(comparison: &Comparison) -> Option<Self> {
         let Extent::SideBySide {
             rounds,
@@ -178,7 +186,8 @@ impl PairedDetails {
 }
 
 impl<'a> BenchmarkCompared<'a> {
-    /// Creates the message about `row`, to which `verdict` was given.
+    /// Creates the message about `row`, which has the verdict `verdict`. `verdicts` has the settings and the method that all verdicts of the run
+    /// share.
     pub fn from_row(
         findings: &Findings<'_>,
         row: &'a Row<'_>,
@@ -242,7 +251,7 @@ impl From<&Comparison> for SideCounts {
     }
 }
 
-/// Returns the name of the method that reached a verdict.
+/// Returns the name that `decided_by` has in messages for the method of a verdict about `subject`.
 pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
     if subject != Statistic::Time {
         return "metric";
@@ -253,19 +262,19 @@ pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
     }
 }
 
-/// The statistics that a table of runs shows.
+/// The statistics that `compare` with several runs shows for each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownStatistics {
-    /// The value that was compared, and the change that was judged.
+    /// The value that the verdict compared, and the change that it is about.
     Judged,
-    /// A single statistic, and its change.
+    /// One statistic that `--statistic` names, and the change of that statistic.
     One(Statistic),
     /// The block of statistics that mmtests shows for each benchmark.
     Block,
 }
 
 impl ShownStatistics {
-    /// Returns the statistics in display order.
+    /// Returns the statistics to show, in display order. `Judged` shows a single value, which is the median if nothing was compared.
     pub fn statistics(self) -> Vec<Statistic> {
         match self {
             Self::Judged => vec![Statistic::Median],
@@ -274,7 +283,8 @@ impl ShownStatistics {
         }
     }
 
-    /// Reports whether the line of `figure` carries the verdict's mark. In a block only the mean does.
+    /// Returns true if the line of the statistic `figure` shows the mark of the verdict. In a block of several statistics, only the line of the mean
+    /// does, so that each verdict is shown once.
     pub(crate) fn has_mark(self, figure: Statistic) -> bool {
         self != Self::Block || figure == Statistic::Mean
     }
@@ -283,23 +293,23 @@ impl ShownStatistics {
 /// A table that compares several runs with the first one.
 #[derive(Debug, Clone)]
 pub struct RunTable {
-    /// The statistics shown.
+    /// The statistics that the table shows for each benchmark.
     pub shown: ShownStatistics,
-    /// The form of the values.
+    /// Whether the table shows values or ratios to the reference.
     pub terms: ValueForm,
     /// The reference, then the other runs in the order of the command line.
     pub columns: Vec<RunColumn>,
-    /// Benchmarks that any of the runs has, in display order.
+    /// The rows: each benchmark that any of the runs has, in display order.
     pub lines: Vec<ColumnsLine>,
-    /// Number of benchmarks that a filter hides.
+    /// Number of benchmarks that `--verdict` hides.
     pub hidden: usize,
-    /// Settings of the decision, such as the confidence and significance levels.
+    /// Settings by which the verdicts were reached, such as the confidence and significance levels.
     pub decision: DecisionSettings,
     /// Exit status of the command.
     pub exit_code: u8,
 }
 
-/// A run in a table of runs.
+/// One column of a table of runs: a run, and how it compares with the reference.
 #[derive(Debug, Clone)]
 pub struct RunColumn {
     /// Number of the run.
@@ -308,33 +318,33 @@ pub struct RunColumn {
     pub name: String,
     /// Method of the comparison; `None` for the reference.
     pub method: Option<Method>,
-    /// Number of benchmarks with each verdict.
+    /// How many benchmarks of the run got each verdict.
     pub tally: Tally,
-    /// Differences from the reference that do not prevent a comparison.
+    /// Facts that differ from the reference without making the runs incomparable.
     pub warnings: Vec<Difference>,
-    /// Notes on the comparison.
+    /// Remarks on the comparison of this run with the reference as a whole.
     pub remarks: Vec<RunNote>,
-    /// Results of checking the limits.
+    /// The limits (`--limit`) that benchmarks of this run exceed, and the limits that decided nothing.
     pub limits: LimitReport,
-    /// Geometric mean of the run's ratios to the reference.
+    /// Geometric mean of the ratios of this run to the reference. `None` for the reference itself, and if there are no ratios.
     pub together: Option<ColumnGeometricMean>,
-    /// Samples that a filter leaves out of the values; `None` without a filter.
+    /// Counts of the samples that an outlier filter leaves out of the shown values; `None` without a filter.
     pub left_out: Option<FilterReport>,
 }
 
-/// The geometric mean of the ratios of all benchmarks in a column.
+/// The geometric mean of the ratios of a run to the reference, over all benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColumnGeometricMean {
-    /// The mean; above 1 is worse.
+    /// The mean of the ratios. Above 1, the run is worse than the reference.
     pub ratio: f64,
-    /// Number of benchmarks that have a ratio.
+    /// Number of benchmarks whose ratios the mean covers.
     pub used: usize,
-    /// Number of benchmarks without a ratio, or with a ratio of zero.
+    /// Number of benchmarks that the mean leaves out, because they have no ratio or a ratio of zero.
     pub excluded: usize,
 }
 
-/// A benchmark in several runs.
+/// One benchmark, as several runs measured it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkColumns"))]
@@ -344,14 +354,15 @@ pub struct ColumnsLine {
     pub key: BenchmarkKey,
     /// Metric of the samples.
     pub metric: Metric,
-    /// Test of all runs together, made before they are compared in pairs; null unless `--test kruskal` is given and there are at least three runs.
+    /// Result of the test of all runs together, which is made before runs are compared in pairs. Null unless `--test kruskal` is given and there are
+    /// at least three runs.
     pub gate: Option<GateGroup>,
     /// One entry for each run, the reference first.
     #[serde(rename = "columns")]
     pub cells: Vec<ColumnCell>,
 }
 
-/// A benchmark in one of the runs.
+/// The results of a benchmark in one of the compared runs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkColumn"))]
@@ -360,13 +371,13 @@ pub struct ColumnCell {
     pub run: RunId,
     /// The statistics that `--statistic` selects.
     pub statistics: Vec<ColumnStatistic>,
-    /// The verdict, as in `benchmark-compared`; null for the reference, and if no run of the pair measured the benchmark.
+    /// The verdict, as in `benchmark-compared`. Null for the reference, and if neither this run nor the reference measured the benchmark.
     pub verdict: Option<Verdict>,
-    /// The change against the reference that was judged; null if none was.
+    /// The change against the reference that the verdict is about, as a fraction with its interval; null if nothing was tested.
     pub change: Option<Estimate>,
-    /// P-value of the deciding test, adjusted for all benchmarks of the column; null without a test.
+    /// P-value of the deciding test, adjusted for all benchmarks of this run; null without a test.
     pub p_value: Option<f64>,
-    /// Facts that make the run incomparable with the reference.
+    /// Facts that make the run incomparable with the reference. Empty if nothing prevents a comparison.
     pub differences: Vec<Difference>,
 }
 
@@ -385,7 +396,7 @@ pub struct ColumnStatistic {
 }
 
 impl ColumnStatistic {
-    /// Creates the entry of a statistic, with the name by which `--statistic` selects it.
+    /// Creates the entry of a statistic. Its name is the one by which `--statistic` selects it, and its unit follows from `metric`.
     pub fn new(
         shown: ShownStatistics,
         statistic: Statistic,
@@ -417,33 +428,33 @@ impl ColumnStatistic {
 pub(crate) struct ColumnsFinished<'a> {
     /// One entry for each run, the reference first.
     columns: Vec<ColumnSummary<'a>>,
-    /// Number of benchmarks.
+    /// Number of benchmarks that are reported.
     benchmarks: usize,
-    /// One-sided significance level for all benchmarks of a column together.
+    /// One-sided significance level that all benchmarks of a run share.
     significance_level: f64,
     /// Exit code of the command.
     exit_code: u8,
 }
 
-/// A summary of one of the runs.
+/// A summary of the comparison of one run with the reference.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ColumnSummary<'a> {
     /// Number of the run.
     run: RunId,
-    /// The name under which the user gave the run.
+    /// The name by which the user selected the run.
     name: &'a str,
     /// Method of the verdicts, as in `benchmark-compared`; null for the reference.
     decided_by: Option<&'static str>,
-    /// Number of benchmarks with each verdict.
+    /// How many benchmarks of the run got each verdict.
     verdicts: VerdictCounts,
-    /// Differences from the reference that do not prevent a comparison.
+    /// Facts that differ from the reference without making the runs incomparable.
     warnings: &'a [Difference],
     /// Remarks about the comparison, a sentence each.
     remarks: Vec<String>,
-    /// Geometric mean of the changes of all benchmarks, as a ratio; null for the reference, and if there are no ratios.
+    /// Geometric mean of the ratios to the reference, over all benchmarks. Null for the reference, and if there are no ratios.
     geometric_mean: Option<ColumnGeometricMean>,
-    /// Samples that are left out of the run's statistics; null if all samples are used.
+    /// Counts of the samples that a filter leaves out of the run's statistics; null if all samples are used.
     left_out: Option<FilterReport>,
 }
 
@@ -487,32 +498,34 @@ impl<'a> ColumnSummary<'a> {
 pub struct GroupComparison {
     /// Number of the run.
     pub run: RunId,
-    /// The name under which the user gave the run.
+    /// The name by which the user selected the run.
     #[serde(skip)]
     pub name: String,
-    /// The regular expression.
+    /// The regular expression of `--group-by`. The text that it captures from an id selects the column of the benchmark.
     pub pattern: String,
-    /// Captured texts, in the order of the columns.
+    /// The texts that the expression captured from the ids, one for each column, in the order of the columns.
     pub columns: Vec<String>,
     /// The rows, in the order in which they are shown.
     #[serde(skip)]
     pub rows: Vec<GroupedRow>,
-    /// Geometric mean of the ratios of each column, over the rows that have all columns; null if there are fewer than two such rows.
+    /// For each column, the geometric mean of the ratios to the fastest benchmark of the row. It covers only rows that have a value in every column;
+    /// null if there are fewer than two such rows.
     pub geometric_means: Option<Vec<f64>>,
     /// Number of benchmarks that the expression does not match.
     pub left_out: usize,
-    /// Number of matching benchmarks without a cell, because they have no value above zero, or another metric than the first benchmark of their row.
+    /// Number of benchmarks that the expression matches but that have no cell, because they have no value above zero, or another metric than the
+    /// first benchmark of their row.
     pub without_value: usize,
-    /// Samples that are left out by the filter of the run or by `--outliers`; null if all samples are used.
+    /// Counts of the samples that the filter of the run or `--outliers` leaves out; null if all samples are used.
     pub filtered: Option<FilterReport>,
     /// Significance level: 1 minus the confidence that the truly fastest benchmark is among those called `fastest` or `open`.
     pub level: f64,
-    /// Whether times or ratios are shown.
+    /// Whether cells show times with ratios, or ratios alone.
     #[serde(skip)]
     pub terms: ValueForm,
 }
 
-/// A row of benchmarks that are alternatives to each other.
+/// A row of benchmarks whose ids differ only in the captured text, so that they are alternatives to each other.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "GroupMessage"))]
@@ -532,7 +545,7 @@ pub struct GroupedRow {
     pub cells: Vec<Option<GroupedCell>>,
 }
 
-/// Leaves out the columns without a benchmark.
+/// Serializes only the cells that have a benchmark: in a message, each cell names its column.
 fn serialize_known<S: Serializer>(
     cells: &[Option<GroupedCell>],
     serializer: S,
@@ -540,45 +553,45 @@ fn serialize_known<S: Serializer>(
     serializer.collect_seq(cells.iter().flatten())
 }
 
-/// A benchmark with its column.
+/// A benchmark in a row of alternatives, with its column.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "GroupCell"))]
 pub struct GroupedCell {
-    /// Captured text of the column.
+    /// The text that the expression captured from the id. It names the column.
     pub column: String,
     /// Complete id of the benchmark.
     pub id: String,
     /// Number of processes with samples.
     pub processes: usize,
-    /// Its standing among the alternatives.
+    /// How the benchmark compares with the fastest one of its row.
     #[serde(flatten)]
     pub contender: Contender,
 }
 
-/// A description of a pivot table. It follows the rows.
+/// A description of a pivot table as a whole. This message follows those about the rows.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "PivotFinished"))]
 pub struct PivotTable {
-    /// Dimensions of the rows.
+    /// Names of the dimensions by which benchmarks are assigned to rows, such as `id` or `part1`.
     #[serde(rename = "rows")]
     pub row_names: Vec<String>,
-    /// Dimensions of the columns.
+    /// Names of the dimensions by which benchmarks are assigned to columns, such as `run`.
     #[serde(rename = "columns")]
     pub column_names: Vec<String>,
-    /// Names of the values in each cell.
+    /// Names of the values that each cell has, such as `time` or `p-value`.
     #[serde(skip)]
     pub values: Vec<String>,
-    /// Labels of each column, by dimension.
+    /// The columns. Each has one label for each dimension in `column_names`.
     #[serde(skip)]
     pub columns: Vec<Vec<String>>,
     /// The rows.
     #[serde(skip)]
     pub rows: Vec<PivotRow>,
-    /// Reference of relative values; null if no value is relative.
+    /// The cells that relative values refer to: `fastest-in-column`, `fastest-in-row`, `first-column` or `first-row`. Null if no value is relative.
     pub versus: Option<String>,
-    /// Samples that filters left out: one entry for each run with a filter, its own or that of `--outliers`.
+    /// Counts of the samples that filters left out. There is one entry for each run that has a filter, either its own or that of `--outliers`.
     pub filters: Vec<PivotFilter>,
     /// Remarks about the table, a sentence each.
     #[serde(rename = "remarks")]
@@ -587,13 +600,13 @@ pub struct PivotTable {
     pub warnings: Vec<String>,
 }
 
-/// A run of a pivot table with a filter, and the samples that the filter left out.
+/// A run of a pivot table that has a filter, with the samples that the filter left out.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PivotFilter {
     /// Number of the run.
     pub run: RunId,
-    /// The name under which the user gave the run.
+    /// The name by which the user selected the run.
     pub name: String,
     /// The filter and its counts of samples.
     #[serde(flatten)]
@@ -604,23 +617,23 @@ pub struct PivotFilter {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PivotRow {
-    /// Labels of the row, by dimension.
+    /// Labels of the row: one for each dimension that `rows` of `pivot-finished` names.
     #[serde(rename = "row")]
     pub labels: Vec<String>,
-    /// The cells, column by column.
+    /// The cells of the row, column by column. A column has one cell for each requested value.
     pub cells: Vec<PivotCell>,
 }
 
-/// A cell with its column and the name of its value.
+/// One value of a pivot table, with its column.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "PlacedCell"))]
 pub struct PivotCell {
-    /// Labels of the column, by dimension.
+    /// Labels of the column: one for each dimension that `columns` of `pivot-finished` names.
     pub column: Vec<String>,
-    /// Name of the value, as the pivot table names it.
+    /// Name of the value, as the user wrote it in `--pivot`, such as `time` or `ratio`.
     pub value: String,
-    /// The number, not rounded; null if there is none.
+    /// The number, not rounded; null if the benchmarks of the cell do not have this value.
     pub number: Option<f64>,
     /// Unit of the number: `ns`, `ops/s` or another rate, `count`, `fraction`, `ratio`, `effect-size`, `probability`, or the unit of the metric.
     #[serde(rename = "unit", serialize_with = "serialize_unit")]
@@ -628,9 +641,9 @@ pub struct PivotCell {
     pub kind: PivotKind,
     /// Size of Cliff's delta in a word, or `significant` if the adjusted p-value is below the threshold `test-level`; else null.
     pub word: Option<&'static str>,
-    /// Whether other cells are relative to this one.
+    /// Whether this is the cell that relative values of other cells refer to.
     pub is_reference: bool,
-    /// Whether the number is missing because the run cannot be compared with the reference's.
+    /// Whether the number is missing because the benchmarks of this cell cannot be compared with those of the reference cell.
     pub is_incomparable: bool,
     /// Number of benchmarks that the cell summarizes.
     pub benchmarks: usize,

@@ -9,7 +9,7 @@ use perfcheck_analysis::model::{
     BenchmarkKey, HostActivity, HostFacts, MachineState, Nanos, Tally, Verdict,
 };
 
-/// The effect of a fact about the machine on measurements.
+/// How a fact about the machine affects measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -24,11 +24,11 @@ pub enum Severity {
     Bad,
 }
 
-/// A fact about the machine, with advice.
+/// A fact about the machine that affects measurements, with advice on how to change it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorFinding {
-    /// Topic of the fact.
+    /// Topic of the fact in one or two words, such as `frequency`.
     pub topic: &'static str,
     /// Effect of the fact on measurements.
     pub severity: Severity,
@@ -36,7 +36,7 @@ pub struct DoctorFinding {
     pub found: String,
     /// Why the fact matters and how to change it; null if there is nothing to do.
     pub advice: Option<String>,
-    /// Commands that follow the advice.
+    /// Shell commands that carry out the advice; empty if there are none.
     pub commands: Vec<String>,
 }
 
@@ -51,64 +51,66 @@ pub struct DoctorFindings {
     pub host: HostFacts,
     /// State of the machine, read before the measurement.
     pub state: MachineState,
-    /// Events on the machine during the measurement.
+    /// What happened on the machine during the measurement, such as the load that other programs caused.
     #[serde(rename = "meanwhile")]
     pub happenings: HostActivity,
-    /// The findings, in the order in which they are shown.
+    /// The facts about the machine, in the order in which they are shown.
     #[serde(skip)]
     pub findings: Vec<DoctorFinding>,
-    /// The noise of each workload.
+    /// How much each workload differs from itself on this machine.
     #[serde(skip)]
     pub noise: Vec<NoiseFindings>,
     /// Maximum number of rounds of a side-by-side comparison, if the user sets none.
     pub usual_rounds: u32,
     /// Noise threshold of a side-by-side comparison, as a fraction, if the user sets none.
     pub usual_threshold: f64,
-    /// Statistical power: the share of comparisons that must find a slowdown for it to count as found.
+    /// Statistical power, as a fraction: the share of comparisons that must find a slowdown for it to count as found.
     pub power: f64,
-    /// Two-sided confidence level of `difference`.
+    /// Two-sided confidence level of `difference` in `doctor-noise`, as a fraction.
     pub confidence_level: f64,
-    /// Random seed.
+    /// Seed of the random numbers that the measurement used.
     pub seed: u64,
     /// Exit code of the command.
     pub exit_code: u8,
 }
 
-/// The noise of one workload, which was compared with itself.
+/// The noise of one workload: how much it differs when it is compared with itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "DoctorNoise"))]
 pub struct NoiseFindings {
     /// Resource that limits the workload: `processor` or `memory`.
     pub workload: String,
-    /// Step of the clock that timed the workload, in nanoseconds.
+    /// Step of the clock that timed the workload, in nanoseconds; null if unknown.
     #[serde(rename = "clock_step_ns")]
     pub clock_step: Option<Nanos>,
     /// Number of rounds that compared the workload with itself.
     pub rounds: usize,
     /// Duration of the rounds in seconds.
     pub seconds: f64,
-    /// Difference between both sides of the workload, as a fraction; null with fewer than five rounds.
+    /// Difference that was measured between the two sides, which ran the same executable, as a fraction with its interval. Null with fewer than five
+    /// rounds.
     pub difference: Option<Estimate>,
-    /// Smallest slowdown that a comparison of `usual_rounds` finds, as a fraction; null with fewer than five rounds.
+    /// Smallest slowdown that a comparison finds within `usual_rounds` rounds, as a fraction; null with fewer than five rounds.
     pub smallest_change: Option<f64>,
-    /// Effort to find slowdowns of several sizes.
+    /// How many rounds and how much time it takes to find slowdowns, with an entry for each of several sizes.
     pub resolvable: Vec<Resolvable>,
 }
 
-/// The effort to find a slowdown of a given size.
+/// How many rounds and how much time it takes to find a slowdown of a given size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resolvable {
     /// The slowdown, as a fraction.
     pub change: f64,
-    /// Noise threshold that is needed to find it, as a fraction.
+    /// Noise threshold that is needed to find the slowdown, as a fraction.
     pub noise_threshold: f64,
-    /// Number of rounds that find it; null if 1000 are too few.
+    /// Number of rounds after which a comparison finds the slowdown; null if 1000 are too few.
     pub rounds: Option<u32>,
-    /// Maximum number of rounds to allow for the comparison; null if 1000 are too few.
+    /// Maximum number of rounds that the comparison must be allowed (`--rounds`) to find the slowdown: its tests are spread over all of them. Null if
+    /// 1000 are too few.
     pub rounds_at_most: Option<u32>,
-    /// Duration of the rounds in seconds; null if 1000 rounds are too few.
+    /// Duration of the rounds in `rounds`, in seconds; null if 1000 rounds are too few.
     pub seconds: Option<f64>,
 }
 
@@ -139,7 +141,7 @@ fn serialize_machine_name<S: Serializer>(
     name.serialize(serializer)
 }
 
-/// The frequency of an event, with one-sided bounds of its rate.
+/// How often an event happened, with one-sided confidence bounds of its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
@@ -147,13 +149,13 @@ pub struct Rate {
     pub count: usize,
     /// Number of times that the event could have happened.
     pub of: usize,
-    /// Lower bound of the rate.
+    /// Lower bound of the rate, as a fraction, at the level `bound_level`.
     pub lower: f64,
-    /// Upper bound of the rate.
+    /// Upper bound of the rate, as a fraction, at the level `bound_level`.
     pub upper: f64,
 }
 
-/// A summary of the trials of `doctor --self-test`. It follows the messages about the benchmarks.
+/// A summary of all comparisons that `doctor --self-test` made. It follows the messages about the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "SelfTestFinished"))]
@@ -163,23 +165,23 @@ pub struct SelfTestFindings {
     pub rows: Vec<SelfTestRow>,
     /// Slowdown that was applied to one side, as a fraction.
     pub slowdown: f64,
-    /// Requested number of comparisons of each kind.
+    /// Number of comparisons that the user requested for each benchmark and kind: with itself, and with itself slowed down.
     pub trials: u32,
     /// Maximum number of rounds of a comparison.
     pub rounds: u32,
-    /// One-sided significance level for all benchmarks of a comparison together.
+    /// One-sided significance level that all benchmarks of a comparison share.
     pub significance_level: f64,
-    /// Changes that were reported although there was none.
+    /// How often a comparison of an executable with itself reported a change.
     pub false_alarms: Rate,
-    /// Slowdowns that were reported as `regressed`.
+    /// How often a comparison reported the applied slowdown as `regressed`.
     pub found: Rate,
-    /// One-sided confidence level of the bounds of both rates.
+    /// One-sided confidence level of the bounds of `false_alarms` and `found`, as a fraction.
     pub bound_level: f64,
-    /// Benchmarks that could not be tested.
+    /// Benchmarks that could not be tested, each with the reason.
     pub skipped: Vec<SkippedBenchmark>,
-    /// Random seed.
+    /// Seed of the random numbers that the comparisons used.
     pub seed: u64,
-    /// Whether the user interrupted the trials.
+    /// Whether the user interrupted the command. If so, only completed comparisons count.
     pub interrupted: bool,
     /// Exit code of the command.
     pub exit_code: u8,
@@ -196,23 +198,23 @@ pub struct SkippedBenchmark {
     pub why: String,
 }
 
-/// The trials of one benchmark.
+/// All comparisons that `doctor --self-test` made of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfTestRow {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// Noise threshold, as a fraction.
     pub noise_threshold: f64,
-    /// Verdicts of comparisons with itself.
+    /// Verdicts of the comparisons of the benchmark with itself, in which any change is a false alarm.
     pub same: Vec<Verdict>,
-    /// Verdicts of comparisons with itself, one side slowed down.
+    /// Verdicts of the comparisons in which one side of the same benchmark was slowed down.
     pub slowed: Vec<Verdict>,
-    /// Duration of all trials.
+    /// Duration of all these comparisons.
     pub time: Duration,
 }
 
 impl SelfTestRow {
-    /// Creates a row without trials.
+    /// Creates a row for a benchmark that has not been compared yet.
     pub fn new(key: &BenchmarkKey, noise_threshold: f64) -> Self {
         Self {
             key: key.clone(),
@@ -223,23 +225,23 @@ impl SelfTestRow {
         }
     }
 
-    /// Returns how often a change was reported although there was none.
+    /// Returns how often a comparison of the benchmark with itself reported a change.
     pub fn false_alarms(&self) -> usize {
         let alarm = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         self.same.iter().copied().filter(|v| alarm(*v)).count()
     }
 
-    /// Returns how often the benchmark was compared with itself; failures do not count.
+    /// Returns how often the benchmark was compared with itself. Comparisons that failed do not count.
     pub fn comparisons_with_itself(&self) -> usize {
         count_compared(&self.same)
     }
 
-    /// Returns how often the slowdown was reported.
+    /// Returns how often a comparison reported the applied slowdown.
     pub fn slowdowns_found(&self) -> usize {
         count_verdict(&self.slowed, Verdict::Regressed)
     }
 
-    /// Returns how often the benchmark was compared with itself slowed down; failures do not count.
+    /// Returns how often the benchmark was compared with itself slowed down. Comparisons that failed do not count.
     pub fn comparisons_with_slowed(&self) -> usize {
         count_compared(&self.slowed)
     }
@@ -249,32 +251,32 @@ impl SelfTestRow {
         count_verdict(&self.slowed, Verdict::Improved)
     }
 
-    /// Reports whether any of the comparisons failed to measure the benchmark.
+    /// Returns true if any of the comparisons failed to measure the benchmark.
     pub fn has_failed(&self) -> bool {
         count_verdict(&self.same, Verdict::Failed) + count_verdict(&self.slowed, Verdict::Failed)
             > 0
     }
 
-    /// Returns the mean duration of a comparison, in seconds.
+    /// Returns the mean duration of a comparison in seconds. Returns `None` if there were no comparisons.
     pub(crate) fn seconds_per_verdict(&self) -> Option<f64> {
         let verdicts = self.same.len() + self.slowed.len();
         (verdicts > 0).then(|| self.time.as_secs_f64() / verdicts as f64)
     }
 }
 
-/// The verdicts that a benchmark had in all trials.
+/// The verdicts of all comparisons that `doctor --self-test` made of one benchmark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SelfTestBenchmark<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// Number of comparisons with itself that had each verdict.
+    /// For each verdict, the number of comparisons of the benchmark with itself that had it.
     same: VerdictCounts,
-    /// Number of comparisons with itself, one side slowed down, that had each verdict.
+    /// For each verdict, the number of comparisons that had it when one side was slowed down.
     slowed: VerdictCounts,
     /// Noise threshold, as a fraction: smaller changes are noise.
     noise_threshold: f64,
-    /// Mean duration of a comparison in seconds; null without one.
+    /// Mean duration of a comparison in seconds; null if there were no comparisons.
     seconds_per_verdict: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Messages of `explain`: the sentences that explain a verdict, with their numbers; for `--asm`, the machine code of a function in two builds; for
-//! `--flamegraph`, the file with the picture.
+//! Messages of `explain`. By default, these are the sentences that explain a verdict, with their numbers. With `--asm`, they show the machine code of
+//! a function in two builds, and with `--flamegraph`, they name the file with the picture.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Nanos, Observations, RunId, Statistic, Verdict,
 };
 
-/// An explanation of how a verdict was reached.
+/// An explanation of how the verdict about a benchmark was reached.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Explanation"))]
@@ -24,7 +24,7 @@ pub(crate) struct ExplanationMessage<'a> {
     pub benchmark: &'a BenchmarkKey,
     /// The stored verdict.
     pub verdict: Verdict,
-    /// Method of the verdict, as in `benchmark-compared`; null if nothing was compared.
+    /// Method of the verdict, as `decided_by` of `benchmark-compared`; null if nothing was compared.
     pub decided_by: Option<&'static str>,
     /// The sentences, in reading order.
     pub sentences: &'a [Statement],
@@ -41,7 +41,7 @@ pub(crate) struct Statement {
     pub numbers: Numbers,
 }
 
-/// The topic of a sentence, with its numbers.
+/// The topic of one or more sentences, with the numbers that they mention.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "about", content = "numbers", rename_all = "kebab-case")]
@@ -53,7 +53,7 @@ pub(crate) enum Numbers {
         /// Run that the benchmark was compared with; null without a comparison.
         reference_run: Option<RunId>,
     },
-    /// Measurement of the run.
+    /// The measurement of the run that has the verdict.
     Measured {
         /// Number of the run; for builds measured side by side, the run of the candidate.
         run: RunId,
@@ -64,18 +64,18 @@ pub(crate) enum Numbers {
         /// Number of samples that the verdict is based on.
         samples: usize,
     },
-    /// Measurement of the reference.
+    /// The measurements of the reference.
     Reference {
-        /// The runs, newest first.
+        /// Numbers of the runs that make up the reference, newest first.
         runs: Vec<RunId>,
-        /// Number of their processes with samples.
+        /// Number of processes of these runs that have samples.
         processes: usize,
-        /// Number of their samples that the verdict is based on.
+        /// Number of samples of these runs that the verdict is based on.
         samples: usize,
         /// Number of runs from which the drift between runs was estimated.
         runs_spread: usize,
     },
-    /// Host of the measurement.
+    /// The host on which the benchmark was measured.
     Place {
         /// Number of logical processors.
         cores: u32,
@@ -92,30 +92,31 @@ pub(crate) enum Numbers {
     },
     /// Functions that differ between the executables of both sides.
     Code {
-        /// Changed functions, then added ones, then removed ones, the longest first.
+        /// The functions that differ. First come those whose cost changed, in instructions or sampled time; then changed, added and removed
+        /// functions, each kind with the longest first; then functions whose own code is the same.
         functions: Vec<ChangedFunction>,
         /// Number of functions that are not listed.
         left_out: usize,
     },
-    /// Failure of processes.
+    /// A failure of one or more processes.
     Failure {
         /// Numbers of the processes that failed, from 1.
         processes: Vec<u32>,
     },
-    /// Interim test (look) that decided a side-by-side measurement.
+    /// The test of the data (look) that decided a side-by-side measurement. Several such tests are planned, each after a certain number of rounds.
     Look {
-        /// Number of rounds before the look.
+        /// Number of rounds that were measured before this test.
         rounds: usize,
-        /// Whether the look was before the last planned one.
+        /// Whether the measurement stopped at this test although later ones were planned.
         stopped_early: bool,
-        /// Number of code layouts that the rounds were distributed over; 0: the executables ran as they were linked.
+        /// Number of code layouts that the rounds were distributed over. 0 means that the executables ran with the layout in which they were built.
         layouts: usize,
-        /// Share of each error level that this look may spend, as a fraction.
+        /// Share of each significance level that this test may spend, as a fraction.
         share: f64,
-        /// Numbers of rounds after which looks were planned; null if the plan is unknown.
+        /// Numbers of rounds after which tests were planned; null if the plan is unknown.
         looks: Option<Vec<u32>>,
     },
-    /// Location statistic of the samples.
+    /// The statistic that stands for the samples of a process or of a side.
     Location {
         /// The statistic.
         location: Location,
@@ -124,26 +125,27 @@ pub(crate) enum Numbers {
     Estimate {
         /// The change, as a fraction.
         change: f64,
-        /// Standard error of the difference of logarithms; null if unknown.
+        /// Standard error of the natural logarithm of the ratio of candidate to base; null if unknown.
         standard_error: Option<f64>,
         /// Degrees of freedom of Student's t; null if measured side by side, or if unknown.
         degrees_of_freedom: Option<f64>,
-        /// Standard deviation between runs that the test assumed; null if measured side by side.
+        /// Standard deviation between runs that the test assumed, as a fraction; null if the builds were measured side by side.
         run_std_dev: Option<f64>,
     },
-    /// The deciding interval and its levels.
+    /// The interval that decided the verdict, with the levels of its bounds.
     Interval {
         /// The change with its interval, as a fraction.
         change: Estimate,
-        /// Number of benchmarks that share the level.
+        /// Number of benchmarks of the run that share the significance level.
         family: usize,
         /// One-sided significance level for all these benchmarks together.
         family_level: f64,
-        /// One-sided level of the lower bound.
+        /// One-sided significance level of the lower bound, which decides whether the benchmark is slower.
         level_slower: f64,
-        /// One-sided level of the upper bound.
+        /// One-sided significance level of the upper bound, which decides whether the benchmark is faster.
         level_faster: f64,
-        /// P-value for slower, not adjusted for the number of benchmarks; if measured side by side, divided by the look's share.
+        /// P-value for slower, not adjusted for the number of benchmarks. If the builds were measured side by side, it is already divided by the
+        /// share of the look.
         p_slower: f64,
         /// P-value for faster, with the same adjustment as `p_slower`.
         p_faster: f64,
@@ -152,13 +154,13 @@ pub(crate) enum Numbers {
         /// P-value for faster, adjusted for the number of benchmarks.
         adjusted_p_faster: f64,
     },
-    /// Observations of the test that `--test` names.
+    /// The observations that the test compared which `--test` names.
     Observations {
-        /// Unit of observation.
+        /// Whether one observation is a process or a single sample.
         observations: Observations,
-        /// Statistic that represents a process.
+        /// The statistic of its samples that represents a process in the test.
         center: Statistic,
-        /// Number of observations of the run.
+        /// Number of observations of the run that has the verdict.
         candidate: usize,
         /// Number of observations of the reference.
         base: usize,
@@ -170,14 +172,14 @@ pub(crate) enum Numbers {
         /// The change with its interval, as a fraction; null if nothing was tested.
         change: Option<Estimate>,
     },
-    /// Effect sizes.
+    /// Effect sizes, which describe a change independently of p-values.
     Effect(Effects),
-    /// Summary according to `--outliers`, `--center` or `--quantile`.
+    /// Both sides summarized as `--outliers`, `--center` or `--quantile` asks.
     Summary {
         /// The summary, as in `benchmark-compared`.
         centers: Centers,
     },
-    /// Statistic of a verdict about something other than the time.
+    /// The statistic that the verdict is about, if it is not the time.
     Metric {
         /// The statistic.
         metric: Statistic,
@@ -186,12 +188,12 @@ pub(crate) enum Numbers {
         /// Error level that the verdict shares with other verdicts, as in `benchmark-compared`.
         shared_level: Option<SharedLevel>,
     },
-    /// Noise threshold.
+    /// The noise threshold of the comparison.
     Threshold {
         /// The threshold, as a fraction: smaller changes are noise.
         noise_threshold: f64,
     },
-    /// Result of the t-score, which ignores drift between runs.
+    /// The result of the t-score test, which ignores drift between runs.
     TScore {
         /// The change with its interval, as a fraction.
         change: Estimate,
@@ -200,7 +202,8 @@ pub(crate) enum Numbers {
         /// P-value for faster, adjusted for the number of benchmarks.
         adjusted_p_faster: f64,
     },
-    /// Result of the slow-path test of a side-by-side measurement.
+    /// The result of the slow-path test of a side-by-side measurement, which looks for samples of one side that are slower than their neighbors of
+    /// the other side.
     SlowPath {
         /// Share of the candidate's samples that are more than 10 % above its floor (the time of its fastest samples).
         share_candidate: f64,
@@ -210,7 +213,7 @@ pub(crate) enum Numbers {
         family_level: f64,
         /// P-value for a slow path of the candidate, not adjusted for the number of looks and benchmarks.
         p_slower: f64,
-        /// Level of suspicion: if the p-value is at or below it, the benchmark is not called unchanged.
+        /// If `p_slower` is at or below this level, a slow path is suspected, so the verdict is not `unchanged`.
         suspicion: f64,
         /// P-value for a slow path of the candidate, adjusted for the number of looks and benchmarks.
         adjusted_p_slower: f64,
@@ -219,33 +222,33 @@ pub(crate) enum Numbers {
     },
     /// Fact that makes the sides incomparable.
     Difference(Difference),
-    /// Numbers that decided.
+    /// The numbers by which the verdict was decided.
     Decision(DecisionNumbers),
-    /// Changes of allocations.
+    /// How the allocations per iteration changed.
     Allocations(AllocationComparison),
-    /// Changes of executed instructions.
+    /// How the number of executed instructions per iteration changed.
     Instructions(InstructionComparison),
-    /// Changes of the time by function.
+    /// How the time per iteration changed, function by function.
     SampledTime(SampledTime),
-    /// Changes of latencies.
+    /// How the latencies of single operations changed.
     Latencies(LatencyChanges),
-    /// Note about the measurements.
+    /// A note about the measurements or the comparison.
     Note {
-        /// An array of one note, as in `benchmark-compared`.
+        /// An array with this one note, in the form of `notes` in `benchmark-compared`.
         notes: [Note; 1],
     },
-    /// Conditions under which the verdict would have been different.
+    /// What would have led to another verdict.
     Otherwise {
-        /// Smallest slowdown that the comparison could have reported, as a fraction; null if unknown.
+        /// Smallest slowdown that the comparison would have reported as `regressed`, as a fraction; null if unknown.
         smallest_callable: Option<f64>,
-        /// Number of rounds that would settle a side-by-side measurement; null if no number would.
+        /// Number of rounds that would probably settle a side-by-side measurement; null if no number would.
         rounds_needed: Option<u64>,
     },
-    /// Statement that only the verdict is stored, without its derivation.
+    /// The store has only the verdict, without the numbers from which it follows.
     Origin {},
 }
 
-/// The numbers that decided.
+/// The numbers by which a verdict was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -309,7 +312,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the bounds of the change and the noise threshold of `comparison`.
+    /// Returns the numbers by which the verdict of `comparison` was decided: the bounds of the change and the noise threshold.
     pub fn from_comparison(comparison: &Comparison) -> Self {
         Self::Decision(DecisionNumbers::Compared {
             lower: comparison.change.map(|change| change.lower),
@@ -319,7 +322,7 @@ impl Numbers {
     }
 }
 
-/// The machine code of a function in both builds of a verdict.
+/// The machine code of a function in the two builds that a verdict compares.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineCode {
@@ -331,9 +334,10 @@ pub struct MachineCode {
     pub benchmark: BenchmarkKey,
     /// Name of the function, without hashes.
     pub function: String,
-    /// Functions of this name that differ, or the first one if none differs. All instances of a generic function share a name.
+    /// The functions with this name whose code differs. If none differs, only the first one. There may be several, because all instances of a generic
+    /// function share a name.
     pub pairs: Vec<MachineCodePair>,
-    /// Number of functions left out because they are the same on both sides.
+    /// Number of functions with this name that are left out because they are the same on both sides.
     pub same_functions: usize,
     /// Whether the data that the function refers to differ, or may differ, although its code is the same.
     pub data_differ: bool,
@@ -343,21 +347,21 @@ pub struct MachineCode {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineCodePair {
-    /// Size of the code in bytes; null for a side that does not have the function.
+    /// Size of the function's code in bytes on each side; null for a side that does not have the function.
     pub bytes: BySide<Option<u64>>,
-    /// The instructions, in order.
+    /// The instructions in the order of the code, aligned row by row.
     pub rows: Vec<MachineCodeRow>,
 }
 
-/// An instruction of the base next to one of the candidate.
+/// One row of the aligned code: an instruction of the base next to one of the candidate.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineCodeRow {
-    /// Number of the row as a jump target, which jumps show as `L1`, `L2`; null if no jump leads here.
+    /// Number by which jumps name this row: a jump to it is shown as `L1`, `L2` and so on. Null if no jump leads here.
     pub label: Option<usize>,
-    /// Instruction of the base in Intel syntax; null if only the candidate has one.
+    /// Instruction of the base, on x86-64 in Intel syntax; null if only the candidate has one.
     pub base: Option<String>,
-    /// Instruction of the candidate in Intel syntax; null if only the base has one.
+    /// Instruction of the candidate, on x86-64 in Intel syntax; null if only the base has one.
     pub candidate: Option<String>,
     /// Whether the sides differ in this row.
     pub differs: bool,
@@ -377,6 +381,6 @@ pub(crate) struct FlameGraphWritten<'a> {
     pub path: &'a str,
     /// Size of the file in bytes.
     pub bytes: usize,
-    /// Instructions of an iteration in each build, as drawn.
+    /// Number of instructions that an iteration executes in each build, as the graph shows it.
     pub instructions: BySide<f64>,
 }

@@ -9,7 +9,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Verdict,
 };
 
-/// A benchmark in one of its runs.
+/// One value in the history of a benchmark: the value of the benchmark in one run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "HistoryPoint"))]
@@ -18,17 +18,18 @@ pub(crate) struct HistoryPointMessage<'a> {
     benchmark: &'a BenchmarkKey,
     #[serde(flatten)]
     point: &'a HistoryPoint,
-    /// Value of the level that the run belongs to; null if the run is left out.
+    /// Value of the level that the run belongs to, in the unit of `value`; null if the run is left out.
     level: Option<f64>,
-    /// The step that begins the level, in the first run of each level but the oldest; null in all other runs.
+    /// The change from the level before to the level of this run. It is given only for the first run of each level but the oldest; null for all other
+    /// runs.
     step: Option<Step>,
-    /// Whether the value is so far from its level that the level was estimated without it.
+    /// Whether the value is so far from the other values of its level that the level was estimated without it.
     stray: bool,
-    /// Reason why the run does not count; null if it counts.
+    /// Why the run does not count towards the levels; null if it counts.
     left_out: Option<&'a ExcludedRun>,
 }
 
-/// A summary of a benchmark's history. It follows the points.
+/// A summary of a benchmark's history. It follows the messages about the single runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkHistory"))]
@@ -37,45 +38,45 @@ pub(crate) struct HistorySummary<'a> {
     benchmark: &'a BenchmarkKey,
     /// Metric of the samples.
     metric: &'a Metric,
-    /// Location statistic of each process; null without values.
+    /// The statistic that stands for the samples of each process; null if no run has a value.
     location: Option<Location>,
-    /// Noise threshold, as a fraction: smaller steps are noise.
+    /// Noise threshold, as a fraction: smaller changes between runs are noise and begin no new level.
     noise_threshold: f64,
-    /// Confidence level of all intervals.
+    /// Confidence level of all intervals but `band`, as a fraction.
     confidence_level: f64,
-    /// Number of points.
+    /// Number of runs in the history.
     runs: usize,
-    /// Number of points with a value.
+    /// Number of these runs that have a value and so count towards the levels.
     counted: usize,
-    /// The levels, oldest first.
+    /// The levels that the values form, oldest first.
     levels: Vec<HistoryLevel>,
-    /// Interval in which the newest run was expected, at 99.8 %; null unless ten runs of its level are known.
+    /// Range in which the newest run was expected, with a probability of 99.8 %. Null unless ten runs of its level are known.
     band: Option<Band>,
-    /// Position of the newest run relative to the interval.
+    /// Where the value of the newest run lies relative to `band`.
     newest: Position,
-    /// Standard deviation of logarithms between the runs of a level; null if unknown.
+    /// Standard deviation of the natural logarithms of the values of runs at the same level; null if unknown.
     run_sd: Option<f64>,
     /// Levels whose values drift in one direction, by changes too small for a single run to show.
     trends: &'a [RunTrend],
-    /// Disagreement between processor models; null if they agree. If they disagree, only the side-by-side runs on one of them count.
+    /// How processor models disagree about the same changes; null if they agree. If they disagree, only the side-by-side runs on one of them count.
     processors: Option<&'a ProcessorDisagreement>,
-    /// Change of the current level against each baseline in the history.
+    /// How the current level changed against each baseline that names a run of the history.
     since_baselines: &'a [BaselineChange],
 }
 
-/// A series of runs without a change between them.
+/// A level: consecutive runs between whose values no change was found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct HistoryLevel {
-    /// Number of the first run.
+    /// Number of the first run of the level.
     first_run: RunId,
-    /// Number of the last run.
+    /// Number of the last run of the level.
     last_run: RunId,
-    /// Number of runs.
+    /// Number of runs that the level covers.
     runs: usize,
     /// Geometric mean of the values, in nanoseconds per iteration or in the unit of the metric.
     value: f64,
-    /// The step that begins the level; null for the first level.
+    /// The change from the level before to this one; null for the first level.
     step: Option<Step>,
 }
 
@@ -125,7 +126,7 @@ impl<'a> From<&'a BenchmarkHistory> for HistorySummary<'a> {
     }
 }
 
-/// The finding about one commit.
+/// What the search found about one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -138,11 +139,12 @@ pub enum CommitFinding {
     Skipped,
 }
 
-/// The result for one commit. It is part of the `bisect-step` message and of the state that an interrupted search resumes from.
+/// What the search found about one commit, with the numbers. It is part of the `bisect-step` message, and of the state from which an interrupted
+/// search resumes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommitOutcome {
-    /// The finding.
+    /// Whether the commit is slow.
     pub finding: CommitFinding,
     /// Verdict of the comparison with the good commit; null without a comparison.
     pub verdict: Option<Verdict>,
@@ -150,9 +152,9 @@ pub struct CommitOutcome {
     pub change: Option<Estimate>,
     /// Change beyond which the commit counts as slow, as a fraction; null without a comparison.
     pub threshold: Option<f64>,
-    /// Reason why the commit was skipped or not measured; null if it was measured.
+    /// Why the commit was skipped or not measured, in words; null if it was measured.
     pub why: Option<String>,
-    /// Stored run of this commit's side of the comparison; null if nothing was stored.
+    /// Number of the run that stores the measurement of this commit; null if nothing was stored.
     pub run: Option<RunId>,
     /// Duration of the comparison's rounds in seconds, even if an earlier, interrupted call measured them; null if the commit had no comparison of
     /// its own.
@@ -163,98 +165,98 @@ pub struct CommitOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BisectStep {
-    /// The commit.
+    /// The commit that was examined.
     pub commit: Commit,
-    /// Position of the commit after the good one, from 1.
+    /// Position of the commit among those after the good one, oldest first, from 1.
     pub place: usize,
-    /// Number of commits after the good one.
+    /// Number of commits after the good one, up to the last one.
     pub of: usize,
-    /// The result.
+    /// What was found about the commit.
     #[serde(flatten)]
     pub found: CommitOutcome,
-    /// Whether the result is from an earlier, interrupted call.
+    /// Whether the result was found by an earlier call of the command that was interrupted.
     pub remembered: bool,
 }
 
-/// The outcome of a search.
+/// What a search for the first slow commit found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BisectOutcome {
     /// The first slow commit is known.
     Found,
-    /// The first slow commit is one of several.
+    /// The first slow commit is one of several, which could not be told apart.
     Narrowed,
     /// The last commit is not slower than the good one.
     NotSlower,
-    /// The last commit could not be shown to be slower, or not slower.
+    /// It could not be shown whether the last commit is slower than the good one.
     Undecided,
 }
 
-/// The result of a search.
+/// The result of a search for the first commit that made a benchmark slower.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BisectFinished"))]
 pub struct BisectFindings {
     /// The benchmark that was measured.
     pub benchmark: BenchmarkKey,
-    /// The outcome.
+    /// What the search found.
     pub outcome: BisectOutcome,
     /// The first slow commit, or all commits that may be the first slow one, oldest first; the last of these is known to be slow. If the outcome is
     /// `not-slower` or `undecided`, only the last commit.
     pub commits: Vec<BisectStep>,
-    /// The commit that all others were compared with.
+    /// The commit that all others were compared with, which is not slow.
     pub good: Commit,
-    /// The last commit.
+    /// The last commit of the searched range.
     pub bad: Commit,
     /// Number of commits after the good one.
     pub commits_in_all: usize,
     /// Number of comparisons that the search made.
     pub measurements: u32,
-    /// Change of the last of `commits` against the good one; null without a comparison.
+    /// Change of the last entry of `commits` against `good`, as a fraction with its interval; null without a comparison.
     pub change: Option<Estimate>,
-    /// Change of `bad` against `good`; null without a comparison.
+    /// Change of `bad` against `good`, as a fraction with its interval; null without a comparison.
     pub total_change: Option<Estimate>,
     /// Exit code of the command.
     pub exit_code: u8,
-    /// The user's name for `good`.
+    /// The name by which the user selected the commit `good`.
     #[serde(skip)]
     pub good_name: String,
-    /// The user's name for `bad`.
+    /// The name by which the user selected the commit `bad`.
     #[serde(skip)]
     pub bad_name: String,
 }
 
-/// A benchmark over runs, with the levels of its values.
+/// The values of a benchmark in all its runs, and the levels that they form.
 #[derive(Debug, Clone)]
 pub struct BenchmarkHistory {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Unit and meaning of its samples.
+    /// Unit and meaning of the samples.
     pub metric: Metric,
-    /// The statistic that summarizes each process; `None` without values.
+    /// The statistic that stands for the samples of each process; `None` if no run has a value.
     pub location: Option<Location>,
-    /// Noise threshold, a fraction; smaller steps are ignored.
+    /// Noise threshold, as a fraction. Smaller changes between runs begin no new level.
     pub noise_threshold: f64,
-    /// Confidence level of all intervals.
+    /// Confidence level of all intervals but the expected range.
     pub confidence_level: f64,
-    /// Its runs, oldest first; never empty.
+    /// The runs that measured the benchmark, oldest first. There is at least one.
     pub points: Vec<HistoryPoint>,
-    /// Indices into `points` of the runs that `course` covers. Indices within `course` refer to this list.
+    /// Indices into `points` of the runs that count towards the levels. `course` covers only these runs, and its indices are positions in this list.
     pub counted: Vec<usize>,
-    /// Levels, expected range, and the position of the newest value.
+    /// The levels, the range in which the newest value was expected, and where that value lies.
     pub course: Trend,
     /// Levels whose values drift in one direction.
     pub trends: Vec<RunTrend>,
-    /// Disagreement between processors, if there is any. Then only side-by-side runs on one of them count.
+    /// How processors disagree about the same changes, if they do. Then only the side-by-side runs on one of them count.
     pub processors: Option<ProcessorDisagreement>,
-    /// The change from each baseline to the present level.
+    /// How the present level changed against each baseline that names a run of the history.
     pub since_baselines: Vec<BaselineChange>,
     /// The command that accepts the present level.
     pub accept: String,
 }
 
-/// A benchmark in one of its runs.
+/// A run of a benchmark's history, with the value of the benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "RunOfHistory"))]
@@ -267,47 +269,48 @@ pub struct HistoryPoint {
     pub git: Option<GitState>,
     /// Whether later runs may use this run as a reference by default.
     pub acceptance: Acceptance,
-    /// Whether the user accepted this value as a new level, alone or together with the whole run.
+    /// Whether the user accepted this value as a new level, for this benchmark alone or together with the whole run.
     pub accepted: bool,
-    /// Verdict at the time of the run; null if there was none.
+    /// Verdict that the run itself gave; null if it gave none.
     pub verdict: Option<Verdict>,
-    /// Change at the time of the run, a fraction; null without a comparison.
+    /// Change that the run itself found against its reference, as a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// Change since the first run that side-by-side measurements connect with the newest one; zero if both runs are at the same level. Null if the
-    /// run has no such connection.
+    /// Change from an earlier run to this one, as a fraction with its interval. The earlier run is the first one of the history that side-by-side
+    /// measurements connect with the newest one, directly or through other runs. The change and both bounds are 0 if the two runs are at the same
+    /// level. Null if side-by-side measurements do not connect them, or if this run is left out.
     pub since_first: Option<Estimate>,
     /// Value of the run, in nanoseconds per iteration or in the unit of the metric; null if the run is left out.
     pub value: Option<f64>,
-    /// Median over processes. Null if several benchmarks are listed. Also null for a side-by-side run if the history has runs measured alone, because
-    /// its samples have another length than theirs.
+    /// Median time or amount of all processes, with its interval. Null if several benchmarks are listed. Also null for a side-by-side run if the
+    /// history has runs measured alone, because its samples have another length than theirs.
     pub median: Option<Estimate>,
-    /// Reason for leaving the run out of the levels.
+    /// Why the run does not count towards the levels; `None` if it counts.
     #[serde(skip)]
     pub left_out: Option<ExcludedRun>,
 }
 
-/// The reason for leaving a run out of the levels.
+/// The reason why a run does not count towards the levels of a history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExcludedRun {
-    /// The reason.
+    /// The kind of the reason.
     pub why: ExclusionReason,
-    /// Differences from the newest run, if they are the reason.
+    /// Facts that differ from the newest run, if they are the reason; otherwise empty.
     pub differences: Vec<Difference>,
 }
 
-/// The kinds of reasons for leaving a run out.
+/// The kinds of reasons why a run does not count towards the levels of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExclusionReason {
     /// The run cannot be compared with the newest run.
     Incomparable,
-    /// The benchmark failed.
+    /// The benchmark failed in the run.
     Failed,
     /// The run has no samples, far fewer samples than the newest run, or samples of another kind.
     OtherSamples,
-    /// The run was measured on another processor, and the processors disagree.
+    /// The run was measured on another processor than the newest run, and these processors disagree about the same changes.
     OtherProcessor,
     /// The run belongs to another branch than the newest run.
     OtherBranch,
@@ -324,39 +327,39 @@ impl From<ExclusionReason> for ExcludedRun {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunTrend {
-    /// First run of the level.
+    /// First run of the level, by its number.
     pub first_run: RunId,
-    /// First run of the last version of the code in the level.
+    /// First run of the newest version of the code at this level.
     pub last_run: RunId,
-    /// Change from the first to the last of these runs, a fraction.
+    /// Change from `first_run` to `last_run`, as a fraction with its interval.
     pub change: Estimate,
 }
 
-/// Processors that measured different changes of the same code.
+/// Processors that measured different changes between the same versions of the code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessorDisagreement {
-    /// p-value of the test that the processors agree.
+    /// P-value of the test whether the processors agree. A small one means that they do not.
     pub p_value: f64,
-    /// First run of the step with the largest disagreement; null if no step was measured on two processors.
+    /// First run after the step that the processors disagree about most; null if no step was measured on two processors.
     pub run: Option<RunId>,
-    /// The change at that step on each processor.
+    /// The change at this step, as each processor measured it.
     pub changes: Vec<ProcessorChange>,
     /// Processor of the newest run. Only side-by-side runs on this processor are shown.
     pub shown: String,
 }
 
-/// A step as measured on one processor.
+/// A change between two levels, as one processor measured it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessorChange {
-    /// The processor.
+    /// Model of the processor.
     pub processor: String,
-    /// The change, a fraction.
+    /// The change, as a fraction with its interval.
     pub change: Estimate,
 }
 
-/// The change from a baseline to the present level.
+/// How the present level changed against a baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BaselineChange {
@@ -365,30 +368,30 @@ pub struct BaselineChange {
     pub name: String,
     /// Run that the baseline names.
     pub run: RunId,
-    /// Change since that run, a fraction.
+    /// Change from that run to the present level, as a fraction with its interval.
     pub change: Estimate,
 }
 
 impl BenchmarkHistory {
-    /// Returns the point at an index of `course`.
+    /// Returns the point of a run that counts. `place` is an index of `course`, which covers only such runs.
     pub fn counted_point(&self, place: usize) -> &HistoryPoint {
         &self.points[self.counted[place]]
     }
 
-    /// Returns the level of a point; `None` if the point is left out.
+    /// Returns the level that a point belongs to. Returns `None` if the point does not count towards the levels.
     pub fn level_of(&self, point: usize) -> Option<&Level> {
         let place = self.counted.iter().position(|counted| *counted == point)?;
         let mut levels = self.course.levels.iter();
         levels.find(|level| (level.first..=level.last).contains(&place))
     }
 
-    /// Reports whether a point is an outlier of its level.
+    /// Returns true if the value of a point is so far from the others of its level that the level was estimated without it.
     pub fn is_stray(&self, point: usize) -> bool {
         let mut strays = self.course.strays.iter();
         strays.any(|stray| self.counted[*stray] == point)
     }
 
-    /// Returns the present level.
+    /// Returns the level of the newest run. Returns `None` if no run has a value.
     pub fn present(&self) -> Option<&Level> {
         self.course.levels.last()
     }

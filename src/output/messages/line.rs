@@ -20,7 +20,8 @@ use super::store::{
 };
 use crate::sanitize;
 
-/// Version of the message format. It grows when a member is removed or changes its meaning, unit or type, but not when one is added.
+/// Version of the message format. It must grow when a member is removed or changes its meaning, unit or type. It stays the same when a member is
+/// added, because readers ignore members that they do not know.
 pub const SCHEMA: u32 = 1;
 
 /// One line of `--message-format json`. Readers must ignore members that they do not know: new ones may be added at any time. Times are in
@@ -34,7 +35,7 @@ pub(super) struct Line<'a> {
     message: JsonMessage<'a>,
 }
 
-/// All messages; `reason` names the message.
+/// All messages that the program writes. The member `reason` has the name of the message.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]

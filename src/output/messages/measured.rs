@@ -23,23 +23,23 @@ pub(crate) struct BenchmarkMeasured<'a> {
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// The author's version of the benchmark; null without one.
+    /// The version string that the author of the benchmark set; null if there is none.
     version: Option<&'a str>,
-    /// Amount that one iteration processes.
+    /// Bytes and elements that one iteration processes.
     throughput: Throughput,
-    /// Throughput in the author's own unit, if it is not bytes or elements: `Frames(3)`.
+    /// Throughput in the words of the benchmark's author, if it is neither in bytes nor in elements, such as `Frames(3)`; otherwise null.
     other_throughput: Option<&'a str>,
     /// Metric of the samples.
     metric: &'a Metric,
-    /// Features with which cargo built the package.
+    /// Cargo features with which the package was built; empty if there are none.
     features: &'a [String],
-    /// Sampling settings.
+    /// Settings by which the benchmark was sampled.
     sampling: SamplingSettingsMessage,
     /// Confidence level of the intervals in `summary`.
     confidence_level: f64,
     /// Summary of the samples that the verdict is based on; null without samples.
     summary: Option<&'a Summary>,
-    /// Units per second; null unless the metric is a rate.
+    /// Rates, in units per second; null unless the metric is a rate.
     rate_per_second: Option<Rates>,
     /// Allocations per iteration; null if the bench does not count them.
     allocations: Option<AllocationSummary>,
@@ -47,9 +47,9 @@ pub(crate) struct BenchmarkMeasured<'a> {
     instructions: Option<InstructionSummary>,
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// Raw series of each process, or of each round if measured side by side.
+    /// The raw samples of each process, or of each round if the builds were measured side by side.
     processes: Vec<MeasuredProcess<'a>>,
-    /// Processes that failed.
+    /// Processes that failed, with their messages; empty if none failed.
     failures: &'a [Failure],
 }
 
@@ -59,29 +59,29 @@ pub(crate) struct BenchmarkMeasured<'a> {
 struct SamplingSettingsMessage {
     /// Number of processes in a run.
     processes: u32,
-    /// Number of samples of each process; null: as many as fit in the time.
+    /// Number of samples of each process. Null means as many as fit into the measurement time.
     samples: Option<u32>,
     /// Warm-up time of a process, in nanoseconds.
     warm_up_ns: Nanos,
-    /// Number of warm-up iterations, if set in place of a time; else null.
+    /// Number of warm-up iterations, if the user set a number in place of a time; otherwise null.
     warm_up_iterations: Option<u32>,
     /// Measurement time of a process, in nanoseconds.
     measurement_ns: Nanos,
-    /// Distribution of iterations over samples.
+    /// How iterations are distributed over the samples of a process.
     mode: SamplingMode,
 }
 
-/// Units per second: reciprocals of the times per unit.
+/// Rates in units per second. They are the reciprocals of the times per unit.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Rates {
-    /// Harmonic mean.
+    /// Harmonic mean of the rates, with its interval.
     mean: Estimate,
-    /// Median.
+    /// Median of the rates, with its interval.
     median: Estimate,
 }
 
-/// The series of one process.
+/// The raw samples of one process.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MeasuredProcess<'a> {
@@ -89,7 +89,7 @@ struct MeasuredProcess<'a> {
     process: u32,
     /// Smallest step of the clock, in nanoseconds; 0 if unknown.
     quantum_ns: Nanos,
-    /// Warm-up, summed up in one entry. The other series exclude it.
+    /// The warm-up, summed up in one entry. `linear` and `flat` do not contain it.
     warm_up: Samples,
     /// Linear phase: samples of d, 2d, ..., Nd iterations. It may be empty.
     linear: Samples,
@@ -112,7 +112,7 @@ struct Samples {
 }
 
 impl<'a> BenchmarkMeasured<'a> {
-    /// Creates the message about `measurement`, which belongs to `row`. `latencies` come from [`LatencySummary::from_measurement`].
+    /// Creates the message about `measurement`, which belongs to `row`. The caller computes `latencies` with [`LatencySummary::from_measurement`].
     pub fn from_measurement(
         findings: &'a Findings<'a>,
         row: &'a Row<'a>,
@@ -160,7 +160,7 @@ impl From<&SamplingSettings> for SamplingSettingsMessage {
 }
 
 impl Rates {
-    /// Returns the rates of a benchmark; `None` unless its metric is a rate.
+    /// Returns the rates of a benchmark. Returns `None` if its metric is not a rate.
     fn from_summary(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
         matches!(benchmark.metric, Metric::Rate { .. }).then(|| Self {
             mean: to_rate(&summary.mean),
@@ -220,9 +220,9 @@ pub(crate) struct ProcessAllocations {
     bytes: Vec<u64>,
     /// Peak of live bytes, beyond those that were alive when the iteration began.
     peak_bytes: Vec<u64>,
-    /// Number of allocations by other threads during the iteration.
+    /// Number of times that other threads allocated or enlarged memory during the iteration.
     other_count: Vec<u64>,
-    /// Bytes that other threads requested.
+    /// Bytes that these allocations of other threads requested.
     other_bytes: Vec<u64>,
 }
 
@@ -233,15 +233,15 @@ pub(crate) struct ProcessLatencies<'a> {
     /// Nonzero counters of the histogram: pairs of index and number of operations, ascending (docs/internals/src/protocol.md, section 10).
     #[cfg_attr(test, schemars(with = "&[(u32, u64)]"))]
     counters: &'a [HdrCounter],
-    /// Precision of the histogram in significant digits, which determines the range of each counter.
+    /// Precision of the histogram in significant decimal digits. It determines the range of times that each counter covers.
     digits: u8,
-    /// Number of operations that took longer than the histogram's range; its last counter includes them.
+    /// Number of operations that took longer than the histogram can represent. The last counter includes them.
     clamped: u64,
-    /// Number of failed operations; no counter includes them.
+    /// Number of failed operations. No counter includes them.
     errors: u64,
-    /// First error messages.
+    /// The first few messages of failed operations; empty if none failed.
     error_messages: &'a [String],
-    /// Operations completed in each second, counted from the first sample.
+    /// The operations that completed in each second of the process. The first second begins with the first sample.
     windows: Vec<SecondOfLatencies>,
 }
 
@@ -261,7 +261,7 @@ struct SecondOfLatencies {
     p99_ns: Option<Nanos>,
 }
 
-/// The changes of the latencies of single operations.
+/// How the latencies of single operations changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LatencyChanges {
@@ -269,15 +269,15 @@ pub(crate) struct LatencyChanges {
     percentiles: Vec<ChangedPercentile>,
 }
 
-/// A percentile on both sides.
+/// A percentile of the latencies on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ChangedPercentile {
     /// The percentile, as a fraction; 1 is the longest operation.
     quantile: f64,
-    /// Mean over the processes of the reference, in nanoseconds.
+    /// Mean of the percentile over the processes of the reference, in nanoseconds.
     base_ns: f64,
-    /// Mean over the processes of the candidate, in nanoseconds.
+    /// Mean of the percentile over the processes of the candidate, in nanoseconds.
     candidate_ns: f64,
     /// The change with its interval, as a fraction.
     change: Estimate,
@@ -286,7 +286,7 @@ struct ChangedPercentile {
 }
 
 impl ProcessAllocations {
-    /// Collects the allocations of all counted iterations; `None` if nothing was counted.
+    /// Collects the allocations of all counted iterations. Returns `None` if nothing was counted.
     pub fn from_allocations(counted: &[Allocations]) -> Option<Self> {
         let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect();
         (!counted.is_empty()).then(|| Self {
@@ -346,19 +346,19 @@ pub struct BenchmarkStatistics<'a> {
     pub measurement: &'a Measurement,
     /// Summary of the samples; `None` without samples.
     pub record: Option<BenchmarkRecord>,
-    /// Statistics of processes, over all processes; `None` without samples.
+    /// Statistics that were computed in each process and then summarized over all processes; `None` without samples.
     pub over_processes: Option<ProcessStatistics>,
     /// Verdict of the run about the benchmark, if it has one.
     pub verdict: Option<Verdict>,
-    /// Change that the verdict is based on, as a fraction.
+    /// Change that the verdict is based on, as a fraction; `None` without a comparison.
     pub change: Option<f64>,
     /// Adjusted p-value that the verdict is based on, if it is stored.
     pub p_value: Option<f64>,
-    /// Thresholds of the run.
+    /// The values of `thresholds` that applied to the run.
     pub thresholds: Thresholds,
 }
 
-/// Every statistic of a benchmark.
+/// Every statistic of a benchmark in one run (`show --stats`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkStatistics"))]
@@ -369,15 +369,15 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     benchmark: &'a BenchmarkKey,
     /// Metric of the samples.
     metric: &'a Metric,
-    /// Amount that one iteration processes.
+    /// Bytes and elements that one iteration processes.
     throughput: Throughput,
-    /// Throughput in the author's own unit, if it is not bytes or elements.
+    /// Throughput in the words of the benchmark's author, if it is neither in bytes nor in elements; otherwise null.
     other_throughput: Option<&'a str>,
     /// Confidence level of all intervals.
     confidence_level: f64,
     /// Statistics of the samples; null without samples.
     statistics: Option<&'a BenchmarkRecord>,
-    /// Same value as `bytes` of `allocations`.
+    /// The same value as `bytes` of `allocations`, as a member of its own; null if the bench does not count allocations.
     mean_allocated_bytes: Option<f64>,
     /// Allocations per iteration; null if the bench does not count them.
     allocations: Option<AllocationSummary>,
@@ -385,10 +385,10 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     instructions: Option<InstructionSummary>,
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// Statistics of processes, over all processes, with percentile bootstrap intervals whose bounds are whole order statistics; null without
-    /// samples.
+    /// Statistics that were computed in each process and then summarized over all processes. Their percentile bootstrap intervals have whole order
+    /// statistics as bounds. Null without samples.
     over_processes: Option<&'a ProcessStatistics>,
-    /// Latencies over the time of the processes; null without latencies.
+    /// How the latencies changed during the processes, second by second; null without latencies.
     course: Option<&'a LatencyOverTime>,
     /// Verdict of the run about the benchmark; null if there is none.
     verdict: Option<Verdict>,
@@ -396,12 +396,12 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     change: Option<f64>,
     /// P-value of the deciding test, as in `benchmark-compared`; null if nothing was compared, or if the derivation of the verdict is not stored.
     p_value: Option<f64>,
-    /// Thresholds of the run that differ from the default, by name.
+    /// Thresholds of the run whose values differ from their defaults: an object that has the value of each such threshold under its name.
     thresholds: ChangedThresholds,
 }
 
 impl<'a> BenchmarkStatisticsMessage<'a> {
-    /// Creates the message about `one`. `latencies` come from [`LatencySummary::from_measurement`] at `confidence_level`.
+    /// Creates the message about `one`. The caller computes `latencies` with [`LatencySummary::from_measurement`] at `confidence_level`.
     pub fn from_statistics(
         run: RunId,
         one: &'a BenchmarkStatistics<'a>,

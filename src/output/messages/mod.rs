@@ -1,8 +1,8 @@
-//! The JSON messages that docs/internals/src/messages.md describes: one type for each message, in a file for each family, with conversions from the
-//! findings.
+//! The JSON messages that docs/internals/src/messages.md describes. Each message has a type, and each file has the types of one family of messages,
+//! with conversions from the findings.
 //!
-//! Must not lay out text. Doc comments of members are for users: they become the descriptions in docs/internals/src/messages.schema.json. Invariant:
-//! a member that is unknown or does not apply is `null`.
+//! This module must not lay out text. The doc comments of members are for users, because they become the descriptions in
+//! docs/internals/src/messages.schema.json. Invariant: a member that is unknown or does not apply is `null`.
 
 mod comparison;
 mod doctor;

@@ -1,5 +1,5 @@
-//! Messages about a run as a whole (its end, exceeded limits, counts of verdicts), and the message of `--method SYSTEM --explain`: the conventions of
-//! a published system as they apply in this workspace.
+//! Messages about a run as a whole, such as its end, exceeded limits and counts of verdicts. Also the message of `--method SYSTEM --explain`: the
+//! conventions of a published system as they apply in this workspace.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ pub(crate) struct LimitExceeded<'a> {
     statistic: Statistic,
     /// Whether the limit applies to the value of the statistic or to its change.
     of: LimitedQuantity,
-    /// Maximum that the limit allows: a fraction, nanoseconds, bytes or a number.
+    /// Maximum that the limit allows. A change is a fraction; a value is in nanoseconds, in bytes or a count, depending on the statistic.
     bound: f64,
-    /// Estimate with its interval; the whole interval is above the limit. The members are null if the statistic was 0 in the reference but is not 0
-    /// now.
+    /// The value or change that was found, with its interval, all of which is above the limit. The members are null if the statistic was 0 in the
+    /// reference but is not 0 now.
     found: Estimate,
     /// Error level that this finding shares with other statistics that the run's limits name; null if the finding does not depend on chance, or
     /// shares the level of the verdict.
@@ -44,7 +44,7 @@ pub(crate) struct LimitExceeded<'a> {
 enum LimitedQuantity {
     /// The change against the reference, as a fraction.
     Change,
-    /// The value.
+    /// The value of the statistic, in its unit.
     Value,
 }
 
@@ -58,25 +58,27 @@ pub(crate) struct RunFinished<'a> {
     status: RunStatus,
     /// Exit code of the command.
     exit_code: u8,
-    /// Number of benchmarks.
+    /// Number of benchmarks of the run.
     benchmarks: usize,
-    /// Number of benchmarks with each verdict.
+    /// How many benchmarks got each verdict.
     verdicts: VerdictCounts,
-    /// Number of inconclusive benchmarks that look slower, by more than the noise threshold and their own uncertainty.
+    /// Number of inconclusive benchmarks that look slower although this is not certain enough for `regressed`. Their estimated slowdown exceeds the
+    /// noise threshold, either by more than its standard error (stored runs) or with an interval that excludes 0.
     look_slower: usize,
     /// Reference of the comparison, in words; null if nothing was compared.
     reference: Option<&'a str>,
-    /// Differences between the sides that do not prevent a comparison.
+    /// Facts that differ between the two sides without making them incomparable.
     warnings: &'a [Difference],
     /// Remarks about the comparison as a whole, a sentence each.
     remarks: Vec<String>,
-    /// Functions that differ between the executables of both sides, by bench target, if known.
+    /// The functions that differ between the executables of both sides: an entry for each bench target whose code differs. Empty if nothing differs
+    /// or if the code was not compared.
     code: Vec<&'a CodeChange>,
     /// Number of exceeded limits, counted for each benchmark.
     limits_exceeded: usize,
-    /// Thresholds that differ from the default, by name.
+    /// Thresholds whose values differ from their defaults: an object that has the value of each such threshold under its name.
     thresholds: ChangedThresholds,
-    /// Random seed of the run; below 2^53 unless the user set a larger one.
+    /// Seed of the random numbers of the run. It is below 2^53, which JSON numbers hold exactly, unless the user set a larger one.
     seed: u64,
     /// Checkout that was measured; null outside a repository.
     git: Option<&'a GitState>,
@@ -102,7 +104,7 @@ pub(crate) struct RunFinished<'a> {
     part: Option<ShardId>,
 }
 
-/// The number of benchmarks with each verdict, including 0.
+/// How many benchmarks got each verdict. Verdicts that no benchmark got are listed with 0.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VerdictCounts {
@@ -117,7 +119,7 @@ pub(crate) struct VerdictCounts {
     improved: usize,
 }
 
-/// The thresholds that differ from the default, by name.
+/// Thresholds whose values differ from their defaults: the value of each such threshold under its name.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -208,7 +210,7 @@ impl From<&Thresholds> for ChangedThresholds {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodExplained {
-    /// The system.
+    /// The published system, as `--method` names it.
     pub method: System,
     /// All settings of the comparison, with their sources.
     pub settings: Vec<MethodSetting>,
@@ -218,25 +220,25 @@ pub struct MethodExplained {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodSetting {
-    /// Flag, or key of a threshold.
+    /// The flag that sets the value, or the key of a threshold in Cargo.toml.
     pub setting: String,
-    /// Value in force, in the syntax of the flag; null if the test determines it.
+    /// The value that applies, in the syntax of the flag; null if it depends on the test.
     pub value: Option<String>,
-    /// Source of the value.
+    /// Where the value comes from.
     pub from: SettingSource,
 }
 
-/// The source of a setting, the strongest first.
+/// Where a setting comes from. Sources are listed from the strongest to the weakest: if several give a value, the first one applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingSource {
-    /// The command line.
+    /// The value comes from a flag on the command line.
     Flag,
-    /// The conventions of the system.
+    /// The value comes from the conventions of the system.
     Method,
-    /// A table in Cargo.toml.
+    /// The value comes from a table in Cargo.toml.
     Table,
-    /// The built-in default.
+    /// The value is the built-in default.
     Default,
 }

@@ -25,21 +25,22 @@ pub struct BenchmarkLine {
     /// The benchmark.
     #[serde(rename = "benchmark")]
     pub key: BenchmarkKey,
-    /// Number of runs that measured it.
+    /// Number of runs that measured the benchmark.
     pub runs: usize,
-    /// Newest complete run that measured it; if none is complete, the newest.
+    /// Newest complete run that measured the benchmark. If none is complete, the newest run.
     pub last_run: RunId,
-    /// Start of that run, RFC 3339.
+    /// Start of `last_run`, RFC 3339.
     pub last_started: String,
-    /// Median in that run, in nanoseconds per iteration; null without samples.
+    /// Median of the benchmark in `last_run`, in nanoseconds per iteration or in the unit of the metric; null if the run has no samples.
     pub typical_ns: Option<f64>,
-    /// Medians in the last runs, at most 16, oldest first, in nanoseconds per iteration; null for a run without samples.
+    /// Medians of the benchmark in the last runs, at most 16, oldest first, in nanoseconds per iteration or in the unit of the metric. Null for a run
+    /// without samples.
     pub last_values_ns: Vec<Option<f64>>,
     /// Metric of the samples.
     pub metric: Metric,
-    /// Change against the reference of the last run, as a fraction; null without a comparison.
+    /// Change that `last_run` found against its reference, as a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// Verdict of the last run; null if it has none.
+    /// Verdict of `last_run`; null if it has none.
     pub verdict: Option<Verdict>,
 }
 
@@ -56,9 +57,9 @@ pub struct RunLine {
     pub names: Vec<String>,
     /// Number of benchmarks that the run started.
     pub benchmarks: usize,
-    /// Number of benchmarks with each verdict.
+    /// How many benchmarks of the run got each verdict.
     pub tally: Tally,
-    /// Benchmarks whose level in this run the user accepted individually.
+    /// Benchmarks whose values in this run the user accepted as new levels one by one, without accepting the whole run.
     pub accepted_benchmarks: Vec<BenchmarkKey>,
 }
 
@@ -74,23 +75,23 @@ pub(crate) struct ListedRun<'a> {
     status: RunStatus,
     /// Whether the run as a whole may serve as a reference.
     acceptance: Acceptance,
-    /// Names of the baselines that point to the run.
+    /// Names of the baselines that point to the run; empty without one.
     baselines: &'a [String],
     /// Checkout that was measured; null outside a repository.
     git: Option<&'a GitState>,
     /// Host and build of the run.
     environment: &'a Environment,
-    /// Random seed of the run.
+    /// Seed of the random numbers of the run.
     seed: u64,
     /// Number of benchmarks that the run started.
     benchmarks: usize,
-    /// Number of benchmarks with each verdict.
+    /// How many benchmarks of the run got each verdict.
     verdicts: VerdictCounts,
-    /// Benchmarks whose level in this run the user accepted individually.
+    /// Benchmarks whose values in this run the user accepted as new levels one by one, without accepting the whole run. Empty if there are none.
     accepted_benchmarks: &'a [BenchmarkKey],
     /// Source of an imported run; null for a run that was measured here.
     source: Option<&'a Source>,
-    /// Other side of a side-by-side measurement; null for any other run.
+    /// For a run of a side-by-side measurement, which side it is and the run of the other side; null for any other run.
     pair: Option<Pair>,
     /// Part of the suite that the run measured (`--partition`); null if it measured all.
     part: Option<ShardId>,
@@ -126,14 +127,14 @@ pub struct BaselineLine {
     pub name: String,
     /// Run that the baseline names.
     pub run: RunId,
-    /// Start of that run, RFC 3339.
+    /// Start of the named run, RFC 3339.
     pub started: String,
-    /// Age of that run, in words.
+    /// Age of the named run, in words.
     #[serde(skip)]
     pub ago: String,
     /// Checkout that the run measured; null outside a repository.
     pub git: Option<GitState>,
-    /// Side-by-side measurement that the run is a side of.
+    /// For a run of a side-by-side measurement, which side it is and the run of the other side.
     #[serde(skip)]
     pub pair: Option<Pair>,
 }
@@ -146,18 +147,18 @@ pub struct WorkspaceLine {
     pub key: String,
     /// Directory in which the workspace was last seen.
     pub label: String,
-    /// Number of runs.
+    /// Number of runs of the workspace.
     pub runs: usize,
-    /// Whether the command was called in this workspace.
+    /// Whether this is the workspace in which the command was called.
     pub own: bool,
 }
 
 /// The result of an import.
 #[derive(Debug)]
 pub struct ImportFindings<'a> {
-    /// The run; `None` if nothing was to be stored.
+    /// The run that stores the values; `None` if nothing was to be stored.
     pub run: Option<RunId>,
-    /// Source of the values.
+    /// Files, columns and filters that the values come from.
     pub source: &'a Source,
     /// Number of processes that the files distinguish.
     pub processes: usize,
@@ -178,12 +179,12 @@ pub struct ImportedBenchmark {
     pub key: BenchmarkKey,
     /// Metric of the samples.
     pub metric: Metric,
-    /// Summary of the values.
+    /// Counts and statistics of the values.
     #[serde(flatten)]
     pub summary: ValueSummary,
 }
 
-/// An imported benchmark with its run.
+/// An imported benchmark with the run that stores it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkImported<'a> {
@@ -201,11 +202,11 @@ pub(crate) struct ImportFinished<'a> {
     run: Option<RunId>,
     /// Baseline that names the run; null without one.
     baseline: Option<&'a str>,
-    /// Number of benchmarks.
+    /// Number of imported benchmarks.
     benchmarks: usize,
     /// Number of processes that the files distinguish.
     processes: usize,
-    /// Source of the values.
+    /// Files, columns and filters that the values come from.
     source: &'a Source,
 }
 
@@ -216,7 +217,7 @@ pub(crate) struct ImportFinished<'a> {
 pub struct ImportedRun {
     /// Number of the run in this store; null for a new run with `--dry-run`.
     pub run: Option<RunId>,
-    /// Whether this store had the run already; then nothing was stored.
+    /// Whether this store already had the run. If so, nothing was stored.
     pub known: bool,
     /// File that contains the run.
     pub file: String,
@@ -253,7 +254,7 @@ pub struct PushResult {
     pub store: String,
     /// Numbers of the runs in the team's store.
     pub sent: Vec<RunId>,
-    /// Number of runs that the team's store had already.
+    /// Number of runs that were not sent because the team's store already had them.
     pub already: usize,
 }
 
@@ -294,7 +295,7 @@ impl<'a> From<&ImportFindings<'a>> for ImportFinished<'a> {
     }
 }
 
-/// The effect of pruning on a run, with the reason.
+/// What pruning does with a run, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -309,7 +310,7 @@ pub enum PruneDecision {
     Reference,
     /// The run stays because it may still be measuring.
     UnderWay,
-    /// The run stays because it belongs to a run that stays.
+    /// The run stays because it is one side of a side-by-side measurement whose other side stays.
     Together,
 }
 
@@ -329,21 +330,21 @@ pub struct PruneLine {
     pub baselines: Vec<String>,
     /// Number of benchmarks that the run started.
     pub benchmarks: usize,
-    /// Size of the samples in bytes.
+    /// Size of the samples of the run in bytes.
     pub bytes: u64,
-    /// Effect of pruning on the run.
+    /// What pruning does with the run, and why.
     pub fate: PruneDecision,
 }
 
-/// A summary of the removal, whether or not it was carried out.
+/// A summary of a removal of runs or samples, whether or not it was carried out.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PruneFinished {
     /// Whether the removal was carried out; if not, this message describes what would happen.
     pub executed: bool,
-    /// Whether only the samples are removed and the runs stay.
+    /// Whether only the samples of the runs are removed, so that the runs stay in the history.
     pub samples_only: bool,
-    /// Number of runs to remove.
+    /// Number of runs to remove, or whose samples are to be removed.
     pub going: usize,
     /// Number of runs that stay.
     pub staying: usize,

@@ -1,6 +1,7 @@
-//! The data for the page's script: one benchmark, its history over runs, and the environments of the runs as a table with a column for each run.
+//! The data of the page for its script: each benchmark, its history over runs, and the environments of the runs as a table with a column for each
+//! run.
 //!
-//! Must not compute statistics. Invariant: `assets/data.js` reads the members by name.
+//! This module must not compute statistics. Invariant: the members have the names by which `assets/data.js` reads them.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -28,16 +29,17 @@ use perfcheck_analysis::model::{
     GitState, HostFacts, Measurement, Metric, Run, RunId, Statistic, Verdict,
 };
 
-/// Name of the kind of interval that the script assumes if the data name none.
+/// Name of the kind of interval that is left out of the data, because the script assumes it if there is none.
 const USUAL_INTERVALS: &str = "t interval";
 
-/// Maximum number of processes for which fences are drawn. With more processes, each one has too little room for its fences.
+/// Maximum number of processes for whose fences there is room. With more, the row of a process is too low for its fences to be seen, so they are left
+/// out.
 const MOST_FENCES: usize = 16;
 
-/// The data that all benchmarks of a page share.
+/// What the data of all benchmarks of a page have in common.
 pub(super) struct PageContext<'a> {
     pub(super) phrases: &'a mut Phrasebook,
-    /// Packages and their targets, sorted.
+    /// Package and name of each bench target, sorted.
     pub(super) places: &'a [[&'a str; 2]],
     pub(super) timeline: &'a Timeline<'a>,
     pub(super) confidence_level: f64,
@@ -45,38 +47,38 @@ pub(super) struct PageContext<'a> {
     pub(super) subject: Statistic,
 }
 
-/// A benchmark. Members without content are omitted.
+/// A benchmark as data for the page's script. Members without content are left out.
 #[derive(Serialize)]
 pub(super) struct BenchmarkData<'a> {
-    /// Index of its bench target in `places`.
+    /// Index of the bench target in `places`.
     place: Option<usize>,
     id: String,
     verdict: Option<Verdict>,
-    /// Function with the largest change in cost, if the verdict is a change.
+    /// Name of the function whose cost changed most, if the verdict reports a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<String>,
     candidate: Option<SideData>,
     base: Option<SideData>,
-    /// Explanation of the verdict.
+    /// The sentences that explain the verdict.
     why: Vec<Phrase>,
-    /// Metric of the samples; omitted for time, the usual metric.
+    /// Metric of the samples. It is left out for times, the usual metric.
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'a Metric>,
     #[serde(skip_serializing_if = "Option::is_none")]
     throughput: Option<ThroughputData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<ComparedData>,
-    /// The change stored with the verdict, if the comparison has none.
+    /// The change that is stored with the verdict, if the details of the comparison are not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Short>,
-    /// Upper end of the axis for the linear phases of both sides, in nanoseconds.
+    /// Upper end of the axis in the chart of the linear phases, in nanoseconds. Both sides share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     ramp_top: Option<Short>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resampled: Option<ResampledData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<HistoryData>,
-    /// Runs whose mean is the reference, if there are several; null in place of a run that is not in the store.
+    /// The runs whose mean is the reference, if there are several. Null stands for a run that is not in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<&'a [Option<RunId>]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -85,24 +87,24 @@ pub(super) struct BenchmarkData<'a> {
     remarks: Vec<Phrase>,
 }
 
-/// A fact that differs, with its value for the base and for the candidate.
+/// A fact that differs between the sides, with its value for the base and for the candidate.
 pub(super) type DifferenceData = (&'static str, String, String);
 
-/// The amount that an iteration processes.
+/// What an iteration processes.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ThroughputData {
-    /// Bytes and elements.
+    /// Number of bytes and number of elements, where these are known.
     Units([Option<u64>; 2]),
-    /// A throughput in the author's own unit.
+    /// A throughput in the words of the benchmark's author.
     Words(String),
 }
 
-/// The numbers of a comparison.
+/// The numbers of a comparison, as data for the page's script.
 #[derive(Serialize)]
 struct ComparedData {
     change: Option<RoundedEstimate>,
-    /// Values before and after the change, as numbers and as texts.
+    /// The values before and after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<ComparedValues>,
     p: Option<Short>,
@@ -112,11 +114,11 @@ struct ComparedData {
     callable: Option<Short>,
 }
 
-/// Values before and after a change, as numbers and as texts.
+/// The values before and after a change, first as numbers and then as the texts that show them.
 #[derive(Serialize)]
 struct ComparedValues([Short; 2], [String; 2]);
 
-/// The distribution of the resampled changes.
+/// The distribution of the changes that resamples of the processes give.
 #[derive(Serialize)]
 struct ResampledData {
     range: [Short; 2],
@@ -124,7 +126,8 @@ struct ResampledData {
     count: usize,
 }
 
-/// A side of a benchmark. Arrays take less space than objects, because they have no member names; `assets/data.js` names their elements.
+/// One side of a benchmark, as data for the page's script. Some members are arrays without names, because these take less space than objects.
+/// `assets/data.js` names their elements.
 #[derive(Serialize)]
 struct SideData {
     run: RunId,
@@ -133,9 +136,9 @@ struct SideData {
     percentiles: [Short; 5],
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<&'static str>,
-    /// Low severe, low mild, high mild and high severe outliers.
+    /// Numbers of outliers: low severe, low mild, high mild and high severe.
     outliers: [usize; 4],
-    /// Fences of each process, ascending; empty if there are too many processes to draw, or if a process has none.
+    /// The four fences of each process, in ascending order. Empty if there are too many processes to draw, or if a process has no fences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fences: Vec<[Short; 4]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,16 +147,16 @@ struct SideData {
     drawn: CurveData,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<String>,
-    /// Allocations and latencies: a label and a text each.
+    /// Texts about allocations, instructions and latencies, each with its label.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more: Vec<[String; 2]>,
 }
 
-/// Shortest and longest of the randomly drawn single operations, and the quantiles in between.
+/// The distribution of the latencies of single operations: the shortest and the longest of a random selection, and the quantiles between them.
 #[derive(Serialize)]
 struct OperationCurve(Short, Short, String);
 
-/// Samples, processes, fastest and slowest sample, coefficient of variation, R² and standard error.
+/// Numbers of samples and of processes, the fastest and the slowest sample, the coefficient of variation, R² and the standard error.
 type NumbersOfSide = (
     usize,
     usize,
@@ -164,29 +167,30 @@ type NumbersOfSide = (
     Option<Short>,
 );
 
-/// The curves of a side: positions within its range, and quantiles on a logarithmic scale because tails are long.
+/// The curves of a side. Times are positions within the drawn range. Only quantiles are positions on a logarithmic scale, because tails are long.
 #[derive(Serialize)]
 struct CurveData {
     range: [Short; 2],
     density: String,
-    /// Ends of each process's density.
+    /// Both ends of the range over which the density of each process is drawn.
     spans: String,
     /// The samples in the order in which they were taken.
     order: String,
-    /// Number of samples of each process.
+    /// Number of samples of each process, or only of the first if all have equally many.
     counts: FirstOrAll,
     quartiles: String,
     quantiles: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     violins: Option<String>,
-    /// Number of samples too far from the others to be drawn.
+    /// Number of samples that are too far from the others to be drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     outside: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ramp: Option<RampData>,
 }
 
-/// The largest number of iterations, the longest sample, the positions of all drawn samples on both axes, and the total number of samples.
+/// The linear phases of a side: the largest number of iterations, the longest sample, the positions of the drawn samples on both axes, and the total
+/// number of samples.
 type RampData = (Short, Short, String, String, usize);
 
 impl<'a> BenchmarkData<'a> {
@@ -234,7 +238,7 @@ impl<'a> BenchmarkData<'a> {
     }
 }
 
-/// Returns the function that contributes most to a reported change.
+/// Returns the name of the function whose cost changed most, if the verdict reports a change.
 fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let comparison = row.comparison.as_ref().filter(|_| is_called)?;
@@ -242,7 +246,7 @@ fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
     Some(&most.name)
 }
 
-/// Returns the remarks about a benchmark. Limitations of the comparison are included only if the outcome is not clearly good.
+/// Returns the remarks about a benchmark. Notes on what limits the comparison are included only if the verdict needs an explanation.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
     let moved = one.row.comparison.iter().flat_map(extras::describe_changes);
     let limits = !sentences::is_fine(one.row);
@@ -262,7 +266,7 @@ pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
     lines.collect()
 }
 
-/// Returns the upper end of the axis for the linear phases of both sides; `None` if no side has a slope.
+/// Returns the upper end of the axis in the chart of the linear phases, which both sides share. Returns `None` if no side has a slope.
 fn ramp_axis_end(one: &PageBenchmark<'_>) -> Option<f64> {
     let ramps = one.sides().filter_map(|side| {
         let slope = side.record.summary.slope.as_ref()?;
@@ -357,7 +361,7 @@ impl SideData {
     }
 }
 
-/// Returns the estimates of a side in the order of `ESTIMATES_OF` in `assets/data.js`.
+/// Returns the estimates of a side. Their order is that of `ESTIMATES_OF` in `assets/data.js`, which names them.
 fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     let summary = &record.summary;
     [
@@ -372,7 +376,7 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     ]
 }
 
-/// Returns the fences of all processes; empty if a process has none, or if there are too many processes to draw.
+/// Returns the fences of all processes. The list is empty if a process has no fences, or if there are too many processes to draw.
 fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     let all = &summary.fences[..];
     let found = all.iter().map(TukeyFences::ascending);
@@ -381,8 +385,8 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
     found.map(|fences| fences.map(Short)).collect()
 }
 
-/// Returns quantiles of single operations, for the same probabilities as the quantiles of samples, on a logarithmic scale between the shortest and
-/// the longest operation.
+/// Returns the quantiles of the latencies of single operations, as positions on a logarithmic scale from the shortest to the longest operation. Their
+/// probabilities are those of the quantiles of samples.
 fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
@@ -395,7 +399,7 @@ fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     Some(OperationCurve(Short(least), Short(most), text))
 }
 
-/// Returns labeled texts about left-out samples, allocations, instructions and latencies of the side.
+/// Returns texts, each with a label, about left-out samples, allocations, instructions and latencies of a side.
 fn labeled_extras(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
@@ -484,16 +488,17 @@ fn ramp(ramp: &Ramp) -> RampData {
     )
 }
 
-/// Returns the logarithm of a time, which may be 0.
+/// Returns the logarithm of a time. A time of 0, which has no logarithm, counts as a very short one.
 fn clamped_ln(time: f64) -> f64 {
     time.max(1e-6).ln()
 }
 
-/// Number, day and commit of a run in the histories.
+/// The number, the day and the commit of a run in the histories of the page.
 #[derive(Serialize)]
 pub(super) struct TimelineRun<'a>(RunId, Option<&'a str>, Option<&'a str>);
 
-/// All runs in the histories of a page, oldest first.
+/// All runs that occur in the histories of a page, oldest first. The histories refer to them by their index, so that the page has the facts of each
+/// run once.
 pub(super) struct Timeline<'a> {
     points: Vec<&'a HistoryPoint>,
     places: HashMap<RunId, usize>,
@@ -535,26 +540,26 @@ impl<'a> Timeline<'a> {
     }
 }
 
-/// A history as data for the page's script. Points are ordered oldest first, and levels refer to them by their indices.
+/// The history of a benchmark, as data for the page's script. Points are ordered oldest first, and levels refer to points by their index.
 #[derive(Serialize)]
 pub(super) struct HistoryData {
     runs: FirstOrAll,
     values: Vec<Option<Short>>,
-    /// The verdict of each point as a letter.
+    /// The verdict of each point, encoded as one letter.
     verdicts: String,
     levels: Vec<LevelData>,
-    /// Prediction for the newest run: the expected value with both bounds.
+    /// The range in which the newest run was expected: the expected value with both bounds.
     band: Option<RoundedEstimate>,
-    /// Location statistic of each process.
+    /// The statistic that stands for the samples of each process.
     value: Option<String>,
-    /// Conclusions from all side-by-side runs together, in sentences.
+    /// Sentences about what all side-by-side runs together show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     together: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without: Vec<LeftOutData>,
 }
 
-/// First and last point of a level, its value, the step that it began with, and whether that step was accepted.
+/// A level of a history: its first and last point, its value, the change from the level before, and whether the user accepted that change.
 type LevelData = (
     Option<usize>,
     Option<usize>,
@@ -563,7 +568,7 @@ type LevelData = (
     bool,
 );
 
-/// Reason why points are left out, and the indices of the first and the last point of a range that it applies to.
+/// Why a range of points does not count towards the levels: the reason, and the indices of the first and the last point of the range.
 type LeftOutData = (String, usize, usize);
 
 impl HistoryData {
@@ -619,7 +624,7 @@ fn left_out_ranges(points: &[HistoryPoint]) -> Vec<LeftOutData> {
     found
 }
 
-/// Encodes a verdict as a letter by its index in `Verdict::ALL`; `-` without a verdict.
+/// Encodes a verdict as a letter, which stands for its index in `Verdict::ALL`. Returns `-` if there is no verdict.
 fn verdict_letter(verdict: Option<Verdict>) -> char {
     let place = verdict.and_then(|verdict| Verdict::ALL.iter().position(|known| *known == verdict));
     place.map_or('-', |place| {
@@ -630,7 +635,7 @@ fn verdict_letter(verdict: Option<Verdict>) -> char {
 /// A row of the table of environments: the name of a fact, and the function that reads its value from a run.
 struct EnvironmentFact {
     name: &'static str,
-    /// The fact that comparisons of runs check; `None` if they ignore this row.
+    /// The fact by which comparisons of runs decide whether they are comparable. `None` if comparisons ignore what this row shows.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }
@@ -737,19 +742,19 @@ fn format_control_workload(run: &PageRun<'_>) -> String {
     format!("{}{}", units::time(pass), jitter.unwrap_or_default())
 }
 
-/// A fact as data for the page's script.
+/// A row in the table of environments, as data for the page's script.
 #[derive(Serialize)]
 pub(super) struct FactData {
     name: &'static str,
-    /// Whether the fact is checked when runs are compared.
+    /// Whether comparisons of runs check this fact.
     fact: bool,
-    /// Whether a difference makes runs incomparable.
+    /// Whether runs that differ in this fact cannot be compared.
     blocks: bool,
-    /// The value in each run.
+    /// The value of the fact in each run of the page.
     values: Vec<String>,
 }
 
-/// Returns the facts that at least one run knows.
+/// Returns the rows in the table of environments. Facts that no run knows are left out.
 pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
     let facts = LINES.iter().map(|line| FactData {
         name: line.name,
@@ -763,62 +768,62 @@ pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
     facts.filter(is_known).collect()
 }
 
-/// The content of a page.
+/// What the page about a run shows.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// Name of the workspace's directory, which is the title.
+    /// Name of the directory of the workspace, which is part of the title of the page.
     pub workspace: String,
-    /// The run.
+    /// The run that the page is about.
     pub run: &'a Run,
-    /// Reference of the verdicts, in words.
+    /// What the run was compared with, in words; `None` if it was compared with nothing.
     pub reference: Option<String>,
-    /// All runs that the page shows, the run itself first.
+    /// All runs that the page shows. The run that it is about comes first.
     pub runs: Vec<PageRun<'a>>,
     /// Confidence level of the intervals of times.
     pub confidence_level: f64,
-    /// Differences between the sides that do not prevent a comparison.
+    /// Facts that differ between the two sides without making them incomparable.
     pub warnings: Vec<Difference>,
     /// Remarks about the comparison as a whole.
     pub remarks: Vec<RunNote>,
-    /// The limits and the benchmarks that exceed them.
+    /// The limits that benchmarks exceed, and the limits that decided nothing.
     pub limits: LimitReport,
-    /// Omissions that keep the page small, a sentence each.
+    /// Sentences about data that were left out to keep the page small.
     pub omissions: Vec<String>,
-    /// The benchmarks in their initial order.
+    /// The benchmarks, in the order in which the page shows them at first.
     pub benchmarks: Vec<PageBenchmark<'a>>,
 }
 
-/// A run of the page.
+/// A run that a page shows.
 #[derive(Debug)]
 pub struct PageRun<'a> {
     /// The run without its samples.
     pub head: &'a Run,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// State of the host, as measured during the run.
+    /// Speed and steadiness of the host, as the run measured them.
     pub signs: HostControls,
 }
 
-/// A benchmark on the page.
+/// A benchmark that a page shows.
 #[derive(Debug)]
 pub struct PageBenchmark<'a> {
-    /// The findings, without the measurement.
+    /// The findings about the benchmark. Its measurement is not in them but in the two sides.
     pub row: &'a Row<'a>,
     /// Metric of the samples.
     pub metric: &'a Metric,
-    /// The stored change, which is available even if the comparison can no longer be computed.
+    /// The stored change, as a fraction. It is known even if the details of the comparison are no longer stored.
     pub stored_change: Option<f64>,
-    /// Method of the comparison, if there was one.
+    /// Method by which the verdict was decided, if the benchmark was compared.
     pub method: Option<Method>,
-    /// Measurement of the run.
+    /// The measurement of the run that the page is about.
     pub candidate: Option<PageSide<'a>>,
-    /// Measurement of the reference; if there are several runs, the newest.
+    /// The measurement of the reference. If the reference has several runs, this is the newest one.
     pub base: Option<PageSide<'a>>,
-    /// Distribution of the resampled changes.
+    /// The distribution of the changes that resamples of the processes give.
     pub change: Option<ChangeShape>,
-    /// History of the benchmark on the branch.
+    /// The history of the benchmark on the branch of the run.
     pub history: Option<&'a BenchmarkHistory>,
-    /// Explanation of the verdict.
+    /// The sentences that explain the verdict.
     pub sentences: Vec<LabeledSentence>,
 }
 
@@ -829,15 +834,15 @@ impl<'a> PageBenchmark<'a> {
     }
 }
 
-/// One side of a benchmark.
+/// One side of a benchmark, with all that the page shows of it.
 #[derive(Debug)]
 pub struct PageSide<'a> {
-    /// The run.
+    /// Number of the run that measured this side.
     pub run: RunId,
     /// The measurement.
     pub measurement: &'a Measurement,
-    /// The statistics, as in `show --stats`.
+    /// All statistics of the measurement, as `show --stats` prints them.
     pub record: BenchmarkRecord,
-    /// The shape of the distribution, for drawing.
+    /// The curves that show how the samples are distributed.
     pub shape: Shape,
 }

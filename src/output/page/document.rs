@@ -1,4 +1,5 @@
-//! The HTML documents: a page with its policy, style, script and data in one file, and the index of a branch, which lists the pages of its runs.
+//! The HTML documents: the page about a run, which has its policy, style, script and data in one file, and the index of a branch, which lists the
+//! pages of its runs.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -26,7 +27,7 @@ const STYLE: &str = concat!(
     include_str!("assets/print.css")
 );
 
-/// The script is wrapped in a function, so the page has no global names.
+/// The script of the page. It is wrapped in a function, so that it defines no global names.
 const SCRIPT: &str = concat!(
     "(()=>{\"use strict\";\n",
     include_str!("assets/format.js"),
@@ -45,9 +46,10 @@ const SCRIPT: &str = concat!(
 
 const BODY: &str = include_str!("assets/page.html");
 
-/// SHA-256 hashes of the page's style and script; its content security policy allows no others. If a test finds a mismatch, it prints the new hash.
-const STYLE_HASH: &str = "sha256-4xHCjvg/Jcd0o4W1MhJB0M2x3CH84pIRAcJwGKeeKMo=";
-const SCRIPT_HASH: &str = "sha256-931uIMiod7/H/F7Mi/62goewevQtUK2DVDX7a3oaNs0=";
+/// SHA-256 hashes of the style and the script of the page. The content security policy allows no others. If they do not match, a test prints the new
+/// hash.
+const STYLE_HASH: &str = "sha256-Jp4CCyRe1XMdfD7zjMdcLZqSwrh3z8iWjq52r8fYT90=";
+const SCRIPT_HASH: &str = "sha256-Je/80OXo/4Gar412l1Okl19v1IcvZlTGGM1oiqyPmMs=";
 
 const INDEX_STYLE: &str = include_str!("assets/run_index.css");
 const INDEX_STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
@@ -67,7 +69,7 @@ fn write_head(writer: &mut dyn Write, title: &str, style: &str, policy: &str) ->
     )
 }
 
-/// Writes the page.
+/// Writes the page about a run as one HTML document.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
     let policy = format!("style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; img-src data:");
@@ -83,7 +85,7 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     )
 }
 
-/// Writes the data of one benchmark after the other, so that the data of all benchmarks need not be in memory at once.
+/// Writes the data of the page as JSON, one benchmark after the other, so that the data of all benchmarks need not be in memory at once.
 fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
@@ -109,7 +111,7 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     writer.write_all(b"}")
 }
 
-/// Returns the bench targets, sorted and without duplicates.
+/// Returns the package and the name of each bench target on the page, sorted and without duplicates.
 fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<[&'a str; 2]> {
     let keys = page.benchmarks.iter().map(|one| &one.row.key);
     let mut places: Vec<[&str; 2]> = keys
@@ -120,7 +122,7 @@ fn bench_targets<'a>(page: &'a Page<'_>) -> Vec<[&'a str; 2]> {
     places
 }
 
-/// The data of the page as a whole.
+/// The data of the page that do not belong to a single benchmark.
 #[derive(Serialize)]
 struct HeadData<'a> {
     schema: u32,
@@ -131,32 +133,32 @@ struct HeadData<'a> {
     /// Confidence level of the intervals of times.
     level: f64,
     significance: f64,
-    /// Number of benchmarks with each verdict, worst first.
+    /// How many benchmarks got each verdict, the worst verdict first.
     verdicts: Vec<(Verdict, usize)>,
-    /// Number of inconclusive benchmarks that look slower.
+    /// Number of inconclusive benchmarks that look slower although this is not certain enough for `regressed` ([`sentences::count_looking_slower`]).
     look_slower: usize,
     runs: Vec<RunData<'a>>,
-    /// Packages and targets of the benchmarks.
+    /// Package and name of each bench target. Benchmarks refer to these by their index.
     places: Vec<[String; 2]>,
     history: Vec<TimelineRun<'a>>,
     environment: Vec<FactData>,
-    /// A sentence, if the run was interrupted.
+    /// A sentence which says that the run was interrupted, if it was.
     incomplete: Option<String>,
     how: Option<String>,
-    /// Symbol of each verdict, worst first.
+    /// The symbol of each verdict, the worst verdict first.
     symbols: Vec<(Verdict, char)>,
     warnings: Vec<DifferenceData>,
-    /// Exceeded limits.
+    /// A sentence about each limit (`--limit`) that a benchmark exceeds.
     exceeded: Vec<String>,
     remarks: Vec<String>,
     notes: Vec<String>,
-    /// Differences in the machine code of each bench target.
+    /// A sentence about each bench target whose machine code differs between the sides.
     code: Vec<String>,
     omissions: Vec<String>,
     probabilities: &'static [f64],
 }
 
-/// A run on the page.
+/// A run that the page shows, as data for the page's script.
 #[derive(Serialize)]
 struct RunData<'a> {
     id: RunId,
@@ -233,7 +235,8 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
     }
 }
 
-/// Returns notes about benchmarks that were not measured because both sides are the same.
+/// Returns sentences on the benchmarks that were not measured because both sides are the same. There is one for each kind of sameness, such as
+/// identical executables, with the number of benchmarks.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
@@ -257,7 +260,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
     same.collect()
 }
 
-/// Describes the method of the verdicts; `None` without a comparison.
+/// Describes how the verdicts were reached. Returns `None` if nothing was compared.
 fn method_in_words(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.begun.decision;
     let method = page.benchmarks.iter().find_map(|one| one.method)?;
@@ -307,12 +310,13 @@ pub fn write_page_written(
     )
 }
 
-/// Returns the file name of a run's page. The file is in the same directory as the index.
+/// Returns the name of the file with the page about a run. It is in the same directory as the index, which links to it.
 pub fn page_file_name(run: RunId) -> String {
     format!("run-{run}.html")
 }
 
-/// Writes the index: a table with a row for each of `lines`, which are ordered newest first. `title` names these runs.
+/// Writes the index of runs as an HTML document: a table with a row for each of `lines`, which are ordered newest first. `title` says which runs
+/// these are.
 pub fn write_run_index(writer: &mut dyn Write, title: &str, lines: &[RunLine]) -> io::Result<()> {
     let title = one_line(title);
     let policy = format!("style-src '{INDEX_STYLE_HASH}'");
@@ -367,7 +371,7 @@ mod tests {
     /// Returns the hash of a text in the notation of a content security policy.
     fn csp_hash(text: &str) -> String {
         let mut digest = Sha256::digest(text).to_vec();
-        // 32 bytes are ten triples and two bytes.
+        // The 32 bytes are ten triples and two more bytes, so add one byte for a whole number of triples.
         digest.push(0);
         let digits = digest.chunks(3).flat_map(|triple| {
             let number = triple

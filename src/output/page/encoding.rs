@@ -1,7 +1,8 @@
-//! Compact encodings for the page's data: sentences that differ only in their numbers, positions on a curve, and rounded numbers.
+//! Compact encodings that keep the data of the page small: of sentences that differ only in their numbers, of positions on a curve, and of rounded
+//! numbers.
 //!
-//! Positions are quantized, because a curve needs no more digits than a screen has pixels; statistics keep eight digits. Invariant: numbers in
-//! sentences or tables are never quantized.
+//! Positions are quantized, because a curve needs no more digits than a screen has pixels. Statistics keep eight digits. Invariant: numbers that
+//! readers see in sentences or tables are never quantized.
 
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
@@ -9,16 +10,17 @@ use std::collections::HashMap;
 use crate::output::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
 
-/// Placeholder of a number. It cannot be part of a text, because `sanitize::one_line` has escaped all control characters.
+/// Placeholder that stands for a number in a phrase. A text cannot contain this character, because `sanitize::one_line` has escaped all control
+/// characters.
 const GAP: char = '\u{1}';
 
-/// Index of a sentence's phrase, and the texts that fill its gaps, separated by `|`.
+/// A sentence: the index of its phrase, and the texts that fill the gaps of the phrase, separated by `|`.
 pub(super) type Phrase = (usize, String);
 
-/// Distinct phrases, in the order in which they were entered.
+/// A list of distinct phrases, in the order in which they were entered.
 ///
-/// Explanations of hundreds of benchmarks repeat the same sentences with other numbers. A sentence is stored as a phrase with gaps, and the numbers
-/// that fill them.
+/// The explanations of hundreds of benchmarks repeat the same sentences with other numbers. So a sentence is stored as a phrase with gaps, which all
+/// such sentences share, and the numbers that fill the gaps.
 #[derive(Debug, Default)]
 pub(super) struct Phrasebook {
     known: HashMap<(&'static str, String), usize>,
@@ -26,17 +28,19 @@ pub(super) struct Phrasebook {
     sentences: HashMap<(&'static str, String), PhraseCost>,
 }
 
-/// The cost of repeating a sentence. Remarks about the run, for example, are repeated for each benchmark.
+/// What repeating a sentence has cost so far. Some sentences, such as remarks about the run, are repeated with the same numbers for each benchmark,
+/// so that they are better stored as a whole.
 #[derive(Debug)]
 enum PhraseCost {
-    /// Number of bytes that the sentence's numbers have taken so far.
+    /// The sentence is stored as a phrase with gaps. This is the number of bytes that its numbers have taken so far.
     Spent(usize),
-    /// Index of a phrase without gaps: the whole sentence became a phrase after its repeated numbers had taken as many bytes as the sentence.
+    /// The sentence is stored as a phrase without gaps, which has this index. This happens when its repeated numbers have taken as many bytes as the
+    /// sentence.
     Whole(usize),
 }
 
 impl Phrasebook {
-    /// Adds a sentence on the topic `about` and returns its phrase with the numbers.
+    /// Adds a sentence on the topic `about`. Returns its phrase and the numbers that fill the gaps.
     pub(super) fn insert(&mut self, about: &'static str, sentence: &str) -> Phrase {
         let next = self.phrases.len();
         let entry = (about, sentence.to_owned());
@@ -69,7 +73,7 @@ impl Phrasebook {
     }
 }
 
-/// Replaces every number by a gap, and returns the phrase and the numbers. A number is a sequence of digits, perhaps with a fraction.
+/// Replaces every number in a sentence by a gap. Returns the phrase and the numbers. A number is a sequence of digits, which may have a fraction.
 fn split_numbers(sentence: &str) -> (String, Vec<String>) {
     let (mut phrase, mut numbers) = (String::new(), Vec::new());
     let mut rest = sentence;
@@ -89,9 +93,9 @@ fn split_numbers(sentence: &str) -> (String, Vec<String>) {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Encodes values as positions on a scale, with `width` digits each. Values outside the scale, and NaN, are moved to an end of it.
+/// Encodes values as positions on a scale, with `width` digits for each. Values outside the scale, and NaN, are moved to one of its ends.
 ///
-/// The digits are in base 64, most significant first, as `assets/format.js` reads them.
+/// The digits are in base 64, the most significant first. `assets/format.js` decodes them.
 pub(super) fn encode_positions(
     values: impl IntoIterator<Item = f64>,
     scale: Scale,
@@ -111,14 +115,14 @@ pub(super) fn encode_positions(
     text
 }
 
-/// A number with eight significant digits, which is more than enough for any statistic. Infinity and NaN become null.
+/// A number that is written with eight significant digits, which is more than enough for any statistic. Infinity and NaN are written as null.
 #[derive(Clone, Copy)]
 pub(super) struct Short(pub(super) f64);
 
 impl Serialize for Short {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rounded: f64 = format!("{:.7e}", self.0).parse().unwrap_or(self.0);
-        // Whole numbers are written without `.0`.
+        // Write whole numbers without `.0`.
         if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
             return serializer.serialize_i64(rounded as i64);
         }
@@ -126,7 +130,7 @@ impl Serialize for Short {
     }
 }
 
-/// A value with its lower and upper bound; null stands for a bound that the data do not give.
+/// An estimate with its lower and upper bound. Null stands for a bound that the data do not give.
 pub(super) type RoundedEstimate = [Short; 3];
 
 pub(super) fn short_estimate(found: &Estimate) -> RoundedEstimate {
@@ -215,7 +219,7 @@ mod tests {
             encode_positions([0.0, 1.0], Scale::new(0.0, 1.0), 2),
             "AA__"
         );
-        // 64 of 4095 is written with the digits 1 and 0.
+        // 64 of 4095 is written in base 64 with the digits 1 and 0.
         assert_eq!(encode_positions([64.0], Scale::new(0.0, 4095.0), 2), "BA");
     }
 

@@ -1,8 +1,8 @@
-//! The page: one self-contained HTML file that works without a server.
+//! The HTML page about a run: one self-contained file that works without a server.
 //!
-//! Rust computes and decides, and the page's script draws. Every number on the page comes from `compare`; the browser estimates none.
+//! Rust computes and decides, and the script of the page draws. Every number on the page comes from `compare`; the browser estimates none.
 //! Invariants: the page loads nothing from elsewhere, because its content security policy allows only the hashes of its own style and script. All
-//! text of a benchmark is data in a block without `<`, and is inserted into the page only as text.
+//! text of a benchmark is data in a block without `<`, and the script inserts it into the page only as text.
 
 mod data;
 mod document;

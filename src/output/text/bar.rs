@@ -1,4 +1,5 @@
-//! Draws a change on a line around zero: its interval, light within the noise band and heavy beyond it, and the estimate.
+//! Draws a change as a bar on a line around zero. The bar shows the interval of the change, thin within the noise threshold and thick beyond it, and
+//! the estimate as a dot.
 //!
 //! All bars of a table share one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
 
@@ -6,25 +7,25 @@ use crate::output::scale::Scale;
 use crate::output::units;
 use perfcheck_analysis::compare::Estimate;
 
-/// The meaning of a character in a bar.
+/// What a character of a bar shows, which determines its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BarPart {
-    /// Empty space, the zero line, or the noise band.
+    /// Empty space, the line at zero, or the dots that show the range of noise.
     Ground,
-    /// The interval or the estimate.
+    /// A part of the interval, or the estimate.
     Interval,
 }
 
-/// Scale and width of the bars of a table.
+/// The scale and the width that all bars of a table share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ChangeBars {
-    /// Symmetric around zero.
+    /// A scale that is symmetric around zero.
     scale: Scale,
     /// Width in characters; odd, so that zero has a character of its own.
     width: usize,
 }
 
-/// The fill of half a character.
+/// What half a character shows of the interval: nothing, a thin line (within the noise threshold) or a thick line (beyond it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Half {
     Empty,
@@ -32,7 +33,7 @@ enum Half {
     Heavy,
 }
 
-/// Minimum share of rows whose whole interval fits the scale.
+/// Minimum share of the rows whose whole interval must fit on the scale. If all had to fit, one wide interval would make all other bars unreadable.
 const SHARE: f64 = 0.6;
 
 impl ChangeBars {
@@ -43,7 +44,7 @@ impl ChangeBars {
         }
     }
 
-    /// Chooses a scale that suits most of `changes`, each with its noise threshold.
+    /// Chooses a scale on which most of `changes` fit. Each change comes with its noise threshold.
     pub(super) fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
         let mut reaches: Vec<f64> = changes
             .iter()
@@ -60,12 +61,12 @@ impl ChangeBars {
         Self::new(round_up(reach.unwrap_or(0.1)), width | 1)
     }
 
-    /// Returns the change at the right end.
+    /// Returns the change at the right end of the scale. The change at the left end is its negative.
     fn limit(self) -> f64 {
         self.scale.ends().1
     }
 
-    /// Returns the heading of the bars: the changes at both ends.
+    /// Returns the heading of the column of bars, which names the changes at both ends of the scale.
     pub(super) fn heading(self) -> String {
         let percent = self.limit() * 100.0;
         let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
@@ -83,7 +84,7 @@ impl ChangeBars {
         format!("{left:<side$}0{right:>side$}")
     }
 
-    /// Draws the bar of a change, character by character.
+    /// Draws the bar of a change. Returns each character with what it shows.
     pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, BarPart)> {
         let cells = 0..self.width;
         cells.map(|cell| self.cell(cell, change, noise)).collect()
@@ -149,7 +150,7 @@ impl ChangeBars {
         }
     }
 
-    /// Returns the position of a change, in halves of characters from the left.
+    /// Returns how far a change is from the left end of the bar, in halves of characters.
     fn position_of(self, change: f64) -> f64 {
         self.scale.position(change) * 2.0 * self.width as f64
     }
@@ -159,7 +160,7 @@ impl ChangeBars {
     }
 }
 
-/// Rounds up to the next of 1, 2, 5, 10, 20, ... %.
+/// Rounds a fraction up to the next of 1, 2, 5, 10, 20, ... %.
 fn round_up(fraction: f64) -> f64 {
     let percent = fraction * 100.0;
     let steps = (0..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));

@@ -16,7 +16,7 @@ use perfcheck_analysis::model::Commit;
 /// Width of a status word and the blank after it, in columns.
 const STATUS: usize = 13;
 
-/// Reports one measured commit: on `progress`, and as a message on `result` if the format is JSON.
+/// Reports what was found about one commit: as a line on `progress`, and as a message on `result` if the format is JSON.
 pub fn write_bisect_step(
     progress: Option<&mut dyn Write>,
     result: &mut dyn Write,
@@ -55,7 +55,7 @@ fn write_step(progress: &mut dyn Write, step: &BisectStep, columns: usize) -> io
     writeln!(progress, "{} {step}", terminal::status(word))
 }
 
-/// Describes an outcome: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.
+/// Describes what was found about a commit: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.
 fn describe_outcome(found: &CommitOutcome) -> String {
     let mut parts = Vec::new();
     match (&found.change, found.threshold) {

@@ -1,5 +1,5 @@
-//! Writes a table of runs in the requested format: for people, as aligned columns in blocks that fit the terminal, or as Markdown; for programs, with
-//! unrounded numbers as CSV or messages.
+//! Writes the table of `compare` with several runs, one column for each run. For people, it has aligned columns, in blocks that fit the terminal, or
+//! it is written as Markdown. For programs, it is written as CSV or as messages, with numbers that are not rounded.
 
 use std::io::{self, Write};
 
@@ -19,17 +19,17 @@ use perfcheck_analysis::compare::{Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{FilterReport, Metric, RunId, Statistic, Test, Verdict};
 
-/// A line of the table.
+/// A line of the table: a benchmark or one of its statistics, with a cell for each run.
 struct TableLine {
     label: String,
     /// A cell for each run.
     cells: Vec<Cell>,
 }
 
-/// Width of a change with its marks and at most three digits before the point, such as `(+100.00%)`, in columns.
+/// Width of a change with the characters around it, such as `(+100.00%)`, in columns. It has room for three digits before the point.
 const MARK: usize = 10;
 
-/// Length to which a terminal shortens the name of a column.
+/// Maximum length of the name of a run above its column. In a terminal, longer names are shortened.
 const LONGEST_HEADING: usize = 24;
 
 fn write_text(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
@@ -47,7 +47,7 @@ fn write_text(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Resu
     Ok(())
 }
 
-/// Returns the table: the lines of each bench target below its name, and the geometric means at the end.
+/// Returns the table for a terminal: a section for each bench target, with its name as the title, and the geometric means at the end.
 fn table(found: &RunTable, room: usize) -> Table {
     let mut sections: Vec<Section> = Vec::new();
     let mut lines: Vec<TableLine> = Vec::new();
@@ -97,12 +97,12 @@ fn table(found: &RunTable, room: usize) -> Table {
     }
 }
 
-/// Reports whether the user named a run other than by its number.
+/// Returns true if the user selected the run by a name, such as a branch or a baseline, and not by its number.
 fn is_named(run: RunId, name: &str) -> bool {
     name != run.to_string()
 }
 
-/// Returns `main (run 3)`, or `run 3` if the run has no other name.
+/// Returns the title of a run: `main (run 3)`, or `run 3` if the user selected it by its number.
 pub(super) fn run_title(run: RunId, name: &str) -> String {
     if is_named(run, name) {
         format!("{name} (run {run})")
@@ -111,7 +111,7 @@ pub(super) fn run_title(run: RunId, name: &str) -> String {
     }
 }
 
-/// Returns the heading of a run: its name, if it has one, and its number.
+/// Returns the lines of the heading of a run: the name by which the user selected it, if any, and its number.
 fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     let number = format!("run {}", run.run);
     if !is_named(run.run, &run.name) {
@@ -125,7 +125,8 @@ fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     vec![Cell::with_ink(TextRole::Heading, name), Cell::faint(number)]
 }
 
-/// Returns the cells of the statistic with index `at`, run by run.
+/// Returns the cells of one statistic of a benchmark, run by run, each with its value, its change and the mark of the verdict. `at` is the index of
+/// the statistic `figure` in each cell.
 fn marked_cells(found: &RunTable, line: &ColumnsLine, at: usize, figure: Statistic) -> Vec<Cell> {
     let cells = line.cells.iter().enumerate();
     cells
@@ -156,7 +157,7 @@ fn marked_cells(found: &RunTable, line: &ColumnsLine, at: usize, figure: Statist
         .collect()
 }
 
-/// Returns the line of geometric means, if any run has one.
+/// Returns the line of geometric means. Returns `None` if no run has one.
 fn geometric_mean_line(found: &RunTable) -> Option<TableLine> {
     let mut columns = found.columns.iter();
     columns.find(|column| column.together.is_some())?;
@@ -176,7 +177,7 @@ fn geometric_mean_line(found: &RunTable) -> Option<TableLine> {
     })
 }
 
-/// Returns the characters around a change that mark its verdict.
+/// Returns the two characters that enclose a change and so mark its verdict.
 fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     match verdict {
         Some(Verdict::Regressed | Verdict::Improved) => ['*', '*'],
@@ -185,7 +186,8 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
     }
 }
 
-/// Returns the arrow of a verdict that reports a change. The number beside it may be of another statistic, whose change may have the opposite sign.
+/// Returns the arrow of a verdict that reports a change. The arrow is needed because the number beside it may be another statistic, whose change may
+/// have the opposite sign.
 fn change_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regressed) => "▲",
@@ -198,7 +200,7 @@ fn enclose([open, close]: [char; 2], text: &str) -> String {
     format!("{open}{text:>width$}{close}", width = MARK - 2)
 }
 
-/// Formats `+8.00%`, with a true minus sign and without a sign for zero.
+/// Formats a change as `+8.00%`, with a true minus sign and without a sign if it rounds to zero.
 fn percent(fraction: f64) -> String {
     let text = format!("{:+.2}%", fraction * 100.0);
     match &*text {
@@ -215,7 +217,8 @@ fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
     }
 }
 
-/// Writes the differences between runs, the reasons why benchmarks cannot be compared, and the benchmarks that the geometric means leave out.
+/// Writes the notes below the table: facts that differ between runs, reasons why benchmarks cannot be compared, and how many benchmarks the geometric
+/// means leave out.
 fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Result<()> {
     let differing = list_once(found, |at| found.columns[at].warnings.iter().collect());
     let blocking = list_once(found, |at| {
@@ -254,7 +257,7 @@ fn write_notes(writer: &mut dyn Write, found: &RunTable, room: usize) -> io::Res
     Ok(())
 }
 
-/// Describes the samples that a filter leaves out of the shown values.
+/// Says how many samples a filter leaves out of the shown values, and that tests use them all the same.
 pub(super) fn describe_filter(left_out: &FilterReport) -> String {
     format!(
         "{}. Only the shown values use this filter; tests use every sample that is not stored as warm-up.",
@@ -262,7 +265,8 @@ pub(super) fn describe_filter(left_out: &FilterReport) -> String {
     )
 }
 
-/// Returns a text for each distinct difference, with the names of the columns that have it.
+/// Returns a text for each distinct difference, with the names of all runs that differ in it. `of_column` returns the differences of the run with the
+/// given index.
 fn list_once<'f>(
     found: &'f RunTable,
     of_column: impl Fn(usize) -> Vec<&'f Difference>,
@@ -300,7 +304,7 @@ fn list_once<'f>(
         .map(|(text, columns)| format!("{text} in {columns}"))
 }
 
-/// Explains how to read the table.
+/// Returns the sentences that explain how to read the table.
 fn legend(found: &RunTable) -> Vec<String> {
     let what = match found.shown {
         ShownStatistics::Judged if found.decision.analysis.subject != Statistic::Time => {
@@ -427,7 +431,7 @@ fn write_column_verdicts(
     remarks::write_limits(writer, &column.limits, room)
 }
 
-/// Returns the table for Markdown: a line for each statistic, a column for each run.
+/// Returns the table for Markdown. It has a line for each statistic of a benchmark and a column for each run.
 fn markdown_table(found: &RunTable) -> Table {
     let mut heading = vec!["benchmark".to_owned()];
     if found.shown == ShownStatistics::Block {
@@ -457,7 +461,7 @@ fn markdown_table(found: &RunTable) -> Table {
     Table::from_rows(labels, &heading, rows)
 }
 
-/// Returns the table with exact values and, for each run, change, verdict and adjusted p.
+/// Returns the table for CSV. It has the exact values and, for each run but the reference, its change, verdict and adjusted p-value.
 fn exact_table(found: &RunTable) -> Table {
     let number = |value: Option<f64>| {
         value.map_or_else(Cell::missing, |value| {
@@ -515,7 +519,8 @@ fn write_json(writer: &mut dyn Write, found: &RunTable) -> io::Result<()> {
     write_message(writer, JsonMessage::ColumnsFinished(found.into()))
 }
 
-/// Writes the runs in lines of at most `columns`. `format` applies to human output; JSON is one message per benchmark.
+/// Writes the table of runs. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for each
+/// benchmark, then one for each exceeded limit, then one about all runs.
 pub fn write_columns(
     writer: &mut dyn Write,
     found: &RunTable,

@@ -1,5 +1,5 @@
-//! Writes comparisons of runs: benchmarks of one run with each other, pivot tables (text, Markdown, CSV, or a message for each row), and two runs for
-//! a report with change, adjusted p and effect sizes (Markdown or CSV).
+//! Writes three kinds of comparisons: benchmarks of one run with each other (`compare --group-by`), pivot tables (`compare --pivot`), and two runs in
+//! a table for a report, with change, adjusted p-value and effect sizes.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,8 @@ use perfcheck_analysis::compare::{Contender, Rank};
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
 use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic, Verdict};
 
-/// Writes the groups in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
+/// Writes the benchmarks of one run that are compared with each other. `format` applies to output for people, whose lines have at most `columns`
+/// columns. JSON output has a message for each row and one about the whole table.
 pub fn write_grouped(
     writer: &mut dyn Write,
     found: &GroupComparison,
@@ -48,7 +49,7 @@ pub fn write_grouped(
     Ok(())
 }
 
-/// Writes Markdown paragraphs.
+/// Writes texts as paragraphs of Markdown, with their markup escaped.
 fn write_paragraphs(
     writer: &mut dyn Write,
     texts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -105,7 +106,8 @@ fn several_targets(found: &GroupComparison) -> bool {
     found.rows.iter().any(|row| Some(target(row)) != first)
 }
 
-/// Formats `112.3 ns  1.26 ~`: the value, its ratio to the fastest of the row, and the mark.
+/// Formats a cell as `112.3 ns  1.26 ~`: the value, its ratio to the fastest of the row, and a mark, which is `*` for the fastest and `~` for a
+/// benchmark that may be as fast.
 fn cell_of(found: &GroupComparison, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
     let Some(cell) = cell else {
         return Cell::missing();
@@ -130,7 +132,7 @@ fn cell_of(found: &GroupComparison, row: &GroupedRow, cell: Option<&GroupedCell>
     }
 }
 
-/// Explains how to read the table and how far it can be trusted.
+/// Returns the sentences that explain how to read the table, and how far it can be trusted.
 fn legend(found: &GroupComparison) -> Vec<String> {
     let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let mut wins: Vec<(&String, usize)> = found
@@ -201,7 +203,7 @@ fn legend(found: &GroupComparison) -> Vec<String> {
     lines
 }
 
-/// Returns a table with a line for each cell, with all its numbers unrounded.
+/// Returns the table for CSV. It has a line for each benchmark, with all its numbers unrounded.
 fn exact_table(found: &GroupComparison) -> Table {
     let text = |text: &str| Cell::from(text);
     let number = |value: f64| Cell::number(value, value.to_string());
@@ -231,7 +233,8 @@ fn exact_table(found: &GroupComparison) -> Table {
     Table::from_rows(5, &heading.map(str::to_owned), rows)
 }
 
-/// Writes a pivot table in lines of at most `columns`. `format` applies to human output; JSON is one message per row.
+/// Writes a pivot table. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for each row
+/// and one about the whole table.
 pub fn write_pivot(
     writer: &mut dyn Write,
     table: &PivotTable,
@@ -318,18 +321,20 @@ fn format_number(kind: &PivotKind, number: f64) -> String {
     }
 }
 
-/// Effect sizes of a benchmark's change, whether or not the change is significant. A positive number means slower, `None` unknown.
+/// Effect sizes of a benchmark's change, which do not depend on whether the change is significant. A positive number means slower. `None` means that
+/// the effect size is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VersionDifference {
-    /// Cliff's delta.
+    /// Cliff's delta: how much more often a value of the candidate is slower than one of the base than faster, between -1 and 1.
     pub cliffs_delta: Option<f64>,
-    /// Size of Cliff's delta, as a word.
+    /// How large Cliff's delta is, as a word.
     pub size: Option<&'static str>,
-    /// Hedges' g.
+    /// Hedges' g: the difference of the means in standard deviations.
     pub hedges_g: Option<f64>,
 }
 
-/// Writes the benchmarks of `findings` as Markdown or CSV.
+/// Writes a table of all benchmarks of `findings` with their changes, p-values and effect sizes, as Markdown or CSV. `difference` returns the effect
+/// sizes of a row.
 pub fn write_versions(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -433,7 +438,7 @@ pub fn write_versions(
     write_remarks(writer, verdicts)
 }
 
-/// Writes exceeded limits, remarks and warnings, a paragraph each.
+/// Writes exceeded limits, remarks and warnings as Markdown, with a paragraph for each.
 fn write_remarks(writer: &mut dyn Write, verdicts: &ComparisonContext) -> io::Result<()> {
     let limits = &verdicts.limits;
     let exceeded = limits.exceeded.iter().map(remarks::describe_exceeded);

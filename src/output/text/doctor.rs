@@ -1,5 +1,5 @@
-//! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it. Prints the result of `doctor
-//! --self-test`: verdicts per benchmark, and the rates of false alarms and of slowdowns found.
+//! Prints the findings of `doctor`: facts about the machine, its noise, and advice with the commands to follow it. Also prints the result of
+//! `doctor --self-test`: the verdicts of each benchmark, and how often there were false alarms and how often slowdowns were found.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -18,10 +18,10 @@ use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// Maximum width of the text, in columns, even if the terminal is wider.
 const WIDEST: usize = 100;
-/// Minimum width of a mark and its topic, in columns.
+/// Minimum width of the column with a mark and a topic, which aligns the facts beside them, in columns.
 const TOPIC: usize = 19;
 
-/// Writes all findings in `format`.
+/// Writes all findings of `doctor` in `format`.
 pub fn write_doctor(
     writer: &mut dyn Write,
     findings: &DoctorFindings,
@@ -73,7 +73,8 @@ fn write_for_people(
     Ok(())
 }
 
-/// Returns `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`, if the smallest detectable change is known.
+/// Returns a headline with the smallest slowdown that each workload can show: `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`. Returns `None`
+/// if none is known.
 fn describe_detectable_change(findings: &DoctorFindings) -> Option<String> {
     let found = findings.noise.iter().filter_map(|noise| {
         let smallest = noise.smallest_change?;
@@ -181,7 +182,8 @@ fn format_change(fraction: f64) -> String {
     units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
-/// Formats an estimated time, with few digits because it is not precise; `not here` without an estimate.
+/// Formats an estimated time with few digits, because it is not precise. Without an estimate, returns `not here`, because the slowdown cannot be
+/// found on this machine.
 fn format_duration(seconds: Option<f64>) -> String {
     match seconds {
         None => "not here".to_owned(),
@@ -191,7 +193,7 @@ fn format_duration(seconds: Option<f64>) -> String {
     }
 }
 
-/// Returns the options that `--against` needs to find one size of slowdown. `found` has the result for each workload.
+/// Returns the options that `--against` needs to find a slowdown of one size. `found` has the effort to find it in each workload.
 fn required_options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     let mut words = Vec::new();
     let rounds = found.iter().filter_map(|found| found.rounds_at_most).max();
@@ -255,10 +257,10 @@ fn summarize(findings: &DoctorFindings) -> String {
     format!("{state}. Use `cargo perfcheck doctor --self-test` to test your own benchmarks.")
 }
 
-/// If less than this share of the slowdowns is found, the output gives advice.
+/// If a self-test finds less than this share of the slowdowns, the output has advice.
 const FEW: f64 = 0.9;
 
-/// Writes the result of `doctor --self-test`. `view` sets the layout for people.
+/// Writes the result of `doctor --self-test`. `view` is the layout for people.
 pub fn write_self_test(
     writer: &mut dyn Write,
     findings: &SelfTestFindings,
@@ -319,7 +321,7 @@ fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     ]
 }
 
-/// Formats `4 regressed, 1 inconclusive`.
+/// Formats how many comparisons had each verdict: `4 regressed, 1 inconclusive`.
 fn counts(verdicts: &[Verdict]) -> Cell {
     match verdicts {
         [] => Cell::from("-"),

@@ -1,7 +1,7 @@
-//! Prints histories as text: one benchmark run by run with each value drawn on a scale, several as a line each with a sparkline, and a summary with
-//! advice. Also selects the writer of the requested layout.
+//! Prints histories as text. A single benchmark is printed run by run, each value drawn on a scale. Of several benchmarks, each gets a line with a
+//! sparkline. A summary with advice follows.
 //!
-//! Must not decide anything: levels, steps and verdicts come with the histories.
+//! This module must not decide anything: the histories that it prints already have their levels, steps and verdicts.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -20,12 +20,12 @@ use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{Difference, Estimate, Level, Position, Step};
 use perfcheck_analysis::model::{BenchmarkKey, GitState, shorten_hash};
 
-/// Widths of the scale, in columns; the first that fits is used.
+/// Widths of the scale on which values are drawn, in columns. The first width that fits the terminal is used.
 const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
-/// Terminal width from which medians with their intervals are shown.
+/// Minimum width of a terminal, in columns, for the medians of all runs and their intervals to be shown.
 const ROOM_FOR_MEDIANS: usize = 120;
 
-/// Writes a history; `which` describes the selection of its runs.
+/// Writes the history of a single benchmark, run by run. `which` says in words which runs were selected.
 fn write_detail(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
@@ -46,15 +46,15 @@ fn write_detail(
     write_conclusion(writer, history, width)
 }
 
-/// A line of the table.
+/// A line of the table of runs.
 enum HistoryLine<'h> {
-    /// A run, by its index.
+    /// A run, with its index among the points of the history.
     Run(usize, &'h HistoryPoint),
-    /// A step between two levels, by the index of the later one.
+    /// A step between two levels, with the index of the later level.
     Step(usize, Step),
 }
 
-/// Returns the runs, with a step before the first run of each new level.
+/// Returns the lines of the table: all runs, and a step before the first run of each new level.
 fn drawn_lines(history: &BenchmarkHistory) -> Vec<HistoryLine<'_>> {
     let levels = history.course.levels.iter().enumerate();
     let steps: Vec<(usize, usize, Step)> = levels
@@ -69,11 +69,11 @@ fn drawn_lines(history: &BenchmarkHistory) -> Vec<HistoryLine<'_>> {
     lines.collect()
 }
 
-/// Returns the columns: facts about each run, and its value on the scale.
+/// Returns the columns of the table: facts about each run, and a drawing of its value on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
     let lines = drawn_lines(history);
-    // Step lines have a drawing only.
+    // A line for a step has no facts, only a drawing and the size of the step.
     let cells = |text_of: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
         let of_line = |line: &HistoryLine<'_>| match line {
             HistoryLine::Run(_, point) => Cell::from(text_of(point)),
@@ -124,7 +124,7 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     columns
 }
 
-/// Returns the verdict of a run and its marks.
+/// Returns the last cell of a run's line: its verdict and its marks, such as `accepted`.
 fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
     let verdict = history.points[place].verdict;
     let mark = run_marks(history, place);
@@ -138,7 +138,7 @@ fn verdict_cell(history: &BenchmarkHistory, place: usize) -> Cell {
     Cell::from_pieces(verdict.into_iter().chain([mark]))
 }
 
-/// Returns the marks of a run: `accepted`, `stray`.
+/// Returns the words that mark a run: `accepted` if the user accepted its level, `stray` if its value is far from its level.
 fn run_marks(history: &BenchmarkHistory, place: usize) -> String {
     let accepted = history.points[place].accepted.then_some("accepted");
     let stray = history.is_stray(place).then_some("stray");
@@ -164,13 +164,13 @@ fn branch(point: &HistoryPoint) -> String {
     units::or_dash(branch.map(shorten_branch))
 }
 
-/// Formats `0123456*`; a star marks modified tracked files.
+/// Formats a commit as `0123456*`. The star is shown if tracked files were modified.
 fn commit(git: &GitState) -> String {
     let hash = shorten_hash(&git.commit, 7);
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 
-/// Shortens a branch's name to twelve characters. Keeps the end, which is the most informative part.
+/// Shortens the name of a branch to twelve characters. The end of the name is kept, because it is the most informative part.
 fn shorten_branch(branch: &str) -> String {
     let name = units::escape_line(branch);
     let letters: Vec<char> = name.chars().collect();
@@ -185,7 +185,7 @@ fn shorten_branch(branch: &str) -> String {
 /// Width of a sparkline, in columns.
 const BARS: usize = 24;
 
-/// Writes a line for each benchmark and a summary.
+/// Writes a line for each of several benchmarks, and a summary.
 fn write_overview(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],
@@ -266,17 +266,18 @@ fn describe_position(position: Position) -> &'static str {
     }
 }
 
-/// Minimum distance between the labels of both ends, in columns.
+/// Minimum distance between the labels at the two ends of a scale, in columns.
 const BETWEEN_ENDS: usize = 2;
 
-/// A scale of values, and its width in columns.
+/// A scale on which values are drawn, and its width in columns.
 struct ValueColumns {
     scale: Scale,
     columns: usize,
 }
 
 impl ValueColumns {
-    /// Returns a scale for all values and the expected range, at least `columns` wide; `None` without values.
+    /// Creates a scale for all values of the history and for the range in which the newest value was expected. It is at least `columns` wide. Returns
+    /// `None` if there are no values.
     fn new(history: &BenchmarkHistory, columns: usize) -> Option<Self> {
         let band = history.course.band.into_iter();
         let values = history.points.iter().filter_map(|point| point.value);
@@ -295,7 +296,7 @@ impl ValueColumns {
         (self.scale.position(value) * last).round().clamp(0.0, last) as usize
     }
 
-    /// Returns the line with the values at both ends.
+    /// Returns the heading of the drawings: the values at the two ends of the scale.
     fn end_labels(&self, history: &BenchmarkHistory) -> String {
         let (low, high) = self.scale.ends();
         let low = units::value(&history.metric, low);
@@ -304,7 +305,7 @@ impl ValueColumns {
         format!("{low}{}{high}", " ".repeat(between))
     }
 
-    /// Draws the step to a level from the one before it.
+    /// Draws the line that leads from the level before to the level with index `level`.
     fn draw_step(&self, history: &BenchmarkHistory, level: usize) -> Cell {
         let levels = &history.course.levels;
         let Some(before) = level.checked_sub(1).and_then(|before| levels.get(before)) else {
@@ -324,7 +325,7 @@ impl ValueColumns {
         Cell::faint(columns.into_iter().collect::<String>())
     }
 
-    /// Draws a run: its value, its level, and in the newest level the expected range.
+    /// Draws a run on the scale: its value, its level, and, if the level is the newest, the range in which the newest run was expected.
     fn draw_run(&self, history: &BenchmarkHistory, place: usize) -> Cell {
         let mut columns = vec![' '; self.columns];
         if let Some(level) = history.level_of(place) {
@@ -353,7 +354,8 @@ impl ValueColumns {
     }
 }
 
-/// Writes levels, side-by-side changes, scatter, the newest run, baselines, runs left out, and advice.
+/// Writes the sentences below the table. They are about levels, changes found side by side, how much runs vary, the newest run, baselines, runs that
+/// do not count, and advice.
 fn write_conclusion(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
@@ -390,7 +392,7 @@ fn write_conclusion(
     for text in describe_side_by_side(history) {
         say(text)?;
     }
-    // Leave out a scatter of 0, which is not an estimate: no code was measured more than once.
+    // Leave out a standard deviation of 0. It is not an estimate, because no code was measured more than once.
     if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
@@ -420,7 +422,7 @@ fn write_conclusion(
     advise_acceptance(history).map_or(Ok(()), say)
 }
 
-/// Describes the results of side-by-side runs: the change from first to last, trends, and disagreeing processors.
+/// Describes what all side-by-side runs together show: the change from the first to the last of them, trends, and processors that disagree.
 pub(crate) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     let trends = history.trends.iter().map(|trend| {
         format!(
@@ -435,7 +437,8 @@ pub(crate) fn describe_side_by_side(history: &BenchmarkHistory) -> Vec<String> {
     end_to_end.chain(trends).chain(processors).collect()
 }
 
-/// Describes the change from the first to the last run that side-by-side measurements connect, if the history has several steps.
+/// Describes the change from the first to the last run that side-by-side measurements connect. Returns `None` if the history has fewer than two
+/// steps, because a single step says the same.
 fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
     let mut known = history
         .points
@@ -460,7 +463,7 @@ fn describe_total_change(history: &BenchmarkHistory) -> Option<String> {
     ))
 }
 
-/// Describes a disagreement of processors, and names the processor that is shown.
+/// Says by how much processors disagree about the same changes, and on which processor the shown runs were measured.
 fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     let changes = found.changes.iter().map(|one| {
         let processor = units::escape_line(&one.processor);
@@ -477,12 +480,12 @@ fn describe_disagreement(found: &ProcessorDisagreement) -> String {
     )
 }
 
-/// Reports whether a change is between runs at the same level: then the change and both bounds are exactly 0.
+/// Returns true if a change is between runs at the same level. The change and both bounds are then exactly 0.
 fn is_same_level(change: Estimate) -> bool {
     [change.lower, change.estimate, change.upper] == [0.0; 3]
 }
 
-/// Formats `+5.10 % [+4.40 %, +5.80 %]`, without an interval if a bound is unknown.
+/// Formats a change with its interval: `+5.10 % [+4.40 %, +5.80 %]`. The interval is left out if a bound is unknown.
 fn format_change(change: Estimate) -> String {
     if change.lower.is_finite() && change.upper.is_finite() {
         units::change_with_interval(&change)
@@ -520,7 +523,7 @@ fn describe_newest_run(history: &BenchmarkHistory) -> String {
     }
 }
 
-/// Says how many runs are left out, and why.
+/// Says how many runs do not count towards the levels, and why. There is a sentence for each reason.
 fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for reason in history
@@ -567,14 +570,16 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
     sentences.chain(elsewhere).collect()
 }
 
-/// Returns the command that accepts the present level, if it is a slowdown that nobody has accepted.
+/// Returns a sentence with the command that accepts the present level. Returns `None` unless the level began with a slowdown that nobody has
+/// accepted.
 fn advise_acceptance(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;
     is_open.then(|| format!("If the change is intended: {}", history.accept))
 }
 
-/// Writes histories in the layout of `view`: a single one run by run, several as a line each. `which` describes the selection of runs.
+/// Writes histories in the layout of `view`. A single history is written run by run, several histories as a line each. `which` says in words which
+/// runs were selected.
 pub fn write_histories(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],
@@ -590,7 +595,7 @@ pub fn write_histories(
     }
 }
 
-/// Writes a `history-point` message for each run of a benchmark, then its `benchmark-history` message.
+/// Writes a `history-point` message for each run of each benchmark, and after the runs of a benchmark its `benchmark-history` message.
 fn write_messages(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
     for history in histories {
         for place in 0..history.points.len() {
@@ -617,7 +622,7 @@ mod tests {
         seed: 0,
     };
 
-    /// Creates a history with these values. The runs `accepted` are accepted as levels; run `left_out` has no value.
+    /// Creates a history with these values. The user has accepted the levels of the runs `accepted`, and the run `left_out` has no value.
     fn history(
         id: &str,
         values: &[f64],

@@ -1,4 +1,5 @@
-//! Lists benchmarks, runs, baselines and workspaces of the store, and the runs that pruning removes and keeps: for people and as JSON lines.
+//! Lists what the store has, for people and as JSON lines: benchmarks, runs, baselines and workspaces. Also lists the runs that pruning removes and
+//! keeps.
 
 use std::io::{self, Write};
 
@@ -20,7 +21,7 @@ use perfcheck_analysis::model::{
 /// Number of runs in the sparkline of a benchmark.
 const SPARKLINE: usize = 16;
 
-/// Writes benchmarks that were found but not measured, one `PACKAGE/TARGET: ID` per line.
+/// Writes benchmarks that were found but not measured, each as `PACKAGE/TARGET: ID` on a line.
 pub fn write_discovered<'a>(
     writer: &mut dyn Write,
     keys: impl Iterator<Item = &'a BenchmarkKey>,
@@ -36,7 +37,7 @@ pub fn write_discovered<'a>(
     Ok(())
 }
 
-/// Writes benchmarks. `view` sets the layout of tables for people.
+/// Writes the list of stored benchmarks. `view` is the layout for people.
 pub fn write_benchmarks(
     writer: &mut dyn Write,
     lines: &[BenchmarkLine],
@@ -50,8 +51,8 @@ pub fn write_benchmarks(
     write_keyed(writer, &keys, columns_of(lines), view)
 }
 
-/// Writes benchmarks below their targets and groups, with `columns` beside each name.
-/// A name takes one line at most, unless the width is unlimited.
+/// Writes a table with a row for each benchmark in `keys`, below headings with targets and groups. `columns` are the columns beside the names. A name
+/// takes one line at most, unless the width is unlimited.
 pub(crate) fn write_keyed(
     writer: &mut dyn Write,
     keys: &[&BenchmarkKey],
@@ -99,10 +100,10 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// The text for a list without runs.
+/// The text that replaces an empty list of runs.
 const NO_RUNS: &str = "No runs yet: use `cargo perfcheck` to measure one.";
 
-/// Writes runs in lines of at most `columns`.
+/// Writes the list of runs. Lines for people have at most `columns` columns.
 pub fn write_runs(
     writer: &mut dyn Write,
     lines: &[RunLine],
@@ -146,7 +147,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     ])
 }
 
-/// Formats `4 regressed, 1 inconclusive`; a number and its word stay on one line.
+/// Formats how many benchmarks got each verdict: `4 regressed, 1 inconclusive`. A number and its word stay on one line.
 pub(crate) fn format_tally(tally: &Tally) -> Cell {
     let mut pieces = Vec::new();
     for (verdict, count) in tally.iter() {
@@ -157,7 +158,8 @@ pub(crate) fn format_tally(tally: &Tally) -> Cell {
     Cell::from_pieces(pieces)
 }
 
-/// Formats all counts, or in a narrow terminal the worst one and a sum: `4 regressed, 9 others`.
+/// Formats how many benchmarks got each verdict. In a narrow terminal, only the worst verdict is named, and the others are summed:
+/// `4 regressed, 9 others`.
 fn format_tally_within(tally: &Tally, columns: usize) -> Cell {
     let all: Vec<_> = tally.iter().collect();
     match &all[..] {
@@ -185,7 +187,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
     writeln!(writer, "{}", terminal::faint(text))
 }
 
-/// Describes whether a run may be a reference, and why. A narrow terminal gets fewer words.
+/// Says whether later runs may be compared with a run, and why. In a narrow terminal, it does so in fewer words.
 fn describe_state(line: &RunLine, columns: usize) -> String {
     let is_narrow = columns < WIDE;
     let own = match (line.run.status, line.run.acceptance) {
@@ -217,7 +219,7 @@ fn describe_state(line: &RunLine, columns: usize) -> String {
     parts.join("; ")
 }
 
-/// Width from which cells are written in full, in columns.
+/// Minimum width of a terminal, in columns, for cells to be written in full.
 const WIDE: usize = 120;
 
 /// Returns when a run began: the exact time in a file or pipe, its age in a terminal.
@@ -226,7 +228,7 @@ fn format_start(started: &str, ago: &str, columns: usize) -> String {
     text.to_owned()
 }
 
-/// Formats a commit; a star marks modified tracked files in a narrow terminal.
+/// Formats a commit. If tracked files were modified, a star follows in a narrow terminal, and a word in a wide one.
 fn format_commit(git: Option<&GitState>, columns: usize) -> String {
     let Some(git) = git else {
         return "-".to_owned();
@@ -240,7 +242,7 @@ fn format_commit(git: Option<&GitState>, columns: usize) -> String {
     format!("{}{dirty}", shorten_hash(&git.commit, digits))
 }
 
-/// Returns the branch; empty for the base of a side-by-side run, because its worktree is detached.
+/// Returns the branch of a run. It is empty for the base of a side-by-side measurement: its worktree is always detached, so that would say nothing.
 fn format_branch(git: Option<&GitState>, pair: Option<Pair>) -> String {
     let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
     match git.map(|git| &git.branch) {
@@ -251,7 +253,7 @@ fn format_branch(git: Option<&GitState>, pair: Option<Pair>) -> String {
     }
 }
 
-/// Writes baselines in lines of at most `columns`.
+/// Writes the list of baselines. Lines for people have at most `columns` columns.
 pub fn write_baselines(
     writer: &mut dyn Write,
     lines: &[BaselineLine],
@@ -284,7 +286,7 @@ fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
     ])
 }
 
-/// Writes workspaces in lines of at most `columns`.
+/// Writes the list of workspaces. Lines for people have at most `columns` columns.
 pub fn write_workspaces(
     writer: &mut dyn Write,
     lines: &[WorkspaceLine],
@@ -310,29 +312,29 @@ fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
     ])
 }
 
-/// The part of the selected runs that pruning removes.
+/// What pruning removes of the selected runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneScope {
-    /// The whole runs.
+    /// The runs with all that the store has of them.
     Runs,
-    /// Their samples only.
+    /// Only the samples of the runs. The runs stay in the history.
     Samples,
 }
 
-/// The result of pruning.
+/// What pruning did, or would do in a dry run.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
-    /// Number of runs removed; `None` for a dry run.
+    /// Number of runs that were removed, or that lost their samples. `None` for a dry run.
     pub removed: Option<usize>,
     /// Disk space that was freed, in bytes; `None` for a dry run.
     pub freed_bytes: Option<u64>,
-    /// The part of the selected runs that is removed.
+    /// What is removed of the selected runs: the runs themselves or only their samples.
     pub goes: PruneScope,
-    /// Whether `--quiet` suppresses the list for people.
+    /// Whether `--quiet` suppresses all output for people.
     pub is_quiet: bool,
 }
 
-/// Writes the plan, newest run first, and the result.
+/// Writes what pruning does with each run, newest run first, and then a summary. Runs that a rule keeps are only counted.
 pub fn write_prune(
     writer: &mut dyn Write,
     lines: &[PruneLine],
@@ -402,7 +404,7 @@ pub fn write_prune(
     }
 }
 
-/// Writes the number of runs whose samples pruning removes, and the bytes.
+/// Writes how many runs lose their samples, and how many bytes that frees.
 fn write_samples(
     writer: &mut dyn Write,
     runs: usize,
@@ -426,7 +428,7 @@ fn write_samples(
     }
 }
 
-/// Returns a table of the runs; each row says that the run is removed, or why it stays.
+/// Returns a table of runs. The last cell of each row says that the run is removed, or why it stays.
 fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
         lines.iter().map(|line| cell(line).into()).collect()
@@ -456,7 +458,7 @@ fn fate_table(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     ])
 }
 
-/// Returns the reason why a run stays although no rule of the policy keeps it.
+/// Returns the reason why a run stays although no rule of the policy keeps it. Returns `None` for other runs.
 fn reason_to_keep(fate: PruneDecision) -> Option<&'static str> {
     match fate {
         PruneDecision::Goes | PruneDecision::Kept => None,

@@ -1,4 +1,4 @@
-//! Prints the conventions of a published system, as a table or as a message.
+//! Prints the conventions of a published system as they apply here (`--method SYSTEM --explain`), as a table or as a message.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,8 @@ use crate::output::messages::{
 use crate::output::units;
 use crate::output::view::{MessageFormat, wrap_prose};
 
-/// Writes the settings of a system, each with its source: the command line, the system, Cargo.toml or the default.
+/// Writes the settings that apply with a published system, and where each comes from: the command line, the system, Cargo.toml or the default.
+/// `meaning` says in words what the system does.
 pub fn write_method(
     writer: &mut dyn Write,
     found: &MethodExplained,

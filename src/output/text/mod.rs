@@ -1,5 +1,5 @@
-//! Human-readable output for terminals and files: tables, detail views and progress.
-//! Most of these writers also write their content as JSON messages if `MessageFormat::Json` is requested.
+//! Output as text for people, in terminals and files: tables, detail views and progress. Most of these writers also write their content as JSON
+//! messages if `MessageFormat::Json` is requested.
 
 mod bar;
 mod bisect;

@@ -1,4 +1,5 @@
-//! Shows a measurement on stderr while it runs: a bar in a terminal, plain lines elsewhere, bench output, failures.
+//! Shows a measurement on stderr while it runs. In a terminal it draws a bar, elsewhere it writes plain lines. It also passes on what benches print,
+//! and reports failures.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::{Cell, RefCell};
@@ -14,11 +15,11 @@ use perfcheck_analysis::model::{BenchmarkKey, EstimateKind, Event, Observer, Vis
 /// The amount of progress output during a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// A bar of these characters, redrawn before each visit of a benchmark.
+    /// A bar in this charset, which is redrawn before each visit (the measurement of a benchmark in one process).
     Bar(Charset),
-    /// A line for each of the first processes, then for every tenth.
+    /// Plain lines: one for each of the first processes or rounds, then one for every tenth.
     Lines,
-    /// Only failures and the output of benches.
+    /// Only failures, warnings, and what benches print.
     Quiet,
 }
 
@@ -28,16 +29,16 @@ impl ProgressMode {
     }
 }
 
-/// Without a bar, each of the first `FIRST_PROCESSES` processes gets a line, and then every `SOME_PROCESSES`th.
+/// Without a bar, each of the first `FIRST_PROCESSES` processes or rounds gets a line, and later every `SOME_PROCESSES`th.
 const FIRST_PROCESSES: u32 = 5;
 const SOME_PROCESSES: u32 = 10;
-/// Without a bar, preparatory work for at least this number of benchmarks gets a line.
+/// Without a bar, preparatory work gets a line if it is for at least this number of benchmarks. Less work is done too soon for a line to be of use.
 const MANY: usize = 200;
-/// Remaining time is shown once 1 part in `KNOWN_FROM` of the work is done.
+/// The remaining time is shown once one part in `KNOWN_FROM` of the work is done. Before that, an estimate would be too inaccurate.
 const KNOWN_FROM: usize = 50;
 /// Time between redraws of the bar while nothing is measured.
 const TICK: Duration = Duration::from_millis(200);
-/// Maximum size of an unfinished line that is held back, in bytes. A longer one is passed on.
+/// Maximum size of an unfinished line of bench output that is held back, in bytes. A longer line is passed on although it has no end yet.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
 /// A display of the progress of a measurement on `writer`, usually stderr.
@@ -46,20 +47,21 @@ pub struct Progress<W: Write, B: Write> {
     bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
-    /// Number of benchmarks, and how many processes or rounds are planned for each; `None` before the measurement.
+    /// The number of benchmarks, and how many processes or rounds are planned for each. `None` before the measurement begins.
     planned: Cell<Option<(usize, VisitPlan)>>,
-    /// The process that was announced last, from 0; `None` before the first.
+    /// Index of the process or round of the last visit, by which the first visit of a new one is recognized. `None` before the first visit.
     announced: Cell<Option<u32>>,
-    /// Whether a line about the current preparatory work was written.
+    /// Whether a line about the current preparatory work has been written. There is at most one for each work.
     work_told: Cell<bool>,
-    /// Whether bench output ended in the middle of a line.
+    /// Whether the last output of a bench ended in the middle of a line.
     unfinished_line: Cell<bool>,
-    /// Unfinished line of bench output, which is held back if there is a bar: drawing the bar after half a line would garble both.
+    /// The unfinished line at the end of the bench output. It is held back while there is a bar, because drawing the bar after half a line would
+    /// garble both.
     held_back: RefCell<Vec<u8>>,
 }
 
 impl<W: Write, B: Write> Progress<W, B> {
-    /// Creates an observer for one run: perfcheck's own lines go to `writer`, bench output to `bench_output`.
+    /// Creates an observer for one run. The program's own lines go to `writer`, and what benches print goes to `bench_output`.
     pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
             ProgressMode::Bar(_) => {
@@ -83,8 +85,8 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// Writes a whole line, wrapped between words if there is a bar. First ends any unfinished line of bench output. Ignores errors: a closed stderr
-    /// must not end a measurement.
+    /// Writes a whole line, broken between words if there is a bar. If bench output ended in the middle of a line, that line is ended first. Errors
+    /// are ignored, because a closed stderr must not end a measurement.
     fn write_line(&self, text: &str) {
         let text = match self.mode {
             ProgressMode::Bar(_) => wrap_prose(text, units::terminal_width(), "  "),
@@ -100,8 +102,8 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// Returns the progress of a run in two parts: the word `Process` or `Round`; and the number of the process or round, the number of decided
-    /// benchmarks and the time left.
+    /// Describes the progress of a run in two parts. The first is the word `Process` or `Round`. The second has the number of the process or round,
+    /// the number of decided benchmarks, and the time left.
     fn describe_progress(
         &self,
         process: u32,
@@ -128,7 +130,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// Shows the progress of preparatory work: on the bar, or as one line if there are many benchmarks.
+    /// Shows the progress of preparatory work. It appears on the bar, or without a bar as one line if there are many benchmarks.
     fn show_work(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
         if done >= of {
             self.bar.finish_and_clear();
@@ -207,7 +209,8 @@ impl<W: Write, B: Write> Progress<W, B> {
 }
 
 impl<W: Write, B: Write> Drop for Progress<W, B> {
-    /// Clears the bar of an interrupted run. Ends an unfinished line, because a CI annotation must begin on a new line.
+    /// Clears the bar of an interrupted run, and ends an unfinished line of bench output. An annotation for a CI system, which may follow, must begin
+    /// on a new line.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         self.release_output();
@@ -320,7 +323,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
-/// Describes the plan of a command that makes several comparisons, with the expected time.
+/// Describes the plan of a command that compares the same benchmarks several times, with the expected time.
 pub fn describe_plan(
     benchmarks: usize,
     comparisons: u32,
@@ -335,7 +338,8 @@ pub fn describe_plan(
     )
 }
 
-/// Says how many benchmarks are measured next, and how long that takes. Leaves out the time if early decisions may make it much shorter.
+/// Says how many benchmarks are measured next, and how long that takes. The time is left out if it may become much shorter, because benchmarks that
+/// are decided early are not measured any further.
 fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Duration) -> String {
     let takes = match bound {
         EstimateKind::UsuallyAtMost => "; the time left is shown after two rounds".to_owned(),
@@ -345,7 +349,7 @@ fn describe_measurement(benchmarks: usize, bound: EstimateKind, expected: Durati
     format!("{} {benchmarks}{takes}", terminal::status("Measuring"))
 }
 
-/// Formats the failure of a bench target; `reference` names the reference if the target belongs to it.
+/// Formats the failure of a bench target. If the target belongs to the reference, `reference` is the name of the reference.
 fn describe_target_failure(
     (package, target): (&str, &str),
     reference: Option<&str>,
@@ -360,7 +364,7 @@ fn describe_target_failure(
     )
 }
 
-/// Formats `about 2 minutes`.
+/// Formats an estimated time with the kind of the estimate: `about 2 minutes`, `at most 1 hour`.
 fn format_bound(bound: EstimateKind, duration: Duration) -> String {
     let word = match bound {
         EstimateKind::About => "about",
@@ -377,7 +381,7 @@ fn format_bound(bound: EstimateKind, duration: Duration) -> String {
     }
 }
 
-/// Formats `package/target: id` with control characters escaped.
+/// Formats a benchmark as `package/target: id`, with control characters escaped.
 fn printable_key(benchmark: &BenchmarkKey) -> String {
     let BenchmarkKey {
         package,
@@ -402,7 +406,7 @@ mod tests {
         anstream::adapter::strip_str(&text).to_string()
     }
 
-    /// A terminal that receives both kinds of output.
+    /// A terminal that receives both the lines of the program and the output of benches.
     #[derive(Default)]
     struct Terminal(RefCell<Vec<u8>>);
 

@@ -1,18 +1,18 @@
-//! Draws the last values of a series as a row of small bars, one column each.
+//! Draws the last values of a series as a row of small bars (a sparkline), one column each.
 //!
-//! On terminals without UTF-8, `terminal` replaces the bars by ASCII.
+//! On terminals without UTF-8, `CharsetWriter` replaces the bars by ASCII.
 
 use crate::output::scale::Scale;
 
-/// Bars from the lowest to the highest.
+/// The characters of the bars, from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Stands for a missing value.
+/// The character for a missing value.
 const GAP: char = '·';
 
-/// Minimum range of values that the height shows, as a multiple of the noise. It is about ten standard deviations, so noise fills a third of the
-/// height.
+/// Minimum range of values that the height of the bars covers, as a multiple of the noise. It is about ten standard deviations, so that noise fills
+/// only a third of the height and does not look like changes.
 const TIMES_NOISE: f64 = 6.0;
-/// Minimum number of second differences from which noise is estimated. Fewer cannot separate noise from a step.
+/// Minimum number of second differences from which noise is estimated. With fewer, noise and a step cannot be told apart.
 const FEWEST_DIFFERENCES: usize = 3;
 
 /// Estimates the noise of a series: the median absolute second difference. A trend does not affect the estimate, and a step only a little.
@@ -29,7 +29,7 @@ fn noise(values: &[Option<f64>]) -> f64 {
     differences[differences.len() / 2]
 }
 
-/// Draws the last `width` of `values`, oldest first. `None` and values that are not finite are gaps.
+/// Draws the last `width` of `values`, which are ordered oldest first. A gap stands for `None` and for a value that is not finite.
 pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let last = &values[values.len().saturating_sub(width)..];
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());

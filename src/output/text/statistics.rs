@@ -1,7 +1,7 @@
-//! Prints all statistics of each benchmark of a run: a block that fits 80 columns, or a JSON message.
+//! Prints all statistics of each benchmark of a run (`show --stats`), as a block of text that fits 80 columns, or as a JSON message.
 //!
-//! A block has the summary, the statistics of the samples (each sample is one observation), and the full record of allocations, instructions and
-//! latencies.
+//! A block has the summary, the statistics of the samples (where each sample counts as one observation), and everything about allocations,
+//! instructions and latencies.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Measurement, Metric, Outliers, RunId, TrimmedError};
 
-/// Writes the statistics of all benchmarks, with intervals at `confidence_level`.
+/// Writes the statistics of all benchmarks in `all`. Intervals are at `confidence_level`.
 pub fn write_statistics(
     writer: &mut dyn Write,
     run: RunId,
@@ -58,7 +58,7 @@ pub fn write_statistics(
 
 /// Maximum width of a line, in columns.
 const WIDTH: usize = 80;
-/// Minimum width of values that have others beside them, in columns.
+/// Minimum width of the left of two values that share a line, in columns.
 const VALUE: usize = 19;
 
 fn write_block(
@@ -126,7 +126,7 @@ fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
     ])
 }
 
-/// Returns the table of single numbers, two on a line.
+/// Returns the table of numbers that have no interval, with two numbers on each line.
 fn number_table(record: &BenchmarkRecord, metric: &Metric) -> Table {
     let summary = &record.summary;
     let spent = |value: f64| units::format_cost(metric, value);
@@ -215,7 +215,7 @@ fn record_lines(
     lines
 }
 
-/// Returns a line for each value that has an interval.
+/// Returns a line for each statistic that has an interval.
 fn estimate_lines(
     record: &BenchmarkRecord,
     metric: &Metric,
@@ -293,7 +293,7 @@ fn is_without_bounds(found: &Estimate) -> bool {
     !found.lower.is_finite() && !found.upper.is_finite()
 }
 
-/// Formats `1.10 %, stable`, with a word if the variation is low or high.
+/// Formats the coefficient of variation: `1.10 %, stable`. The word is left out if the variation is neither low nor high.
 fn format_variation(record: &BenchmarkRecord) -> Option<String> {
     let word = match record.variability {
         Some(Variability::Stable) => ", stable",
@@ -303,8 +303,8 @@ fn format_variation(record: &BenchmarkRecord) -> Option<String> {
     record.cv.map(|cv| format!("{:.2} %{word}", cv * 100.0))
 }
 
-/// Returns mean, deviation and tail of the samples. Returns nothing if the benchmark ran in several processes and no sample is left out, because then
-/// statistics over whole processes are better.
+/// Returns the lines about mean, deviation and tail of the samples. Returns none if the benchmark ran in several processes and no sample is left out,
+/// because statistics over whole processes are better then.
 pub(super) fn sample_lines(
     record: &BenchmarkRecord,
     metric: &Metric,
@@ -376,7 +376,7 @@ pub(super) fn sample_lines(
         .collect()
 }
 
-/// Describes the samples used: `` 190 of 200 (by `iqr`: 10 removed) ``.
+/// Says how many samples were used, and how many were left out by which filter: `` 190 of 200 (by `iqr`: 10 removed) ``.
 fn describe_samples_used(found: &SampleDescription) -> String {
     let parts = units::counts(&[
         (found.skipped, "first skipped"),
@@ -410,13 +410,13 @@ pub(super) fn format_with_interval(estimate: &Estimate, metric: &Metric) -> Stri
     )
 }
 
-/// Maximum number of seconds in the table of seconds. If there are more, the table has the first and the last ones.
+/// Maximum number of rows in the table that shows latencies second by second. If there are more seconds, the table has the first and the last ones.
 const MOST_SECONDS: usize = 10;
 
-/// Minimum width of labels, in columns.
+/// Minimum width of the labels at the left of all lines, in columns.
 const LABEL: usize = 18;
 
-/// A line of a block.
+/// A line of a block: a label and the text about it.
 pub(crate) struct LabelledLine {
     pub(crate) label: String,
     pub(crate) text: String,
@@ -431,7 +431,7 @@ impl LabelledLine {
     }
 }
 
-/// Describes the allocations of an iteration.
+/// Returns the lines about the allocations of an iteration.
 pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
     let how = if found.exact { "always" } else { "on average" };
     let mut lines = vec![
@@ -466,7 +466,7 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> Vec<LabelledLine> {
     lines
 }
 
-/// Describes the instructions of an iteration.
+/// Returns the line about the instructions of an iteration.
 pub(crate) fn instruction_lines(found: &InstructionSummary) -> Vec<LabelledLine> {
     vec![LabelledLine::new(
         "instructions",
@@ -474,7 +474,7 @@ pub(crate) fn instruction_lines(found: &InstructionSummary) -> Vec<LabelledLine>
     )]
 }
 
-/// Describes the latencies of single operations.
+/// Returns the lines about the latencies of single operations.
 pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Vec<LabelledLine> {
     let level = units::percent(confidence_level);
     let mut lines: Vec<LabelledLine> = found
@@ -519,8 +519,8 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Ve
     lines
 }
 
-/// Returns percentiles, mean and rate as means over processes, with the intervals of `BenchForge`. Returns nothing for a single process, whose
-/// samples are described by [`sample_lines`].
+/// Returns the lines about percentiles, mean and rate as means over processes, with the intervals that `BenchForge` computes. Returns none for a
+/// single process, because [`sample_lines`] describes its samples.
 fn process_lines(
     found: &ProcessStatistics,
     metric: &Metric,
@@ -568,7 +568,8 @@ fn process_lines(
     lines
 }
 
-/// Formats `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`.
+/// Formats a mean over processes with its interval, standard deviation and coefficient of variation:
+/// `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`.
 fn format_with_deviation(found: &OverProcesses, shown: &dyn Fn(f64) -> String) -> String {
     let bounds = found.interval.map(|interval| {
         let [lower, upper] = [interval.lower, interval.upper].map(shown);
@@ -598,22 +599,22 @@ fn describe_operations(found: &LatencySummary) -> String {
     )
 }
 
-/// Returns the column of labels, equally wide in every table of a block.
+/// Returns the column of labels. It is equally wide in every table of a block, so that the texts beside the labels are aligned.
 fn label_column<'l>(labels: impl IntoIterator<Item = &'l str>) -> Column {
     let labels = labels.into_iter();
     Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).with_min_width(LABEL)
 }
 
-/// Headings of the table of seconds, in the order of its cells.
+/// Headings of the table that shows latencies second by second, in the order of the cells of [`SecondRow`].
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
-/// A row for the operations of a second, or for the number of seconds that are left out.
+/// A row of the table that shows latencies second by second. It has the operations of one second, or says how many seconds are left out.
 struct SecondRow {
     label: String,
     cells: Vec<String>,
 }
 
-/// Returns a table with a row for each second, if there are at least two.
+/// Returns a table of latencies with a row for each second. Returns `None` if there are fewer than two seconds.
 fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
     let rows = second_rows(windows)?;
     let labels = label_column(rows.iter().map(|row| &*row.label));
@@ -625,7 +626,7 @@ fn seconds_table(windows: &[WindowSummary]) -> Option<Table> {
     Some(Table::new(std::iter::once(labels).chain(columns).collect()))
 }
 
-/// Returns the rows of the table of seconds as lines, for outputs that are not tables.
+/// Returns the table of latencies second by second as labeled lines, for outputs that have no tables.
 pub(crate) fn second_lines(windows: &[WindowSummary]) -> Vec<LabelledLine> {
     let Some(rows) = second_rows(windows) else {
         return Vec::new();
@@ -636,7 +637,8 @@ pub(crate) fn second_lines(windows: &[WindowSummary]) -> Vec<LabelledLine> {
     std::iter::once(heading).chain(rows).collect()
 }
 
-/// Returns the row of each second. If there are more than [`MOST_SECONDS`], one row counts the seconds in the middle, which are left out.
+/// Returns a row for each second. If there are more than [`MOST_SECONDS`], a row in the middle says how many seconds are left out there. Returns
+/// `None` if there are fewer than two seconds.
 fn second_rows(windows: &[WindowSummary]) -> Option<Vec<SecondRow>> {
     if windows.len() < 2 {
         return None;

@@ -1,4 +1,5 @@
-//! Status lines in cargo's style (errors, warnings, build steps), and the head above a run's table, which says where and how the run was measured.
+//! Status lines in the style of cargo, such as errors, warnings and build steps. Also the lines above the table of a run, which say where and how it
+//! was measured.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use crate::sanitize;
 use perfcheck_analysis::compare::HostControls;
 use perfcheck_analysis::model::{Run, RunStatus, shorten_hash};
 
-/// Writes an error, the last message of a command.
+/// Writes the error that ends a command. It is the last message of the command.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(
         writer,
@@ -19,13 +20,13 @@ pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     )
 }
 
-/// Writes a warning; the command goes on.
+/// Writes a warning. Unlike after an error, the command goes on.
 pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     let message = terminal::escape_terminal_text(message);
     writeln!(writer, "{}: {message}", terminal::warning())
 }
 
-/// Writes a warning as [`write_warning`] does, but wrapped at `columns`.
+/// Writes a warning as [`write_warning`] does, but in lines of at most `columns`.
 pub(crate) fn write_warning_within(
     writer: &mut dyn Write,
     message: &str,
@@ -36,13 +37,13 @@ pub(crate) fn write_warning_within(
     writeln!(writer, "{}", wrap_prose(&text, columns, "  "))
 }
 
-/// Writes less important text, wrapped at `columns`.
+/// Writes less important text in lines of at most `columns`.
 pub(crate) fn write_faint(writer: &mut dyn Write, text: &str, columns: usize) -> io::Result<()> {
     let text = wrap_prose(text, columns, "");
     (text.split('\n')).try_for_each(|line| writeln!(writer, "{}", terminal::faint(line)))
 }
 
-/// Writes a build step in cargo's style: a right-aligned verb, then its object.
+/// Writes a build step in the style of cargo: a right-aligned verb, then the object of the step.
 pub fn write_build_event(writer: &mut dyn Write, verb: &str, object: &str) -> io::Result<()> {
     writeln!(
         writer,
@@ -52,7 +53,7 @@ pub fn write_build_event(writer: &mut dyn Write, verb: &str, object: &str) -> io
     )
 }
 
-/// Writes commit, host, compiler, profile and seed of a run.
+/// Writes the lines above the table of a run: its commit, host, compiler, profile and seed. For an imported run, they name its source instead.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -> io::Result<()> {
     let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
@@ -97,7 +98,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -
     writeln!(writer)
 }
 
-/// Describes measured properties of the host: timer resolution and control workload.
+/// Describes what the run measured about its host: the timer resolution and the times of the control workload.
 fn describe_host_signs(signs: &HostControls) -> Vec<String> {
     let resolution = signs.clock_step.map(units::timer_resolution);
     let control = signs.control_ns.map(|pass| {

@@ -1,5 +1,5 @@
-//! Writes the table of results: the selected rows, notes on single benchmarks, and the text below with the two sides, the method, warnings, advice
-//! and the outcome.
+//! Writes the table of results of a run or comparison: the rows that the user wants to see, notes on single benchmarks, and below them text about the
+//! two sides, the method, warnings, advice and the outcome.
 //!
 //! Invariant: a note that applies to several benchmarks is written once.
 
@@ -22,7 +22,7 @@ use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Side, Statistic, Test, Verdict,
 };
 
-/// Writes a table for each bench target, notes and the conclusion.
+/// Writes the table of results with a section for each bench target, then the notes and the conclusion.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
     let mut shown: Vec<&Row<'_>> = select_rows(findings, view);
     let mut arrangement = view.arrangement;
@@ -60,12 +60,12 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     }
 }
 
-/// Reports whether the table leaves out this row because a sentence below counts it among the benchmarks with unchanged code.
+/// Returns true if the table has no row for this benchmark because a sentence below the table counts it among those with unchanged code.
 fn is_summarized(row: &Row<'_>, view: &View) -> bool {
     view.verbosity != Verbosity::Verbose && view.only.is_none() && row.is_same_code()
 }
 
-/// Returns the rows that the view selects.
+/// Returns the rows that the view shows: those with certain verdicts, those that need attention, or all.
 fn select_rows<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
     let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
     let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
@@ -77,7 +77,7 @@ fn select_rows<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> 
     rows.filter(is_shown).collect()
 }
 
-/// Reports whether a verdict is shown even with `--quiet`.
+/// Returns true if a benchmark with this verdict needs attention, so that it is shown even with `--quiet`.
 fn needs_attention(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Regressed
@@ -90,25 +90,25 @@ fn needs_attention(verdict: Verdict) -> bool {
     }
 }
 
-/// Explains how latencies were measured, if any are shown.
+/// Writes how latencies were measured and how far they can be trusted, if any of the rows has latencies.
 fn write_caveat(writer: &mut dyn Write, rows: &[&Row<'_>], view: &View) -> io::Result<()> {
     let measurements: Vec<&Measurement> = rows.iter().filter_map(|row| row.measurement).collect();
     extras::latency_caveat(&measurements)
         .map_or(Ok(()), |caveat| write_faint(writer, &caveat, view.columns))
 }
 
-/// Maximum number of notes without `--verbose`.
+/// Maximum number of notes below a section of the table without `--verbose`.
 const MOST_NOTES: usize = 6;
 
 /// A note, and the rows it applies to.
 struct GroupedNote {
     text: String,
     rows: Vec<usize>,
-    /// The worst verdict of these rows.
+    /// The worst verdict of these rows, by which notes are sorted.
     verdict: Option<Verdict>,
 }
 
-/// Returns the notes on `rows`, those of the worst verdicts first.
+/// Returns the notes on `rows`. Notes on benchmarks with the worst verdicts come first.
 fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
     let mut notes: Vec<GroupedNote> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -146,7 +146,8 @@ fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
     shown.chain(more).collect()
 }
 
-/// Names the rows that a note is about.
+/// Names the benchmarks that a note applies to: a single id, an id and the number of others, or `all`. `some` has the indices of these benchmarks in
+/// `rows`.
 fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     let id = |at: usize| units::id_in_prose(&rows[at].key.id, view.columns);
     match some {
@@ -157,7 +158,8 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     }
 }
 
-/// Returns the notes on a row. Without `--verbose`, notes on the comparison are left out unless they call for an action and the row has a problem.
+/// Returns the notes on a benchmark. Without `--verbose`, notes on the comparison are left out unless they call for an action and the benchmark has a
+/// problem.
 fn notes_on_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
     let is_told = |note: &Note| match verbosity {
         Verbosity::Quiet => false,
@@ -179,7 +181,7 @@ fn notes_on_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         .collect()
 }
 
-/// Writes the conclusion. `hidden` is the number of rows not shown.
+/// Writes the text below the table. `hidden` is the number of benchmarks that an option such as `--quiet` hides.
 fn write_conclusion(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -268,7 +270,7 @@ fn write_conclusion(
     write_outcome(writer, &RunOutcome::from_findings(findings), view.columns)
 }
 
-/// Names the reference, and describes how the sides were compared.
+/// Returns a sentence that names the reference and says how both sides were compared.
 fn describe_comparison(verdicts: &ComparisonContext) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
@@ -298,13 +300,13 @@ fn describe_comparison(verdicts: &ComparisonContext) -> String {
     format!("Compared with {reference}{how}; {alarms}{drift}.")
 }
 
-/// A function that formats a cell; `None` if the row has no such value.
+/// A function that formats a cell. It returns `None` if the row has no such value.
 type OptionalCell = fn(&Row<'_>) -> Option<String>;
 
-/// Widths of the bars, in columns, from the widest to the narrowest.
+/// Widths of the bars that draw changes, in columns, from the widest to the narrowest.
 const BARS: [usize; 4] = [31, 21, 15, 11];
 
-/// Returns all columns of these rows, from left to right.
+/// Returns all columns of the table but the names, from left to right.
 fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let is_verbose = view.verbosity == Verbosity::Verbose;
@@ -347,7 +349,7 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
     columns
 }
 
-/// Returns the columns of measured values, without those of the comparison.
+/// Returns the columns with measured values, such as median and throughput, without those of the comparison.
 fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Column> {
     let interval = format!("{} interval", units::percent(findings.confidence_level()));
     let median = Column::number("median", cells(rows, median_cell));
@@ -375,7 +377,7 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
     columns
 }
 
-/// Returns the column of bars, in all widths that suit the terminal.
+/// Returns the column of bars that draw the changes. It has drawings in several widths, and the layout chooses the widest that fits.
 fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
     let changes = changes(rows);
     let widest = match view.columns {
@@ -398,7 +400,7 @@ fn cells<C: Into<Cell>>(rows: &[&Row<'_>], cell: impl Fn(&Row<'_>) -> C) -> Vec<
     rows.iter().map(|row| cell(row).into()).collect()
 }
 
-/// Returns the changes to draw, each with its noise threshold.
+/// Returns the changes to draw as bars, each with its noise threshold.
 fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
     let drawn = rows.iter().filter_map(|row| row.comparison.as_ref());
     drawn
@@ -420,7 +422,7 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     units::throughput(&row.measurement?.benchmark, median)
 }
 
-/// Formats two percentiles. The confidence level does not matter, because the cell shows no interval.
+/// Formats two percentiles of the latencies. The confidence level does not matter here, because the cell shows no interval.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
     extras::latency_cell(&LatencySummary::from_measurement(row.measurement?, 0.95)?)
 }
@@ -435,7 +437,7 @@ fn instructions_cell(row: &Row<'_>) -> Option<String> {
     Some(units::count(found.per_iteration))
 }
 
-/// Formats the share of all outliers, and of severe ones among all samples: `4.1 %, severe 1.2 %`.
+/// Formats the share of outliers among all samples, and the share of severe ones: `4.1 %, severe 1.2 %`.
 fn outlier_cell(row: &Row<'_>) -> String {
     let Some(summary) = &row.summary else {
         return String::new();
@@ -479,7 +481,8 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     Cell::from_pieces(pieces)
 }
 
-/// Returns the compared value of a side. For a benchmark without a comparison, the candidate has its median and the base nothing.
+/// Returns the value of a side that the verdict compared. For a benchmark that was not compared, the candidate has its median and the base has
+/// nothing.
 fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
     let values =
         sentences::format_compared_values(row, findings).map(|values| values.get(side).clone());
@@ -495,7 +498,8 @@ fn change_interval_cell(row: &Row<'_>) -> String {
     or_dash_if(change.is_some(), sentences::change_interval(row))
 }
 
-/// Returns `text`. If there is none, returns a dash if `is_some` (the row should have this value, but it is unknown), else an empty string.
+/// Returns `text`. If there is none, returns a dash if `is_some` is true, which means that the row should have the value but it is unknown, and
+/// otherwise an empty string.
 fn or_dash_if(is_some: bool, text: Option<String>) -> String {
     text.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }
@@ -519,12 +523,13 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
     Cell::colored_by_verdict(verdict, text)
 }
 
-/// Reports whether a row is inconclusive or suspect.
+/// Returns true if it is open whether the benchmark changed: its verdict is `inconclusive` or `suspect`.
 fn is_open(row: &Row<'_>) -> bool {
     matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect))
 }
 
-/// Returns the smallest slowdown that the comparison could have reported, for rows without a clear verdict.
+/// Returns the smallest slowdown that the comparison would have reported as `regressed`. Returns `None` for rows with a clear verdict, for which it
+/// is of no interest.
 fn smallest_callable(row: &Row<'_>) -> Option<f64> {
     let smallest = row.comparison.as_ref()?.smallest_callable?;
     (is_open(row) && smallest.is_finite()).then_some(smallest)

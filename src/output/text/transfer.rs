@@ -1,5 +1,5 @@
-//! Prints the results of commands that move runs: the import of exported runs, exports, pushes, and `import`. For `import`, prints a row or message
-//! for each benchmark, and the numbers of values used and left out.
+//! Prints the results of commands that move runs between stores and files: exports, pushes, imports of exported runs, and imports of values that
+//! other programs measured. For the last, it prints a row or message for each benchmark, and how many values are used and left out.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::model::RunId;
 
-/// Writes a line or a message for each imported run.
+/// Writes a line or a message for each run that was imported from an export of another store.
 pub fn write_taken_over(
     writer: &mut dyn Write,
     runs: &[ImportedRun],
@@ -61,7 +61,7 @@ pub fn write_taken_over(
     Ok(())
 }
 
-/// Reports the file to which runs were exported. Not for an export to stdout, where any other text would be part of the export.
+/// Reports the file to which runs were exported. Must not be called for an export to stdout, where any other text would become part of the export.
 pub fn write_exported(
     writer: &mut dyn Write,
     runs: &[RunId],
@@ -109,7 +109,7 @@ pub fn write_pushed(
     )
 }
 
-/// Writes the imported benchmarks and a summary.
+/// Writes the benchmarks whose values were imported, and a summary.
 pub fn write_import(
     writer: &mut dyn Write,
     findings: &ImportFindings<'_>,

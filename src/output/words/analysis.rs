@@ -9,7 +9,8 @@ use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
 };
 
-/// Formats `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` if there are none. These outliers are not removed.
+/// Describes the outliers of a benchmark: `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`. Returns `None` if there are none. These
+/// outliers are counted only, not removed.
 pub(crate) fn describe_outliers(summary: &Summary) -> Option<String> {
     let found = &summary.outliers;
     let kinds = [
@@ -31,7 +32,7 @@ pub(crate) fn describe_outliers(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Describes the rate of false alarms of the tool's own tests.
+/// Says how often the tool's own tests raise false alarms, which depends on how they correct for the number of benchmarks.
 pub(crate) fn describe_false_alarm_rate(decision: &DecisionSettings) -> String {
     let level = units::percent(decision.significance_level);
     match decision.analysis.correction {
@@ -41,7 +42,7 @@ pub(crate) fn describe_false_alarm_rate(decision: &DecisionSettings) -> String {
     }
 }
 
-/// Describes the decision rule of a test, in words that continue a sentence such as "Compared with run 3".
+/// Describes how a test decides, in words that continue a sentence such as "Compared with run 3".
 pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
@@ -77,16 +78,16 @@ pub(crate) fn describe_method(decision: &DecisionSettings) -> String {
     }
 }
 
-/// Returns the confidence level of the intervals that decide verdicts.
+/// Returns the confidence level of the intervals by which verdicts are decided.
 pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
-        // Each bound uses the whole significance level, which all benchmarks of the run share.
+        // Each of the two bounds uses the whole significance level, which all benchmarks of the run share.
         Analysis {
             subject: Statistic::Time,
             test: Test::BootstrapT | Test::TScore,
             ..
         } => 1.0 - 2.0 * decision.significance_level,
-        // Both bounds share the significance level.
+        // The two bounds share the significance level.
         Analysis {
             subject: Statistic::Time,
             ..
@@ -95,7 +96,8 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     }
 }
 
-/// Formats the changes of mean and median of all samples, which Criterion prints next to its test.
+/// Formats the changes of the mean and the median of all samples. Criterion prints both beside the result of its test, so they are returned only if
+/// that test decided the verdict.
 pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String> {
     comparison
         .published_decision()
@@ -108,7 +110,8 @@ pub(crate) fn describe_sample_changes(comparison: &Comparison) -> Option<String>
     ))
 }
 
-/// Describes the requested location estimate and the samples that it leaves out; `None` if none was requested.
+/// Describes the summary that the user requested with `--center`, `--outliers` or `--quantile`, and the samples that it leaves out. Returns `None` if
+/// none was requested.
 pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
     let centers: &Centers = comparison.description.centers.as_ref()?;
     let tests_filtered = (comparison.published_decision())
@@ -147,7 +150,7 @@ pub(crate) fn describe_centers(comparison: &Comparison, metric: &Metric) -> Opti
     ))
 }
 
-/// Lists thresholds that differ from their defaults, wrapped at `columns`.
+/// Writes the thresholds whose values differ from their defaults, in lines of at most `columns`. Writes nothing if there are none.
 pub(crate) fn write_thresholds(
     writer: &mut dyn Write,
     thresholds: &Thresholds,

@@ -1,4 +1,4 @@
-//! Describes allocations, instructions, sampled time and latencies, for all outputs alike.
+//! Describes in words what is measured besides times: allocations, instructions, sampled time and latencies. All outputs use these words.
 
 use crate::output::units;
 use perfcheck_analysis::compare::{
@@ -13,10 +13,11 @@ const CLOSED_LOOP: &str = "Latencies are service times from a closed loop: each 
 /// Maximum number of functions that a sentence names.
 const MOST_FUNCTIONS: usize = 3;
 
-/// Minimum number of processes for meaningful intervals of percentiles.
+/// Minimum number of processes for the intervals of percentiles to mean something.
 const FEWEST_PROCESSES: usize = 3;
 
-/// Returns the explanation printed below every output with latencies: how they were measured and how far they can be trusted.
+/// Returns the explanation that is printed below every output with latencies. It says how they were measured and how far they can be trusted. Returns
+/// `None` if nothing timed single operations.
 pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
         let processes = measurement.processes.iter();
@@ -32,16 +33,16 @@ pub(crate) fn latency_caveat(measurements: &[&Measurement]) -> Option<String> {
     Some(format!("{CLOSED_LOOP}{advice}"))
 }
 
-/// Formats `p50`, `p99.9` or `max`.
+/// Formats the name of a quantile: `p50`, `p99.9` or `max`.
 pub(crate) fn quantile_name(quantile: f64) -> String {
     if quantile >= 1.0 {
         return "max".to_owned();
     }
-    // Fractions such as 0.999 are not exact in binary.
+    // Round, because fractions such as 0.999 are not exact in binary.
     format!("p{}", (quantile * 1e6).round() / 1e4)
 }
 
-/// Formats the allocations of an iteration for a cell: `12, 1.5 kB`.
+/// Formats the allocations of an iteration for a table cell: the count and the bytes, `12, 1.5 kB`.
 pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     if found.count == 0.0 {
         return "none".to_owned();
@@ -53,7 +54,7 @@ pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     )
 }
 
-/// Formats `24806 per iteration always, in 2 processes`.
+/// Describes the instructions of an iteration: `24806 per iteration always, in 2 processes`.
 pub(crate) fn describe_instructions(found: &InstructionSummary) -> String {
     let how = if found.exact { "always" } else { "on average" };
     format!(
@@ -63,20 +64,20 @@ pub(crate) fn describe_instructions(found: &InstructionSummary) -> String {
     )
 }
 
-/// Formats the 50th and 99th percentile for a cell: `12.10 µs, 31.00 µs`.
+/// Formats the 50th and 99th percentile of the latencies for a table cell: `12.10 µs, 31.00 µs`.
 pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// Describes changes of instructions, allocations and latencies, and possible changes of allocations, a sentence each. If the verdict is `regressed`
-/// or `improved`, also describes the sampled time of functions, and instructions that did not change.
+/// Describes how instructions, allocations and latencies changed, and how allocations may have changed, a sentence each. If the verdict is
+/// `regressed` or `improved`, also describes which functions take more or less time, and says so if the instructions are the same.
 pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", describe_changed_counts(found)));
-    // If the verdict reports a change of the time, readers want to know that the instructions are the same.
+    // If the verdict reports a change of the time, readers want to know even that the instructions are the same.
     let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions
@@ -96,7 +97,7 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Formats `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
+/// Describes how the instructions of an iteration changed: `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
 pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> String {
     let change = &found.change;
     let (base, candidate) = (units::count(change.base), units::count(change.candidate));
@@ -120,7 +121,7 @@ pub(crate) fn describe_instruction_change(found: &InstructionComparison) -> Stri
     )
 }
 
-/// Formats `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
+/// Describes which functions take more or less time: `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
 pub(crate) fn describe_sampled_time(found: &SampledTime) -> String {
     let samples = format_sample_counts(found);
     if found.functions.is_empty() {
@@ -130,13 +131,13 @@ pub(crate) fn describe_sampled_time(found: &SampledTime) -> String {
     format!("time per iteration by function, from {samples}: {functions}")
 }
 
-/// Formats `4987 and 5012 samples`.
+/// Formats the numbers of samples of both sides: `4987 and 5012 samples`.
 pub(crate) fn format_sample_counts(found: &SampledTime) -> String {
     let BySide { base, candidate } = found.samples;
     format!("{base} and {candidate} samples")
 }
 
-/// Formats `words::scan +1000, words::hash -3`.
+/// Lists the first functions with the difference of their costs: `words::scan +1000, words::hash -3`. `write` formats a difference.
 pub(crate) fn list_functions(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
     let functions = functions.iter().take(MOST_FUNCTIONS);
     let words: Vec<String> = functions
@@ -145,7 +146,7 @@ pub(crate) fn list_functions(functions: &[FunctionCost], write: fn(f64) -> Strin
     words.join(", ")
 }
 
-/// Describes counts that differ by more than noise, but vary too much or come from too few processes to show a change.
+/// Describes counts of allocations that differ by more than noise, but vary too much or come from too few processes to show a change.
 fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
     let open = found.with_names().into_iter().filter(|(_, one)| {
         one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
@@ -161,7 +162,7 @@ fn describe_uncertain_counts(found: &AllocationComparison, noise_threshold: f64)
     })
 }
 
-/// Formats `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
+/// Lists the counts of allocations that changed: `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
 pub(crate) fn describe_changed_counts(found: &AllocationComparison) -> String {
     let changed = found
         .with_names()
@@ -183,13 +184,13 @@ fn format_count_change(name: &str, one: &CountChange) -> String {
     };
     let (base, candidate) = (number(one.base), number(one.candidate));
     if base == candidate {
-        // Rounded, both numbers look the same; print them exactly.
+        // Rounded, the two numbers look the same, so print them exactly.
         return format!("{name} {} → {}", one.base, one.candidate);
     }
     format!("{name} {base} → {candidate}")
 }
 
-/// Formats `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
+/// Describes which percentiles of the latencies changed: `latency p99 12.10 µs → 14.00 µs (+15.7 %)`. Returns `None` if none did.
 fn describe_changed_percentiles(found: &LatencyComparison) -> Option<String> {
     let changed = found
         .percentiles

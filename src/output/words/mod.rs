@@ -1,4 +1,5 @@
-//! Turns findings into sentences: notes, limits, changes and the source of a run, for all outputs alike.
+//! Turns findings into sentences: notes, limits, changes and the source of a run. All outputs take their sentences from here, so that they say the
+//! same.
 
 pub(super) mod analysis;
 pub(super) mod extras;

@@ -1,4 +1,4 @@
-//! Turns the remarks among the findings and the results of limits (`--limit`) into sentences. Every output takes them from here.
+//! Turns remarks and the results of limits (`--limit`) into sentences. Every output takes its sentences from here.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::{
 };
 use perfcheck_analysis::model::{BenchmarkKey, MIN_PROCESSES, RunId, ShardId, Statistic, Unit};
 
-/// Reports whether a note calls for an action. Other notes explain how a number was obtained.
+/// Returns true if a note calls for an action of the user. All other notes only explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
     note.withholds_changes()
         || !matches!(
@@ -29,7 +29,7 @@ pub(crate) fn asks_to_act(note: &Note) -> bool {
         )
 }
 
-/// Returns the remarks on a benchmark, a sentence each.
+/// Returns the remarks on a benchmark, with one sentence for each.
 pub(crate) fn row_remarks(row: &Row<'_>) -> impl Iterator<Item = String> {
     row.remarks.iter().map(describe_remark)
 }
@@ -68,7 +68,7 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
     }
 }
 
-/// Describes what would settle an inconclusive benchmark; `None` if that is unknown.
+/// Says what would settle an inconclusive benchmark, such as more rounds. Returns `None` if that is unknown.
 pub(crate) fn settlement_of(row: &Row<'_>) -> Option<String> {
     let mut remarks = row.remarks.iter();
     let undecided = remarks.find(|remark| matches!(remark, BenchmarkNote::Undecided { .. }))?;
@@ -81,7 +81,7 @@ fn describe_settlement(
     noise_threshold: Option<f64>,
 ) -> String {
     let rounds = rounds.map(|rounds| {
-        // Measuring again takes a second at least.
+        // Say at least one second, because starting to measure again takes that long.
         let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
         let time = time.unwrap_or_default();
         format!("about {rounds} rounds{time} would settle the verdict (`--rounds {rounds}`)")
@@ -97,7 +97,7 @@ fn describe_settlement(
         .join("; ")
 }
 
-/// Explains why a benchmark that is the same on both sides was not measured.
+/// Explains why a benchmark was not measured: it is the same on both sides.
 pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     format!(
         "{} (use `--measure-identical` to measure anyway)",
@@ -105,7 +105,7 @@ pub(crate) fn explain_unmeasured(same: Sameness) -> String {
     )
 }
 
-/// Describes in which respect both sides are the same.
+/// Says what is the same on both sides: the executable, or the code that the benchmark can reach or ran.
 pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
     match same {
         Sameness::Executable => "both sides are the same executable, byte for byte",
@@ -116,10 +116,10 @@ pub(crate) fn describe_sameness(same: Sameness) -> &'static str {
     }
 }
 
-/// Maximum number of functions that a sentence of the report names.
+/// Maximum number of functions that a sentence about changed machine code names.
 const MOST_NAMED: usize = 5;
 
-/// Describes how the machine code of a bench target differs, naming the `most` functions with the largest changes.
+/// Describes how the machine code of a bench target differs between the sides. Names the `most` functions with the largest changes.
 pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     let count = change.functions.len() + change.left_out;
     let from = with_reference("from", change.reference);
@@ -143,7 +143,8 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
             format_rest(count - named.len())
         );
     }
-    // Functions whose code differs come first. If the code of all stored functions differs, assume the same of the functions left out.
+    // The list of functions may be cut, and functions whose code differs come first. If the code of all listed functions differs, assume the same of
+    // the functions that are left out.
     let others = if others < change.functions.len() {
         others
     } else {
@@ -174,12 +175,13 @@ fn format_rest(count: usize) -> String {
     }
 }
 
-/// Formats ` from that of run 3`. `reference` is `None` unless there are several references.
+/// Returns a phrase such as ` from that of run 3`, which begins with `word` and names the reference. Returns an empty text if `reference` is `None`,
+/// because then there is only one reference.
 fn with_reference(word: &str, reference: Option<RunId>) -> String {
     reference.map_or_else(String::new, |run| format!(" {word} that of run {run}"))
 }
 
-/// Formats a function that differs between the sides, with its sizes.
+/// Formats a function that differs between the sides, with the size of its code on each.
 pub(crate) fn format_changed_function(function: &ChangedFunction) -> String {
     let name = &function.name;
     match (function.bytes.base, function.bytes.candidate) {
@@ -286,18 +288,18 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
     }
 }
 
-/// Formats `1/8, 3/8`.
+/// Lists parts of a suite that was divided among several jobs: `1/8, 3/8`.
 fn list_shards(parts: &[ShardId]) -> String {
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
     parts.join(", ")
 }
 
-/// Says that a run was interrupted and has only a part of its results.
+/// Returns a sentence that says that a run was interrupted, so that only some of its results are known.
 pub(crate) fn describe_incomplete(run: RunId) -> String {
     format!("run {run} is incomplete: it was interrupted, so only some of its results are shown")
 }
 
-/// Writes limits that benchmarks exceed, and limits without a decision, wrapped at `columns`.
+/// Writes the limits that benchmarks exceed and the limits that decided nothing, in lines of at most `columns`.
 pub(crate) fn write_limits(
     writer: &mut dyn Write,
     limits: &LimitReport,
@@ -313,7 +315,8 @@ pub(crate) fn write_limits(
     Ok(())
 }
 
-/// Names the settings that side-by-side measurements do not use, and where each one was set.
+/// Names the settings that side-by-side measurements do not use, and where each was set: on the command line, in Cargo.toml or in the code of the
+/// benchmark.
 fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) -> String {
     let named = |names: &[String], place: &str| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -331,13 +334,13 @@ fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) 
     )
 }
 
-/// Describes a benchmark's value and the limit that it exceeds, after the benchmark's id.
+/// Describes the value of a benchmark and the limit that it exceeds. The sentence begins with the id of the benchmark.
 pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
     let id = units::escape_id(&limit.key.id);
     format!("{id}: {}", describe_excess(limit))
 }
 
-/// Describes the value of a benchmark and the limit that it exceeds, without the benchmark's id.
+/// Describes the value of a benchmark and the limit that it exceeds, for outputs that name the benchmark elsewhere.
 pub(crate) fn describe_excess(limit: &ExceededLimit) -> String {
     let number = |value: f64| {
         if limit.ceiling.is_change() {
@@ -377,7 +380,8 @@ pub(crate) fn describe_excess(limit: &ExceededLimit) -> String {
     ))
 }
 
-/// Names the level of an interval if the interval is wider because several numbers share the confidence level; else returns an empty text.
+/// Says that an interval is wider than usual because several intervals share the confidence level, and names its level. Returns an empty text for
+/// other intervals.
 fn describe_shared_level(shared: Option<SharedLevel>) -> String {
     match shared {
         Some(SharedLevel {
@@ -410,7 +414,7 @@ fn format_count(value: f64) -> String {
     format!("{hundredths}")
 }
 
-/// Explains why a limit decided nothing.
+/// Explains why a limit decided nothing, such as that it matches no benchmark.
 pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
     match remark {
         LimitNote::ForNothing(text) => {

@@ -1,5 +1,6 @@
-//! The sentences about a benchmark that all reports share, the severity of its result, and the last line of a run or comparison. The texts are not
-//! escaped.
+//! The sentences about a benchmark that all reports share. Also the severity of its result, and the last line of a run or comparison.
+//!
+//! The texts are not escaped: each report escapes them for its format.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,26 +15,26 @@ use perfcheck_analysis::model::{
     BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
 };
 
-/// Maximum length of a foreign text, such as a panic message, in characters. Longer texts are cut.
+/// Maximum length of a text that comes from elsewhere, such as a panic message, in characters. Longer texts are cut.
 const LONGEST_SENTENCE: usize = 500;
 /// Maximum number of benchmarks that a sentence names. If there are more, it counts them.
 const MAX_NAMED_BENCHMARKS: usize = 3;
 
-/// The severity of a benchmark's result, for CI systems.
+/// How serious a benchmark's result is, for CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowSeverity {
     /// The benchmark could not be measured.
     Error,
-    /// The result makes the exit status 1.
+    /// The result makes the command exit with status 1.
     Failure,
     /// The user should look at the result.
     Warning,
-    /// All is well, or nothing is known.
+    /// The benchmark has no problem that is known.
     Fine,
 }
 
 impl RowSeverity {
-    /// Returns the severity of a row.
+    /// Returns how serious the result of a row is. `fail_on` has the verdicts that make the command exit with status 1.
     pub(crate) fn from_row(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
@@ -45,7 +46,7 @@ impl RowSeverity {
     }
 }
 
-/// Returns the limits that a benchmark exceeds.
+/// Returns the limits (`--limit`) that a benchmark exceeds.
 pub(crate) fn exceeded_limits<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
@@ -55,7 +56,7 @@ pub(crate) fn exceeded_limits<'f>(
         .filter(|exceeded| exceeded.key == row.key)
 }
 
-/// Returns all rows, the worst first.
+/// Returns all rows, those with the worst verdicts first and within a verdict those with the largest slowdown.
 pub(crate) fn rows_worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
     let change = |row: &Row<'_>| {
         let comparison = row.comparison.as_ref();
@@ -73,7 +74,7 @@ pub(crate) fn rows_worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Ro
     rows
 }
 
-/// Describes inconclusive benchmarks, which readers might take for unchanged; `None` if there are none.
+/// Says how many benchmarks are inconclusive, because readers might take them for unchanged. Returns `None` if there are none.
 pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     let open = findings.tally().count(Verdict::Inconclusive);
     let slower = count_looking_slower(&findings.rows);
@@ -92,7 +93,8 @@ pub(crate) fn summarize_undecided(findings: &Findings<'_>) -> Option<String> {
     })
 }
 
-/// Counts inconclusive benchmarks that look slower, by more than the noise threshold and their own uncertainty.
+/// Counts the inconclusive benchmarks that look slower: their estimated slowdown exceeds the noise threshold and is too clear to be mere noise, but
+/// not certain enough for `regressed` ([`Row::looks_slower`]).
 pub(crate) fn count_looking_slower<'r, 'm: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'m>>,
 ) -> usize {
@@ -101,26 +103,26 @@ pub(crate) fn count_looking_slower<'r, 'm: 'r>(
         .count()
 }
 
-/// Returns the unit and meaning of a row's samples.
+/// Returns the unit and meaning of a row's samples, which are times if the row has no measurement.
 pub(crate) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
     row.measurement
         .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
 }
 
-/// Formats the median with its unit.
+/// Formats the median of a row with its unit.
 pub(crate) fn median(row: &Row<'_>) -> Option<String> {
     let summary = row.summary.as_ref()?;
     Some(units::value(metric(row), summary.median.estimate))
 }
 
-/// Formats the interval of the median with its units.
+/// Formats the interval of a row's median with its unit. Returns `None` if a bound is unknown.
 pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
     let median = &row.summary.as_ref()?.median;
     let is_known = median.lower.is_finite() && median.upper.is_finite();
     is_known.then(|| units::interval(metric(row), median.lower, median.upper))
 }
 
-/// Formats the two values that the change compares, in the unit of the verdict's statistic.
+/// Formats the two values that the change relates, in the unit of the statistic that the verdict is about.
 pub(crate) fn format_compared_values(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -148,7 +150,7 @@ pub(crate) fn format_values(
     })
 }
 
-/// Explains that the interval of the median is wide because the samples have two modes; `None` without two modes.
+/// Returns a sentence that explains why the interval of the median is wide: the samples form two groups. Returns `None` if they do not.
 pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<String> {
     let [fast, slow] = summary.modes?;
     let write = |value| units::format_cost(metric, value);
@@ -159,26 +161,27 @@ pub(crate) fn describe_modes(summary: &Summary, metric: &Metric) -> Option<Strin
     ))
 }
 
-/// Formats the change with its sign.
+/// Formats the change of a row with its sign. Returns `None` if nothing was tested.
 pub(crate) fn change(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
     Some(units::change(change.estimate))
 }
 
-/// Formats the interval of the change; an unknown bound is a question mark.
+/// Formats the interval of a row's change. An unknown bound is a question mark. Returns `None` if both bounds are unknown.
 pub(crate) fn change_interval(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
     let is_known = change.lower.is_finite() || change.upper.is_finite();
     is_known.then(|| units::change_interval(change.lower, change.upper))
 }
 
-/// Returns the confidence level of change intervals, if anything was compared.
+/// Formats the confidence level of the intervals of changes. Returns `None` if nothing was compared.
 pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     Some(units::percent(analysis::interval_level(&verdicts.decision)))
 }
 
-/// Formats `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
+/// Describes the change of a benchmark in numbers:
+/// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
 pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let changed = change(row).map(
         |change| match (change_interval(row), change_level(findings)) {
@@ -198,16 +201,16 @@ pub(crate) fn describe_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The reason for reporting a benchmark.
+/// The reason why a report mentions a benchmark.
 pub(crate) struct Problem {
     /// The verdict's word, or `limit` if the benchmark exceeds a `--limit`.
     pub(crate) word: &'static str,
     pub(crate) sentence: String,
-    /// The note on the benchmark that `sentence` repeats, if any.
+    /// The note on the benchmark that `sentence` repeats, if any. A report then leaves that note out.
     repeated_note: Option<String>,
 }
 
-/// Describes the problem of a benchmark.
+/// Describes why a report mentions a benchmark. `fail_on` has the verdicts that make the command exit with status 1.
 pub(crate) fn describe_problem(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -240,7 +243,7 @@ pub(crate) fn describe_problem(
     }
 }
 
-/// Returns the notes on a benchmark that `problem` does not repeat.
+/// Returns the notes on a benchmark, without the one that `problem` repeats.
 pub(crate) fn notes_beyond(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -251,7 +254,8 @@ pub(crate) fn notes_beyond(
     notes
 }
 
-/// Returns the notes on a benchmark, a sentence each.
+/// Returns the notes on a benchmark, with one sentence for each: exceeded limits, changes of allocations and the like, differing conditions, remarks
+/// and failures.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     let excesses = exceeded_limits(row, findings).map(remarks::describe_excess);
     let moved = row.comparison.iter().flat_map(extras::describe_changes);
@@ -270,7 +274,7 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the notes on a comparison for which `is_told` is true, the remarks on the row, and the requested location estimates.
+/// Returns the notes on the comparison of a row for which `is_told` is true, the remarks on the row, and the summary that the user requested.
 pub(crate) fn remarks_on<'r>(
     row: &'r Row<'_>,
     is_told: impl Fn(&Note) -> bool + 'r,
@@ -292,7 +296,7 @@ pub(crate) fn remarks_on<'r>(
         .chain(centers)
 }
 
-/// Reports whether a benchmark's result needs no explanation.
+/// Returns true if the verdict of a row needs no explanation.
 pub(crate) fn is_fine(row: &Row<'_>) -> bool {
     matches!(
         row.verdict,
@@ -300,7 +304,7 @@ pub(crate) fn is_fine(row: &Row<'_>) -> bool {
     )
 }
 
-/// Returns each distinct failure with the processes in which it happened, counted from 1.
+/// Returns each distinct failure message with the numbers, from 1, of the processes that failed with it.
 pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(String, Vec<u32>)> {
     let mut found: Vec<(String, Vec<u32>)> = Vec::new();
     for failure in failures {
@@ -314,7 +318,7 @@ pub(crate) fn group_by_message(failures: &[Failure]) -> Vec<(String, Vec<u32>)> 
     found
 }
 
-/// Describes the failure of a process. A failure of the reference is named as such, because the candidate did not cause it.
+/// Describes the failure of a process. If the process ran the reference, the text says so, because the change of the code did not cause the failure.
 pub fn describe_failure(side: Side, message: &str) -> String {
     match side {
         Side::Base => format!("the reference failed: {message}"),
@@ -322,7 +326,8 @@ pub fn describe_failure(side: Side, message: &str) -> String {
     }
 }
 
-/// Describes the failures of a row; `in_processes` formats the processes in which a failure happened.
+/// Describes the failures of a row, with one sentence for each distinct message. `in_processes` formats the numbers of the processes that failed with
+/// it.
 pub fn describe_failures(row: &Row<'_>, in_processes: impl Fn(&[u32]) -> String) -> Vec<String> {
     let failures = row.measurement.map_or(&[][..], |found| &found.failures);
     let failures = group_by_message(failures).into_iter();
@@ -331,14 +336,14 @@ pub fn describe_failures(row: &Row<'_>, in_processes: impl Fn(&[u32]) -> String)
         .collect()
 }
 
-/// Formats `process 1` or `processes 2, 3`.
+/// Formats the numbers of processes: `process 1` or `processes 2, 3`.
 pub(crate) fn format_processes(processes: &[u32]) -> String {
     let numbers: Vec<String> = processes.iter().map(u32::to_string).collect();
     let noun = units::plural(processes.len(), "process");
     format!("{noun} {}", numbers.join(", "))
 }
 
-/// Describes the failure of a bench target before all of its benchmarks were known.
+/// Describes why a bench target failed before it had listed all its benchmarks.
 pub(crate) fn describe_target_failure(failed: &FailedTarget) -> String {
     let message = truncate(&failed.message, LONGEST_SENTENCE);
     format!("failed before it listed all its benchmarks: {message}")
@@ -352,14 +357,14 @@ pub(crate) fn capitalize(text: &str) -> String {
     })
 }
 
-/// Counts benchmarks that were not measured because both sides run the same machine code.
+/// Says how many benchmarks were not measured because both sides run the same machine code. Returns `None` if there are none.
 pub(crate) fn summarize_unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
     let same = rows.iter().filter(|row| row.is_same_code()).count();
     summarize_same_code(same, rows.len())
 }
 
-/// Like [`summarize_unmeasured`], for counts of benchmarks.
+/// Says that `same` of the `of` benchmarks were not measured because both sides run the same machine code. Returns `None` if `same` is 0.
 pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     let all = units::counted(of, "benchmark");
     let counted = if same == of {
@@ -372,8 +377,8 @@ pub(super) fn summarize_same_code(same: usize, of: usize) -> Option<String> {
     (same > 0).then_some(counted)
 }
 
-/// Names the reference of each group of benchmarks if a side-by-side run has several references.
-/// Example: `` Run 3 is the reference for `a`; run 1 for the other 5 benchmarks. ``.
+/// If a side-by-side run has several references, says which reference is that of which benchmarks: `` Run 3 is the reference for `a`; run 1 for the
+/// other 5 benchmarks. ``. Otherwise returns `None`.
 pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     let mut groups: BTreeMap<RunId, Vec<String>> = BTreeMap::new();
@@ -411,8 +416,8 @@ pub(crate) fn describe_references(findings: &Findings<'_>) -> Option<String> {
     Some(format!("{}.", capitalize(&parts.join("; "))))
 }
 
-/// Describes each reported change in a sentence if at most two benchmarks were compared; for more, the table is clearer. Ids are shortened for
-/// lines of `columns`.
+/// Describes each reported change in a sentence, if at most two benchmarks were compared. For more benchmarks, the table is easier to read. Ids are
+/// shortened for lines of `columns`.
 pub(crate) fn describe_called_changes(findings: &Findings<'_>, columns: usize) -> Vec<String> {
     let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
     let rows: Vec<&Row<'_>> = compared.collect();
@@ -424,7 +429,7 @@ pub(crate) fn describe_called_changes(findings: &Findings<'_>, columns: usize) -
         .collect()
 }
 
-/// Formats `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
+/// Describes a reported change: `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
 fn describe_called_change(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -451,7 +456,7 @@ fn describe_called_change(
     ))
 }
 
-/// Describes the geometric mean of all changes, if a change was reported and more than two benchmarks were compared.
+/// Describes the geometric mean of all changes. Returns `None` unless a change was reported and more than two benchmarks were compared.
 pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String> {
     let (benchmarks, change) = findings.mean_change()?;
     Some(format!(
@@ -461,18 +466,18 @@ pub(crate) fn describe_geometric_mean(findings: &Findings<'_>) -> Option<String>
     ))
 }
 
-/// Formats `1 benchmark was` or `2 benchmarks were`.
+/// Formats a number of benchmarks with a verb: `1 benchmark was` or `2 benchmarks were`.
 pub(crate) fn count_with_verb(count: usize) -> String {
     let verb = if count == 1 { "was" } else { "were" };
     format!("{} {verb}", units::counted(count, "benchmark"))
 }
 
-/// Says that a run was interrupted and has only a part of its results.
+/// Returns a sentence that says that a run was interrupted, so that only some of its results are known. Returns `None` for a complete run.
 pub(crate) fn describe_incomplete_run(run: &Run) -> Option<String> {
     (run.status == RunStatus::Incomplete).then(|| remarks::describe_incomplete(run.id))
 }
 
-/// Cuts a text after `characters`, with an ellipsis for the rest.
+/// Cuts a text after this number of characters. An ellipsis stands for the rest.
 pub(crate) fn truncate(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -480,7 +485,7 @@ pub(crate) fn truncate(text: &str, characters: usize) -> String {
     }
 }
 
-/// Shortens a name to `characters`, with an ellipsis in the middle, because both ends are more informative.
+/// Shortens a name to this number of characters. An ellipsis replaces its middle, because both ends are more informative.
 pub(crate) fn shorten(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {
@@ -492,15 +497,15 @@ pub(crate) fn shorten(name: &str, characters: usize) -> String {
     format!("{head}…{end}")
 }
 
-/// The outcome of a run or comparison.
+/// The outcome of a run or comparison, which the last line of a command shows.
 pub(crate) struct RunOutcome {
     run: RunId,
     exit_code: u8,
-    /// Reasons for the exit status that are not verdicts.
+    /// Reasons for the exit status other than verdicts, such as an exceeded limit.
     reasons: Vec<String>,
     tally: Tally,
     benchmarks: usize,
-    /// Whether the run is one shard of a suite; only the merged run is judged.
+    /// Whether the run measured only a part of the suite (`--partition`). Such a run is not judged: `merge` judges all parts together.
     is_part: bool,
     /// The reference; `None` if there was nothing to compare with.
     reference: Option<String>,
@@ -572,7 +577,7 @@ impl RunOutcome {
         }
     }
 
-    /// Lists the reasons for the outcome, with verdicts formatted by `write`: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
+    /// Lists the reasons for the outcome: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`. `write` formats a verdict.
     pub(crate) fn describe_reasons(&self, write: impl Fn(Verdict) -> String) -> String {
         let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
             let of = match at {
@@ -596,8 +601,8 @@ impl RunOutcome {
         }
     }
 
-    /// Returns the last line of a command. `exit` is the verb before the exit status: `exit` or `exited`. The line is broken if it is wider than
-    /// `columns`.
+    /// Returns the last line of a command. `exit` is the verb before the exit status: `exit` for this command, or `exited` for one that ended
+    /// earlier. The line is broken if it is wider than `columns`.
     fn line(&self, exit: &str, columns: usize) -> String {
         let is_good = self.exit_code == ExitCode::Clean.number();
         let word = self.word();
@@ -625,7 +630,7 @@ impl RunOutcome {
     }
 }
 
-/// Writes the outcome, the last line of a command.
+/// Writes the outcome of a run or comparison. It is the last line of a command.
 pub(crate) fn write_outcome(
     writer: &mut dyn Write,
     outcome: &RunOutcome,
@@ -634,7 +639,7 @@ pub(crate) fn write_outcome(
     writeln!(writer, "{}", outcome.line("exit", columns))
 }
 
-/// Writes the outcome of a stored run. `same` is the number of benchmarks that were not measured because both builds run the same code.
+/// Writes the outcome of a run that ended earlier. `same` is the number of benchmarks that were not measured because both builds run the same code.
 pub fn write_outcome_of_run(
     writer: &mut dyn Write,
     run: RunId,

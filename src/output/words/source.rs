@@ -1,4 +1,4 @@
-//! Describes the source of an imported run.
+//! Describes in words where the values of an imported run come from.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use crate::output::view::wrap_prose;
 use crate::output::{terminal, units};
 use perfcheck_analysis::model::{Environment, Run, Source};
 
-/// Writes the files, columns and filters of an imported run, and the facts stated about its machine and build.
+/// Writes the files, columns and filters of an imported run, and what the user stated about its machine and build.
 pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
     let plain = |text: String| terminal::escape_terminal_text(&text);
     let line = |writer: &mut dyn Write, text: &str| {
@@ -52,7 +52,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     writeln!(writer)
 }
 
-/// Returns a sentence, without a full stop, with the number of rows of an import that could not be read; `None` if there are none.
+/// Returns a sentence, without a full stop, about the rows of an import that could not be read. Returns `None` if there are none.
 pub(crate) fn describe_skipped_rows(source: &Source) -> Option<String> {
     let rows = units::counted(source.rows_skipped as usize, "row");
     let verb = if source.rows_skipped == 1 {
@@ -63,7 +63,7 @@ pub(crate) fn describe_skipped_rows(source: &Source) -> Option<String> {
     (source.rows_skipped > 0).then(|| format!("{rows} could not be read and {verb} skipped"))
 }
 
-/// Describes the known facts about the machine and the build of an imported run.
+/// Describes what is known about the machine and the build of an imported run.
 pub(crate) fn describe_environment(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn describe_environment(environment: &Environment) -> String {
     }
 }
 
-/// Returns the facts that the user stated at import.
+/// Returns the facts about machine and build that the user stated when the run was imported.
 fn stated_facts(environment: &Environment) -> Vec<String> {
     let (host, build) = (&environment.host, &environment.build);
     let cores = (host.cores > 0).then(|| host.cores.to_string());

@@ -1,4 +1,4 @@
-//! `aborts` is killed by SIGABRT, as after every panic with `panic = "abort"`; `before` and `after` succeed.
+//! `aborts` is killed by SIGABRT, as after every panic with `panic = "abort"`. `before` and `after` succeed.
 
 use perfcheck::{Suite, black_box};
 

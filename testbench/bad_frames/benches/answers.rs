@@ -1,4 +1,4 @@
-//! One benchmark for each `Fault` in an answer, named after it. `fine` has no fault, and `zero_times` is allowed.
+//! For each `Fault` in an answer, a benchmark with its id that gives this answer. `fine` has no fault, and `zero_times` is allowed.
 
 use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
 

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A wrong answer. The benchmark with the same id gives it; all other answers are correct.
+/// A wrong answer, given by the benchmark with the fault's id. All other answers are correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// No fault: every answer is correct.
@@ -17,7 +17,7 @@ pub enum Fault {
     NotUtf8,
     /// `sample` is answered with a JSON array.
     NotAnObject,
-    /// `sample` is answered with the first half of a frame; then the process ends.
+    /// `sample` is answered with the first half of a frame, and then the process ends.
     HalfAFrame,
     /// `sample` is answered with a type that is not in the protocol.
     UnknownType,
@@ -62,7 +62,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// All faults, in program order.
+    /// All faults, in the order in which `answers` declares their benchmarks.
     pub const ALL: [Self; 25] = [
         Self::None,
         Self::Garbage,
@@ -124,7 +124,7 @@ impl Fault {
     }
 }
 
-/// Reports whether `cargo perfcheck` has started this process. Prints a message to stderr if not.
+/// Returns true if `cargo perfcheck` has started this process. Otherwise prints a message to stderr.
 #[must_use]
 pub fn has_parent() -> bool {
     let has_parent = std::env::var_os("PERFCHECK_PROTOCOL").is_some();
@@ -251,7 +251,7 @@ fn send_warmed_up(fault: Fault, until_ns: &str) {
     ));
 }
 
-/// Reports that no iteration allocated anything.
+/// Answers `count` for this number of iterations, none of which allocated anything.
 fn send_counted(fault: Fault, iterations: &str) {
     let iterations = iterations.parse::<usize>().unwrap_or(1);
     let column = |length: usize| vec!["0"; length].join(",");

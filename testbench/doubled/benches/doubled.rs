@@ -1,4 +1,4 @@
-//! `doubled` takes twice as long when the environment variable `DOUBLED` is 1; `unaffected` never does.
+//! `doubled` takes twice as long if the environment variable `DOUBLED` is 1. `unaffected` always takes the same time.
 //!
 //! The variable is read at run time, not at build time: a cargo feature would make the two runs incomparable.
 

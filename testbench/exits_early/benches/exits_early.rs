@@ -1,4 +1,4 @@
-//! Three benchmarks end the process, one of them with status 0; `before` and `after` succeed.
+//! Three benchmarks end the process, one of them with status 0. `before` and `after` succeed.
 
 use perfcheck::{Suite, black_box};
 

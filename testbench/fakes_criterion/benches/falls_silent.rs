@@ -1,4 +1,4 @@
-//! `silent` begins and then sends nothing; `stalls` stops in the middle of a message.
+//! `silent` begins and then sends nothing. `stalls` stops in the middle of a message.
 
 use fakes_criterion::greeted;
 

@@ -1,4 +1,4 @@
-//! One benchmark for each fault, named after it; `first` and `last` are correct.
+//! Each benchmark breaks the protocol by the fault that its id names. Only `first` and `last` are correct.
 
 use fakes_criterion::{Cbor, Runner, completed, connect, greeted};
 

@@ -5,7 +5,7 @@ use fakes_criterion::{Cbor, greeted};
 fn main() {
     let mut runner = greeted();
     if std::env::args().count() <= 2 {
-        // It is only asked for its version and will be killed. Criterion would warm up for seconds here.
+        // The runner only asks for the version and then kills this process. Criterion would warm up for seconds here.
         std::thread::park();
     }
     if runner.begin("steps") {

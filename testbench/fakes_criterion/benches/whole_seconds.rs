@@ -6,7 +6,7 @@ use std::env;
 /// Criterion's default warm-up and measurement time, in milliseconds.
 const UNSET: [u32; 2] = [3000, 5000];
 
-/// Returns the value of a flag, which is in seconds, in milliseconds.
+/// Returns the value of a flag in milliseconds. On the command line, it is in seconds.
 fn told(flag: &str) -> Option<u32> {
     let mut arguments = env::args().skip_while(|argument| argument != flag);
     let seconds: u32 = arguments.nth(1)?.parse().expect("whole seconds");

@@ -76,7 +76,7 @@ impl Runner {
         self.write(&body);
     }
 
-    /// Waits for permission to continue. If the runner asks for the unit of the values before, answers with `size` and `unit`.
+    /// Waits until the runner gives permission to continue. If the runner first asks for the unit of the last values, answers with `size` and `unit`.
     pub fn wait(&mut self, size: f64, unit: &str) {
         loop {
             let mut length = [0; 4];

@@ -1,4 +1,4 @@
-//! `in_body`, `in_set_up` and `busy` hang; `before` and `after` succeed.
+//! `in_body`, `in_set_up` and `busy` hang. `before` and `after` succeed.
 //!
 //! They hang for a quarter of an hour instead of forever, so that a failed test leaves no process behind for good.
 

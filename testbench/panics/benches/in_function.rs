@@ -1,4 +1,4 @@
-//! The function `broken` panics after it has declared one of its two benchmarks; the function `fine` succeeds.
+//! The function `broken` panics after it has declared one of its two benchmarks. The function `fine` succeeds.
 
 use perfcheck::{Suite, black_box};
 

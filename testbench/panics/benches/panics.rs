@@ -1,4 +1,4 @@
-//! Panics at every place in a benchmark; `before` and `after` succeed.
+//! Panics at every place in a benchmark. `before` and `after` succeed.
 
 use perfcheck::{BatchSize, Suite, black_box};
 

@@ -1,4 +1,4 @@
-//! `declines` skips itself with a reason; `runs` runs.
+//! `declines` skips itself with a reason. `runs` is measured.
 
 use perfcheck::{Suite, black_box};
 

@@ -1,4 +1,4 @@
-"""What benches do, in their own process and around it."""
+"""Situations that come from what benches do, in their own process and around it."""
 
 from subject import CRITERION
 from table import situation

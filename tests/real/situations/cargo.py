@@ -1,4 +1,4 @@
-"""What cargo lets a manifest, a configuration and a workspace look like."""
+"""Situations that come from manifests, configuration files and workspaces of cargo."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""How the tool is called, and by whom."""
+"""Situations that come from how the tool is called, and by which program."""
 
 from table import situation
 

@@ -1,4 +1,4 @@
-"""Paths, variables and limits of the machine that the tool runs on."""
+"""Situations that come from paths, environment variables and limits of the machine."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from table import situation
 
 
 def moved(s, name):
-    """The usual crate at a path of another name."""
+    """Creates the usual crate and moves it to another path."""
     s.crate()
     target = s.place / name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Situations from public issue threads, each played with `cargo perfcheck` on a tiny crate.
+"""Tests `cargo perfcheck` in situations from public issue threads, each of them on a tiny crate.
 
-  tests/real/situations/play.py [NAME...]       those whose names contain one of the words, else all
-  tests/real/situations/play.py --part K/N      every N-th of them, from the K-th on
-  tests/real/situations/play.py --list          the threads, as they stand in README.md
-  tests/real/situations/play.py --check         fails where README.md is not that list
+  tests/real/situations/play.py [NAME...]       plays the situations whose names contain one of the words, or all
+  tests/real/situations/play.py --part K/N      plays every N-th situation, beginning with the K-th
+  tests/real/situations/play.py --list          prints README.md, which lists the situations with their threads
+  tests/real/situations/play.py --check         fails if README.md is not what --list prints
 
-PERFCHECK: the executable, else target/debug/cargo-perfcheck is built. Needs cargo and git.
+PERFCHECK: the executable to test (default: target/debug/cargo-perfcheck, which is built). Needs cargo and git.
 """
 
 import argparse
@@ -49,7 +49,8 @@ The last column says what happened when the situation was first tried.
 
 
 def play(each, tool, places):
-    """Plays a situation; returns what went wrong, and how long it took. Situations that follow each other at one place share what cargo compiled."""
+    """Plays a situation. Returns what went wrong, and how many seconds it took. Situations that are played one after the other in the same directory
+    share what cargo compiled."""
     place, began = places.pop(), time.monotonic()
     try:
         each.play(Subject(place, tool))

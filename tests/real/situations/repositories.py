@@ -1,4 +1,4 @@
-"""Repositories, and settings of git that its users have."""
+"""Situations that come from git: kinds of repositories and settings of users."""
 
 from subject import remove
 from table import situation

@@ -8,11 +8,11 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parents[3]
 LONGEST = 300
-# Quick rather than exact: no situation is about the times themselves, and those of one process say little on a busy machine.
+# Options for a quick measurement. It need not be exact, because no situation is about the measured times.
 QUICK = ["--rounds", "1", "--samples", "4", "--measurement-time", "4ms", "--warm-up-time", "1ms", "--fail-on", "none"]
-# Two builds have at least five rounds; one benchmark whose work is ten times as much is decided by them.
+# Options for a quick comparison of two builds. Five rounds are the minimum, and they are enough to find a benchmark that does ten times the work.
 QUICK_BESIDE = ["--rounds", "5", "--instructions", "never"]
-# What the shell or the CI system around this script says to cargo, git and the tool.
+# Variables by which the shell or a CI system would change how cargo, git or the tool work. They are removed.
 FOREIGN = re.compile(r"PERFCHECK_|CARGO_(?!HOME$)|RUST(?!UP_HOME$)|CI$|CI_|GITHUB_|GITLAB_|GIT_|TF_BUILD|TEAMCITY|NO_COLOR|CLICOLOR|COLUMNS|TERM$|LC_|LANG|XDG_|TMPDIR|LD_")
 
 LIBRARY = """
@@ -37,18 +37,18 @@ criterion_main!(all);
 
 
 class Unexpected(Exception):
-    """What a situation led to and should not have."""
+    """A result that a situation should not have."""
 
 
 class Result:
-    """What a process said."""
+    """The exit status and the output of a process."""
 
     def __init__(self, done):
         self.exit, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         self.text = done.stdout + done.stderr
 
     def expect(self, status, *texts, without=()):
-        """The exit status, regular expressions that its output has, and such that it has not."""
+        """Checks the exit status, that the output matches the regular expressions `texts`, and that it does not match those in `without`."""
         wrong = [] if self.exit == status else [f"exit {self.exit}, expected {status}"]
         wrong += [f"no `{text}`" for text in texts if not re.search(text, self.text)]
         wrong += [f"`{text}`" for text in ("panicked at src", "internal error", *without) if re.search(text, self.text)]
@@ -67,23 +67,23 @@ class Subject:
             remove(gone)
         self.home.mkdir(parents=True)
         self.env = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
-        # A user's own settings of git are none of a situation.
+        # Replace the user's own settings of git, so that they do not change the result.
         (self.home / ".gitconfig").write_text("[user]\nname = A\nemail = a@example.org\n[init]\ndefaultBranch = main\n[advice]\ndetachedHead = false\n")
         real = pathlib.Path.home()
         self.env |= {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "PERFCHECK_STORE": str(place / "store.db"), "PERFCHECK_CACHE": str(place / "cache"),
                      "PERFCHECK_NO_SAMPLING": "1", "CARGO_HOME": os.environ.get("CARGO_HOME", str(real / ".cargo")),
                      "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(real / ".rustup")), "CARGO_NET_OFFLINE": "true",
-                     # The harness is compiled once for all situations that compile it alike.
+                     # This wrapper compiles the harness once for all situations that compile it with the same flags.
                      "RUSTC_WRAPPER": str(HERE / "tests/support/harness_once.sh"), "COMPILED_HARNESSES": str(place.parent / "harnesses")}
         (place.parent / "harnesses").mkdir(exist_ok=True)
 
     def without_wrapper(self):
-        """For situations with a wrapper of the compiler, or without what ours needs."""
+        """Removes our wrapper of the compiler, for situations that have a wrapper of their own or lack what ours needs."""
         del self.env["RUSTC_WRAPPER"]
         return self
 
     def write(self, path, text, mode=None):
-        """A file below the crate's root; an absolute path stays."""
+        """Writes a file and returns its path. A relative path is relative to the root of the crate."""
         path = self.root / path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -101,7 +101,7 @@ class Subject:
         (self.root / path).write_text(text.replace(old, new))
 
     def member(self, path="", name="subject", package="", bench=BENCH, library=LIBRARY, target="b"):
-        """A package with a bench target on the harness."""
+        """Writes a package that has a bench target on the harness."""
         prefix = f"{path}/" if path else ""
         target_table = f'[[bench]]\nname = "{target}"\nharness = false\n' if bench else ""
         self.write(f"{prefix}Cargo.toml", f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\npublish = false\n{package}\n'
@@ -111,7 +111,7 @@ class Subject:
             self.write(f"{prefix}benches/{target}.rs", bench)
 
     def crate(self, **settings):
-        """The usual crate, in a repository with one commit."""
+        """Writes the usual crate, in a repository with one commit."""
         self.member(**settings)
         self.write(".gitignore", "/target\n")
         self.append("Cargo.toml", "[workspace]\n[profile.bench]\nopt-level = 1\ndebug = false\n")
@@ -119,7 +119,7 @@ class Subject:
         return self
 
     def drop_in(self):
-        """The usual crate with its bench written for Criterion, on `perfcheck-criterion`."""
+        """Writes the usual crate with a bench for Criterion, which runs on `perfcheck-criterion`."""
         self.crate()
         self.replace("Cargo.toml", f'perfcheck = {{ path = "{HERE}/harness" }}',
                      f'criterion = {{ package = "perfcheck-criterion", path = "{HERE}/harness/criterion", default-features = false }}')
@@ -128,7 +128,7 @@ class Subject:
         return self
 
     def bench(self, body, **files):
-        """The body of the function that declares benchmarks."""
+        """Replaces the body of the function that declares the benchmarks, and commits."""
         self.write("benches/b.rs", f"{files.get('before', '')}\nfn benches(suite: &mut perfcheck::Suite) {{\n{body}\n}}\nperfcheck::main!(benches);\n")
         self.commit()
 
@@ -145,11 +145,11 @@ class Subject:
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
 
     def slow_down(self, path="src/lib.rs"):
-        """Ten times the work, not committed."""
+        """Makes the benchmark do ten times the work, without a commit."""
         self.replace(path, "0..n", "0..10 * n")
 
     def run(self, *words, at=None, env=None, tool=None, text=None, without=(), longest=LONGEST):
-        """Any command: the words after `cargo perfcheck`, or another program with its words."""
+        """Runs `cargo perfcheck` with these arguments or, if `tool` is given, another command."""
         variables = {name: str(value) for name, value in (self.env | (env or {})).items() if name not in without}
         command = [str(word) for word in (tool or [self.tool, "perfcheck"])] + [str(word) for word in words]
         try:
@@ -160,30 +160,31 @@ class Subject:
         return Result(done)
 
     def measure(self, *words, **settings):
-        """A run of one build alone."""
+        """Measures one build alone."""
         return self.run(*QUICK, *words, **settings)
 
     def beside(self, *words, **settings):
-        """A run of two builds side by side."""
+        """Measures two builds side by side."""
         return self.run(*QUICK_BESIDE, *words, **settings)
 
     def new(self, *words, **settings):
-        """Measures what nothing was measured of before."""
+        """Measures benchmarks for the first time, and checks that they are `new`."""
         return self.measure(*words, **settings).expect(0, r"\bnew\b")
 
     def slower_than(self, revision, *words, **settings):
-        """Compares with a revision whose work is a tenth: the estimate says so. A verdict needs a quiet machine, or time."""
+        """Compares with a revision that does a tenth of the work, and checks the estimated change. It does not check the verdict, which would need a
+        quiet machine or more time."""
         result = self.beside("--against", revision, *words, **settings)
         return result.expect(result.exit if result.exit == 1 else 0, r"\+\d{3,} %", "measured side by side")
 
     def slower_than_head(self, *words, **settings):
-        """Slows the crate down and finds that out."""
+        """Slows the crate down, and checks that a comparison with HEAD finds it."""
         self.slow_down()
         return self.slower_than("HEAD", *words, **settings)
 
 
 def remove(path):
-    """A file or a directory, whatever its rights are."""
+    """Removes a file or a directory, even if its permissions forbid it."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():

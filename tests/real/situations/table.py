@@ -1,4 +1,4 @@
-"""The situations: each has its thread, what a user does there, and what is expected."""
+"""The table of situations. Each has the thread it comes from, what the user does, and the expected result."""
 
 SITUATIONS = []
 
@@ -10,7 +10,7 @@ class Situation:
 
 
 def situation(thread, what, expected, before=""):
-    """Enters a function, which gets a Subject, into the table. `before` says what the tool did when the situation was first tried, if that was wrong."""
+    """Adds a function, which gets a Subject, to the table. `before` says what the tool did when the situation was first tried, if that was wrong."""
     def enter(play):
         SITUATIONS.append(Situation(play, thread, what, expected, before))
         return play

@@ -33,7 +33,7 @@ struct Record {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
-/// The series of rounds of each kind.
+/// All trials of each kind. A trial is a series of rounds.
 type Trials = BTreeMap<Kind, Vec<Vec<Round>>>;
 
 /// The kind of a trial. Trials of one kind are counted together.
@@ -46,7 +46,7 @@ struct Kind {
     slower: i64,
 }
 
-/// A decision rule.
+/// A decision rule for side-by-side measurements that the trials are judged by.
 struct Rule {
     name: String,
     looks: Vec<u32>,
@@ -58,7 +58,7 @@ struct Options {
     file: String,
     /// Number of additional trials with exchanged sides for each record of identical code.
     exchange: u64,
-    /// Number of samples used of each side and round.
+    /// How many samples of each side are used in a round.
     samples: usize,
     us: Option<u64>,
     by_workload: bool,
@@ -201,7 +201,7 @@ fn rules(options: &Options) -> Vec<Rule> {
 }
 
 impl Rule {
-    /// Returns the verdict, and the number of rounds until then.
+    /// Returns the verdict by this rule, and how many rounds were measured until then.
     fn decide(&self, rounds: &[Round]) -> (Verdict, usize) {
         let last = *self.looks.last().expect("a rule has looks") as usize;
         let rounds = &rounds[..last.min(rounds.len())];
@@ -279,7 +279,7 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
         .collect()
 }
 
-/// Exchanges the sides of random rounds. Number 0 returns the recorded series.
+/// Exchanges the sides of random rounds, which depend on `number`. With the number 0, returns the series as it was recorded.
 fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
     let stream = Stream {
         seed: 1,

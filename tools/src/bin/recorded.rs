@@ -22,7 +22,7 @@ use std::io::{BufRead, BufReader, Read};
 const PROCESSES: usize = 5;
 const NOISE_THRESHOLD: f64 = 0.02;
 
-/// This is few, because there are tens of thousands of comparisons, but enough for one comparison at the level of 1 %.
+/// The number of resamples. It is low because there are tens of thousands of comparisons, but enough for one comparison at the level of 1 %.
 const RESAMPLES: u32 = 1_000;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Recorded {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
-/// Factor for the times of identical code. Comparisons of stored runs can detect this effect.
+/// The factor that makes times of identical code look slower. It is so large that comparisons of stored runs can detect it.
 const LARGE_EFFECT: f64 = 1.25;
 
 /// The runs of a session.
@@ -48,7 +48,7 @@ struct Session {
     slower: u32,
 }
 
-/// One comparison to be made.
+/// A comparison of a new run with a reference.
 struct Pair<'a> {
     /// Slowdown of the candidate, in per mille.
     slower: u32,
@@ -58,7 +58,7 @@ struct Pair<'a> {
     reference: Vec<&'a Measurement>,
 }
 
-/// A line of the table, whose comparisons are counted together.
+/// A line of the printed table. Comparisons of the same line are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     sample_us: u32,
@@ -74,7 +74,7 @@ struct Line {
 struct Tally {
     compared: usize,
     regressed: usize,
-    /// The new runs that were `regressed`.
+    /// The new runs that were `regressed` in at least one comparison, each given by its workload and its number.
     culprits: BTreeSet<(String, usize)>,
     improved: usize,
     suspect: usize,
@@ -217,7 +217,7 @@ fn flat(times: &[f64], sample_ns: f64, factor: f64) -> Vec<Sample> {
 }
 
 impl Pair<'_> {
-    /// Compares by the drift between runs, and by the t-score.
+    /// Compares the new run with the reference twice: by the drift between runs, and by the t-score.
     fn compare(&self, host: HostClass) -> [Comparison; 2] {
         let reference = Reference {
             averaged: self.reference.clone(),

@@ -84,7 +84,8 @@ impl Shape {
                     mean: 12.0,
                     median: 12.0,
                     sd: variance.sqrt(),
-                    // A share of 0.38 equals the median, and a share of 0.87 is within 1 of it.
+                    // After rounding, 38 % of the values equal the median and 87 % are within 1 of it. So the median absolute deviation is 1 before
+                    // it is scaled.
                     mad: MAD_TO_SD,
                 }
             }
@@ -115,7 +116,7 @@ struct Design {
     processes: usize,
 }
 
-/// Whether each interval contains the true value; `None` if the interval is not printed.
+/// Whether each interval contains the true value, or `None` if the interval is not printed.
 type Covered = [Option<bool>; ROWS.len()];
 
 const ROWS: [&str; 9] = [
@@ -206,7 +207,7 @@ fn simulate(design: Design, decision: &DecisionSettings, seed: u64) -> Covered {
     ]
 }
 
-/// Reports whether the interval contains the truth; `None` if it has no bounds. A median of whole nanoseconds may differ from the truth by rounding.
+/// Returns whether the interval contains the true value, or `None` if it has no bounds. A median of whole nanoseconds may differ by rounding.
 fn covers(found: Option<Estimate>, truth: f64) -> Option<bool> {
     let Estimate { lower, upper, .. } = found.filter(|found| found.lower.is_finite())?;
     let rounding = 1e-9 * truth;

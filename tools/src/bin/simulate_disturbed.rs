@@ -88,7 +88,7 @@ fn sample(iterations: u64, fate: &Fate, numbers: &mut Numbers) -> Sample {
 fn ramp(time_ns: f64, count: u64, fate: &Fate, numbers: &mut Numbers) -> Vec<Sample> {
     let total = (count * (count + 1) / 2) as f64;
     let step = (time_ns / fate.warm_up_ns / total).ceil().max(1.0) as u64;
-    // Only the longer half counts.
+    // Only the longer half of the samples is used.
     (count.div_ceil(2)..=count)
         .map(|place| sample(place * step, fate, numbers))
         .collect()

@@ -116,7 +116,7 @@ impl Case {
         };
         let mut numbers = Numbers(Draws::new(stream, 0));
         let planted = planted(self.steps, &mut numbers);
-        // Logarithm of the time of each commit, by class.
+        // The logarithm of each commit's time, for each class of machines.
         let truth: [Vec<f64>; 2] = [1.0 - self.otherwise, 1.0 + self.otherwise].map(|factor| {
             let mut value = 0.0;
             (0..COMMITS)
@@ -275,7 +275,7 @@ fn large() {
 }
 
 impl Case {
-    /// Returns the class of a machine.
+    /// Returns the class of a machine: 1 if steps have another size on this machine, and 0 otherwise.
     fn class(self, machine: usize) -> usize {
         usize::from(self.otherwise != 0.0 && machine >= 2)
     }
@@ -318,7 +318,8 @@ impl Case {
                 .iter()
                 .filter(|machine| self.machines > 1 || **machine == only);
             for machine in measured {
-                // If one machine measures each commit, all share the accepted run. Several machines have their own stores.
+                // If one machine measures each commit, all machines share the accepted run. If several do, each has a store with its own accepted
+                // run.
                 let own = if self.machines > 1 { *machine } else { 0 };
                 if self.machines == 2 && commit == COMMITS / 2 {
                     references[own] = references[own - 2];

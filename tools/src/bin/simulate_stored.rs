@@ -23,14 +23,14 @@ const PROCESSES: usize = 5;
 /// Enough samples for the low quantile to be compared. All are equal, because the noise within a process does not matter here.
 const SAMPLES: usize = 20;
 
-/// The differences between processes of a run, in logarithms.
+/// How the processes of a run differ, in logarithms of their times.
 #[derive(Clone, Copy)]
 enum Noise {
-    /// Normally, with this standard deviation.
+    /// Processes differ normally, with this standard deviation.
     Normal(f64),
-    /// Exponentially, with this mean.
+    /// Processes differ exponentially, with this mean.
     Exponential(f64),
-    /// Exponentially with a mean of 1 %; in addition, this share of processes is 25 % slower.
+    /// Processes differ exponentially with a mean of 1 %. In addition, this share of processes is 25 % slower.
     Disturbed(f64),
 }
 
@@ -38,7 +38,7 @@ enum Noise {
 #[derive(Clone, Copy)]
 struct Case {
     test: Test,
-    /// Standard deviation of the logarithm between runs.
+    /// Standard deviation between runs of the logarithm of a benchmark's time.
     drift: f64,
     noise: Noise,
     /// Number of runs in the reference.
@@ -156,8 +156,8 @@ impl Noise {
 }
 
 impl Case {
-    /// Returns the number of runs among `simulated` with an alarm. If `factor` is 1, any `regressed` benchmark counts; otherwise only the first,
-    /// which alone is slower.
+    /// Returns how many of `simulated` runs raise an alarm. If `factor` is 1, any `regressed` benchmark is an alarm. Otherwise only the first
+    /// benchmark is slower, and only that one counts.
     fn alarms(self, simulated: u64, factor: f64) -> u64 {
         let hits = (0..simulated).into_par_iter().filter(|seed| {
             let stream = Stream {

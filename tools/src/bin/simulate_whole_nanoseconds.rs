@@ -23,7 +23,7 @@ use rayon::prelude::*;
 const PROCESSES: usize = 5;
 const SAMPLES: usize = 40;
 
-/// Counts over pairs of one kind.
+/// What was counted over all pairs of samples that were drawn and judged alike.
 #[derive(Default, Clone, Copy)]
 struct Counts {
     p_below_level: u64,

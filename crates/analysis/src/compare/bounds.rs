@@ -1,4 +1,4 @@
-//! Turns the bounds of a change into a verdict. Nothing else does this, so that all tests judge alike.
+//! Turns the bounds of a change into a verdict. All tests use this module, so that they judge alike.
 
 use super::estimate::Estimate;
 use crate::model::Verdict;
@@ -11,13 +11,14 @@ pub(super) struct ChangeBounds {
 }
 
 impl ChangeBounds {
-    /// Judges the interval: regressed or improved if all of it lies beyond the threshold, unchanged if all of it lies within.
+    /// Returns `Regressed` or `Improved` if the whole interval lies beyond the threshold, and `Unchanged` if the whole interval lies within the
+    /// threshold.
     pub(super) fn judge(self, threshold: f64) -> Verdict {
         self.judge_with_resolution(threshold, threshold)
     }
 
-    /// Judges the interval of a value whose resolution is coarser than the threshold: a change must exceed `callable`, and an unchanged value must
-    /// stay within `threshold`.
+    /// Judges the interval of a value that is measured more coarsely than the threshold. For a change, the whole interval must lie beyond `callable`,
+    /// the smallest change that can be reported. For `Unchanged`, it must lie within `threshold`.
     pub(super) fn judge_with_resolution(self, threshold: f64, callable: f64) -> Verdict {
         if self.lower > callable {
             Verdict::Regressed

@@ -1,37 +1,38 @@
-//! The calls of a benchmark in two builds, merged into one tree. It shows how many instructions each function executes on each side, separately for
+//! Merges the calls of a benchmark in two builds into one tree. It shows how many instructions each function executes on each side, separately for
 //! each chain of callers.
 
 use std::cmp::Ordering;
 
 use crate::model::{BySide, Side, StackCounts};
 
-/// Differences up to this share of all instructions count as equal.
+/// A difference counts as none if it is at most this share of all instructions of the tree.
 const SAME_WITHIN: f64 = 0.0005;
 
-/// The functions that an iteration calls, and the instructions that they execute.
+/// The functions that an iteration of a benchmark calls, and the instructions that they execute in both builds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallTree {
-    /// All instructions of an iteration.
+    /// The number of all instructions of an iteration on each side.
     pub instructions: BySide<f64>,
-    /// The outermost functions, sorted by name.
+    /// The functions that nothing else in the tree calls, sorted by name.
     pub frames: Vec<CallFrame>,
 }
 
-/// A function in the call tree, as called by the functions above it.
+/// A function in the call tree. If several chains of callers reach a function, it has an entry for each of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFrame {
-    /// Its readable name; instances of a generic function may share a name.
+    /// The readable name of the function. Several instances of a generic function may have the same name.
     pub name: String,
-    /// Its instructions, including those of everything that it calls; 0 if a side does not call it here.
+    /// The instructions of this function and of everything that it calls. The number is 0 for a side that does not reach the function by this chain
+    /// of callers.
     pub whole: BySide<f64>,
-    /// Its own instructions.
+    /// The instructions of this function alone, without those of the functions that it calls.
     pub own: BySide<f64>,
-    /// The functions that it calls, sorted by name.
+    /// The functions that this function calls, sorted by name.
     pub callees: Vec<CallFrame>,
 }
 
 impl CallTree {
-    /// Merges the stacks of both sides.
+    /// Merges the call stacks that were counted in both builds into one tree, with counts per iteration.
     pub fn from_stacks(counted: &BySide<StackCounts>) -> Self {
         let mut tree = Self::default();
         for side in Side::BOTH {
@@ -49,7 +50,8 @@ impl CallTree {
         tree
     }
 
-    /// Compares the candidate's instructions with the base's. Differences that are small relative to the whole tree count as equal.
+    /// Compares the candidate's number of instructions with the base's. The result is `Equal` if they differ by very little relative to the whole
+    /// tree.
     pub fn compare_instructions(&self, instructions: &BySide<f64>) -> Ordering {
         let all = self.instructions.base.max(self.instructions.candidate);
         let more = instructions.candidate - instructions.base;
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Parses stacks such as `iter;work 12`.
+    /// Parses lines such as `iter;work 12`: the functions of a call stack and the number of instructions.
     fn counted(iterations: u64, stacks: &[&str]) -> StackCounts {
         let stack = |line: &&str| {
             let (frames, count) = line.rsplit_once(' ').expect("a count");

@@ -1,4 +1,4 @@
-//! Facts that make two measurements incomparable, or that call for caution.
+//! Compares the facts of two measurements. Some facts make the measurements incomparable if they differ. Others only call for caution.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,46 +8,46 @@ use crate::model::{Environment, Metric, TargetFacts};
 use perfcheck_stats::worded;
 
 worded! {
-    /// A fact about how something was measured.
+    /// A fact about the machine, the build or the benchmark of a measurement. Facts decide whether two measurements may be compared.
     #[derive(Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     Fact {
         /// CPU model.
         Cpu = "cpu",
-        /// Instruction set.
+        /// Instruction set of the machine, such as `x86_64`.
         Architecture = "architecture",
-        /// Target triple.
+        /// Target triple that the build is for.
         Target = "target",
-        /// Cargo profile.
+        /// Cargo profile of the build.
         Profile = "profile",
-        /// Features of the package.
+        /// Features that the package was built with.
         Features = "features",
-        /// Effective compiler flags.
+        /// Compiler flags (`rustflags`) that were in effect for the build.
         Rustflags = "rustflags",
         /// Compiler version.
         Rustc = "rustc",
-        /// The author's version of the benchmark.
+        /// The version that the author of the benchmark gave it.
         BenchmarkVersion = "benchmark-version",
-        /// The quantity that its samples measure.
+        /// The quantity that the samples of the benchmark measure, such as time or a rate.
         Metric = "metric",
         /// Operating system.
         Os = "os",
         /// Kernel release.
         Kernel = "kernel",
-        /// Frequency governor.
+        /// Governor that controls the frequency of the processor.
         Governor = "governor",
         /// Microcode revision.
         Microcode = "microcode",
-        /// Logical processors.
+        /// Number of logical processors of the machine.
         Cores = "cores",
-        /// Whether it was measured alone or side by side with another build.
+        /// Whether the benchmark was measured alone or side by side with another build.
         Turns = "measured",
     }
 }
 
 impl Fact {
-    /// The facts that make measurements incomparable.
+    /// The facts that make two measurements incomparable if they differ.
     pub const BLOCKING: [Self; 9] = [
         Self::Cpu,
         Self::Architecture,
@@ -60,7 +60,7 @@ impl Fact {
         Self::Metric,
     ];
 
-    /// Reports whether users may allow the fact to differ. The metric must be equal: a time and a rate have no ratio.
+    /// Returns true if the user may allow the fact to differ. The metric may never differ, because there is no ratio of a time and a rate.
     pub fn may_differ(self) -> bool {
         Self::BLOCKING.contains(&self) && self != Self::Metric
     }
@@ -69,7 +69,8 @@ impl Fact {
 impl FromStr for Fact {
     type Err = String;
 
-    /// Parses the name of a fact that may be allowed to differ. Facts that only warn need no permission.
+    /// Parses the name of a fact that the user wants to allow to differ. Facts that only cause a warning are refused, because they need no
+    /// permission.
     fn from_str(text: &str) -> Result<Self, String> {
         let wanted = text.trim();
         Self::BLOCKING
@@ -88,15 +89,15 @@ impl FromStr for Fact {
     }
 }
 
-/// A fact that differs between the two sides.
+/// A fact that differs between a run and its reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// The fact.
+    /// Which fact differs.
     pub fact: Fact,
-    /// Its value in the new run.
+    /// The value of the fact in the new run, as text. It is `none` if the run does not have one, and `unknown` if it was not stated.
     pub candidate: String,
-    /// Its value in the reference.
+    /// The value of the fact in the reference, in the same form.
     pub base: String,
 }
 
@@ -129,7 +130,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Turns the blocking differences in `facts` into warnings.
+    /// Turns blocking differences into warnings if the user allows their facts to differ. `facts` lists the allowed facts.
     #[must_use]
     pub fn allowing(mut self, facts: &[Fact]) -> Self {
         let (allowed, blocking) = self
@@ -141,31 +142,32 @@ impl Differences {
         self
     }
 
-    /// Reports whether the measurements may be compared.
+    /// Returns true if no difference is blocking, so that the measurements may be compared.
     pub fn is_comparable(&self) -> bool {
         self.blocking.is_empty()
     }
 }
 
-/// The text for a value that is absent.
+/// Shown in place of a value that a measurement does not have, such as features that were not enabled.
 const ABSENT: &str = "none";
-/// The text for a value that is unknown.
+/// Shown in place of a value that is not known, because an import did not state it.
 const UNKNOWN: &str = "unknown";
 
 /// The conditions under which a benchmark was or will be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparability<'a> {
-    /// Machine and build.
+    /// The machine and the build.
     pub environment: &'a Environment,
-    /// Facts of the bench target.
+    /// What is known about the bench target, such as its features.
     pub target: &'a TargetFacts,
-    /// The author's version of the benchmark.
+    /// The version that the author of the benchmark gave it, if any.
     pub version: Option<&'a str>,
     /// The quantity that the benchmark's samples measure.
     pub metric: &'a Metric,
 }
 
-/// Lists the facts that differ between two measurements of the same benchmark.
+/// Lists the facts that differ between two measurements of the same benchmark. Those in [`Fact::BLOCKING`] make the measurements incomparable, the
+/// others are warnings.
 pub fn find_differences(candidate: &Comparability<'_>, base: &Comparability<'_>) -> Differences {
     let (candidate_facts, base_facts) = (facts(candidate), facts(base));
     let mut found = Differences::default();
@@ -191,7 +193,7 @@ fn or_unknown(text: &str) -> String {
     if text.is_empty() { UNKNOWN } else { text }.to_owned()
 }
 
-/// Lists every fact with its value, always in the same order.
+/// Lists every fact with its value, always in the same order, so that the facts of two measurements can be compared pair by pair.
 fn facts(circumstances: &Comparability<'_>) -> [(Fact, String); 14] {
     let Environment { host, build } = circumstances.environment;
     let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());

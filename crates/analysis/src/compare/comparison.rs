@@ -1,6 +1,6 @@
-//! The comparison of one benchmark: the answer to one question, with the numbers behind the verdict.
+//! The result of comparing one benchmark with its reference, with the numbers behind the verdict.
 //!
-//! Invariant: the numbers are kept as the decision computed them, so that the verdict can be explained.
+//! Invariant: the numbers are stored as they were computed for the decision, so that the verdict can be explained later.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,30 +21,31 @@ use perfcheck_stats::{Correction, normal};
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// The change, with the interval that the verdict is based on. If all of it lies beyond the noise threshold, the verdict is `regressed` or
-    /// `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
+    /// The change, with the interval that the verdict is based on. If the whole interval lies beyond the noise threshold, the verdict is `regressed`
+    /// or `improved`, unless a note says why not. The interval is unbounded if the change was not tested. `None` if there is no value.
     pub change: Option<Estimate>,
-    /// The value of the base, and this value with the change applied, so that candidate / base - 1 is the estimate of the change. Both are in
-    /// nanoseconds per iteration, or in the unit of the metric that the verdict is about.
+    /// The values of both sides that were compared. The candidate's value is the base's value with the change applied, so that candidate / base - 1
+    /// is the estimate of the change. Both are in nanoseconds per iteration, or in the unit of the metric that the verdict is about.
     #[serde(default)]
     pub compared: Option<BySide<f64>>,
-    /// p of the deciding test in the direction of the change, adjusted for the family.
+    /// The p-value of the deciding test in the direction of the change, adjusted for the number of benchmarks.
     pub p_value: Option<f64>,
-    /// The noise threshold in force, a fraction.
+    /// The noise threshold that was used, as a fraction.
     pub noise_threshold: f64,
-    /// The smallest slowdown that this comparison could have called, a fraction.
+    /// The smallest slowdown that this comparison would have reported as `regressed`, as a fraction.
     pub smallest_callable: Option<f64>,
     /// How many runs, processes or rounds were compared.
     pub extent: Extent,
-    /// How the verdict was decided, with the numbers.
+    /// The kind of decision behind the verdict, with its numbers.
     pub basis: Decision,
-    /// Descriptive differences of both sides; they do not decide.
+    /// Differences between the two sides that are only shown to the reader. No verdict depends on them.
     pub description: ChangeDescription,
     /// How allocations differ, if both sides counted them.
     pub allocations: Option<AllocationComparison>,
     /// How the instructions of an iteration differ, if both sides counted them.
     pub instructions: Option<InstructionComparison>,
-    /// How the time of an iteration differs by function, if both sides have samples of a profiler (taken because instructions could not be counted).
+    /// How the time of an iteration differs by function, if both sides have samples of a profiler. A profiler is used if instructions cannot be
+    /// counted.
     #[serde(default)]
     pub sampled_time: Option<SampledTime>,
     /// How latencies of single operations differ, if both sides measured them.
@@ -59,42 +60,43 @@ pub struct Comparison {
 pub enum Extent {
     /// Runs that were measured at different times.
     Runs {
-        /// Number of processes of the candidate that were used.
+        /// The number of the candidate's processes that were used.
         processes_candidate: usize,
-        /// Number of processes of the reference that were used.
+        /// The number of the reference's processes that were used.
         processes_base: usize,
         /// Number of runs whose mean is the reference value.
         averaged: usize,
-        /// Number of runs from which the drift was estimated.
+        /// The number of runs from which the drift between runs was estimated.
         spread: usize,
     },
     /// Both sides were measured side by side.
     SideBySide {
         /// Number of rounds behind the verdict.
         rounds: usize,
-        /// Whether the verdict was settled before the last look.
+        /// Whether the verdict was settled before the last planned look at the rounds.
         stopped_early: bool,
         /// Number of code layouts that were measured; 0 if executables ran as they were built.
         layouts: usize,
     },
 }
 
-/// How a question was decided.
+/// How the verdict on a question was reached, with the numbers of the deciding test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Nothing was decided: the notes say what was missing.
+    /// No test was made. The notes say what was missing.
     Untested {
         /// The statistic whose change is given without bounds; `None` if there is no change.
         location: Option<Location>,
     },
     /// Decided by the project's own procedure for stored runs.
     Runs(StoredDecision),
-    /// Decided at a look (an interim or final analysis) at rounds that were measured side by side.
+    /// Decided at a look: an analysis, planned in advance, of the rounds that had been measured side by side until then.
     Look(PairedDecision),
     /// Decided by the test of a published system.
     Published(PublishedDecision),
-    /// Decided about another metric than the time, at this level; `None` for counts that do not vary, which need no test.
+    /// Decided about another metric than the time, at this confidence or significance level. `None` if nothing was tested, for example because the
+    /// counts do not vary.
     OtherMetric(Option<SharedLevel>),
 }
 
@@ -119,7 +121,7 @@ impl Comparison {
         }
     }
 
-    /// Sets the change, and the value of the base that it is relative to.
+    /// Sets the change, and the values of both sides that follow from it. `base` is the base's value, to which the change is relative.
     pub(super) fn set_change(&mut self, base: f64, change: Option<Estimate>) {
         self.change = change;
         let values = change.map(|change| BySide {
@@ -130,9 +132,9 @@ impl Comparison {
             values.filter(|values| values.base.is_finite() && values.candidate.is_finite());
     }
 
-    /// Returns the smallest noise threshold (a fraction, rounded up to a tenth of a percent) that would contain the whole interval. `None` if the
-    /// change exceeds the threshold in force and so may be real, if a slow path is suspected, or if the threshold in force contains the interval
-    /// already.
+    /// Returns the smallest noise threshold that would contain the whole interval, so that the benchmark could be `unchanged`. It is a fraction,
+    /// rounded up to a tenth of a percent. Returns `None` if the present threshold contains the interval already, if the estimate exceeds the present
+    /// threshold and so may be a real change, or if a slow path is suspected.
     pub fn sufficient_threshold(&self) -> Option<f64> {
         let change = self.change?;
         let in_force = self.noise_threshold.ln_1p();
@@ -144,9 +146,9 @@ impl Comparison {
             .then_some(threshold)
     }
 
-    /// Reports whether the benchmark looks slower, even if the verdict does not say so. The estimate must exceed the noise threshold. With a
-    /// prediction interval, it must exceed the threshold by more than the standard error, which includes the drift. Otherwise the interval must also
-    /// exclude 0.
+    /// Returns true if the benchmark looks slower, even if the verdict does not say so. The estimate must exceed the noise threshold. If there is a
+    /// prediction interval, the estimate must exceed the threshold by more than its standard error, which includes the drift. Otherwise the interval
+    /// must also exclude 0.
     pub fn seems_slower(&self) -> bool {
         let Some(change) = self.change else {
             return false;
@@ -158,9 +160,9 @@ impl Comparison {
         }
     }
 
-    /// Returns the standard error of ln(1 + change) of a side-by-side measurement. Each bound gives one: its distance from the estimate divided by
-    /// the normal quantile of its level. The larger one is returned, or the look's own standard error if that is larger still. `None` without bounds,
-    /// or for stored runs.
+    /// Returns the standard error of ln(1 + change) for a side-by-side measurement. Each bound of the interval implies a standard error: the bound's
+    /// distance from the estimate, divided by the normal quantile of the bound's level. The larger of the two is returned, or the standard error that
+    /// the look itself computed if that is larger still. Returns `None` if there are no bounds, or for stored runs.
     pub fn standard_error(&self) -> Option<f64> {
         let (change, look) = (self.change?, self.look()?);
         let middle = change.estimate.ln_1p();
@@ -195,7 +197,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the numbers of the test of a published system if one decided.
+    /// Returns the numbers behind the verdict if the test of a published system decided.
     pub fn published_decision(&self) -> Option<&PublishedDecision> {
         match &self.basis {
             Decision::Published(tested) => Some(tested),
@@ -203,7 +205,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the level of a verdict about another metric than the time, with the number of benchmarks that share it.
+    /// Returns the confidence or significance level behind a verdict about another metric than the time, with the number of benchmarks that share it.
     pub fn shared_level(&self) -> Option<SharedLevel> {
         match self.basis {
             Decision::OtherMetric(level) => level,
@@ -211,19 +213,22 @@ impl Comparison {
         }
     }
 
-    /// Returns the side that takes a slow path. `None` if none was found, or if a plain change of speed explains the finding.
+    /// Returns the side on which some samples take a slow path, a cost that the other samples do not have. Returns `None` if no slow path was found,
+    /// or if a plain change of speed explains the finding.
     pub fn slow_side(&self) -> Option<Side> {
         self.look()?.slow_path.side
     }
 
-    /// Returns the functions whose instructions or times differ.
+    /// Returns the functions whose cost differs most between the two sides. The cost is the number of instructions if instructions were compared, and
+    /// otherwise the time that a profiler sampled.
     pub fn functions(&self) -> &[FunctionCost] {
         let instructions = self.instructions.as_ref().map(|found| &*found.functions);
         let time = || self.sampled_time.as_ref().map(|found| &*found.functions);
         instructions.or_else(time).unwrap_or_default()
     }
 
-    /// Returns the statistic that was compared.
+    /// Returns which statistic of the samples was compared. Returns `None` if there is no such statistic, as for the tests of published systems and
+    /// for metrics other than the time.
     pub fn location(&self) -> Option<Location> {
         match &self.basis {
             Decision::Untested { location } => *location,
@@ -246,7 +251,7 @@ impl Extent {
         )
     }
 
-    /// Returns how many code layouts the rounds had.
+    /// Returns how many code layouts were measured. It is 0 for stored runs, and if executables ran as they were built.
     pub fn layouts(&self) -> usize {
         match self {
             Self::Runs { .. } => 0,
@@ -254,7 +259,7 @@ impl Extent {
         }
     }
 
-    /// Returns how many processes of the candidate were used; a round has one of each side.
+    /// Returns how many processes of the candidate were used. Each round of a side-by-side measurement has one.
     pub fn processes_candidate(&self) -> usize {
         match self {
             Self::Runs {
@@ -265,7 +270,7 @@ impl Extent {
         }
     }
 
-    /// Returns how many processes of the reference were used.
+    /// Returns how many processes of the reference were used. Each round of a side-by-side measurement has one.
     pub fn processes_base(&self) -> usize {
         match self {
             Self::Runs { processes_base, .. } => *processes_base,
@@ -300,13 +305,14 @@ pub struct ByDirection {
 }
 
 impl ByDirection {
-    /// p = 1, for a benchmark that cannot be tested but stays in its family.
+    /// A p-value of 1 in both directions. A benchmark that cannot be tested gets it, because such a benchmark still counts when p-values are adjusted
+    /// for the number of benchmarks.
     pub(super) const ONE: Self = Self {
         slower: 1.0,
         faster: 1.0,
     };
 
-    /// Returns the number for the direction of `change`; no change counts as slower.
+    /// Returns `faster` if `change` is negative, and `slower` otherwise.
     pub fn in_direction_of(&self, change: f64) -> f64 {
         if change >= 0.0 {
             self.slower
@@ -316,25 +322,27 @@ impl ByDirection {
     }
 }
 
-/// One test of a benchmark within its family.
+/// The result of a test of one benchmark, which is corrected for the number of benchmarks that are tested with it (the family).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FamilyTest {
     /// Number of benchmarks in the family.
     pub family: usize,
-    /// One-sided level of the whole family.
+    /// The one-sided significance level of the whole family.
     pub family_level: f64,
-    /// p before adjustment for the family; at a look, already divided by the look's share of the level.
+    /// The p-values before they are adjusted for the number of benchmarks. If they come from a look, they have been divided by the share of the
+    /// significance level that this look may spend.
     pub p: ByDirection,
-    /// The correction that keeps the level of the family.
+    /// The correction that keeps the probability of any false result in the family below the level.
     pub rule: Correction,
-    /// p adjusted for the family by that correction.
+    /// The p-values after `rule` has adjusted them for the family.
     pub adjusted: ByDirection,
-    /// The level at which the benchmark was decided. The correction derives it from the level of the family.
+    /// The level at which this benchmark was decided in each direction. The correction derives it from the level of the whole family.
     pub step_level: ByDirection,
 }
 
 impl FamilyTest {
-    /// Tests all benchmarks as one family, at the whole `level` in each direction.
+    /// Adjusts the p-values of all benchmarks for the number of benchmarks. Slowdowns and speedups are adjusted separately, each with the whole
+    /// `level`.
     pub(super) fn test_all(p: &[ByDirection], level: f64, rule: Correction) -> Vec<Self> {
         let one_sided = |pick: fn(&ByDirection) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
@@ -360,17 +368,17 @@ impl FamilyTest {
             .collect()
     }
 
-    /// Reports whether the test shows "slower" within the family.
+    /// Returns true if this benchmark is significantly slower, after the correction for the family.
     pub fn shows_slower(&self) -> bool {
         self.p.slower <= self.step_level.slower
     }
 
-    /// Reports whether the test shows "faster" within the family.
+    /// Returns true if this benchmark is significantly faster, after the correction for the family.
     pub fn shows_faster(&self) -> bool {
         self.p.faster <= self.step_level.faster
     }
 
-    /// Reports whether the test would show "slower" if the benchmark were the only one.
+    /// Returns true if this benchmark would be significantly slower if it were the only one that was tested.
     pub fn would_show_slower_alone(&self) -> bool {
         self.p.slower <= self.family_level
     }
@@ -381,84 +389,86 @@ impl FamilyTest {
 pub struct StoredDecision {
     /// The statistic that was computed from the samples of each process.
     pub location: Location,
-    /// The standard deviation between runs that was assumed, a fraction.
+    /// The standard deviation between runs, as a fraction, that the test assumed.
     pub run_sd: f64,
-    /// The deciding test. Its interval is the interval of the change.
+    /// The deciding test. The bounds of the change were computed at its `step_level`.
     pub test: FamilyTest,
-    /// The prediction interval; `None` if only the t-score decided.
+    /// The numbers of the prediction interval. `None` if only the t-score decided.
     pub prediction: Option<Prediction>,
-    /// The t-score; `None` if it could not be computed.
+    /// The result of the t-score, which compares the means over processes. `None` if it could not be computed.
     pub t_score: Option<TScoreResult>,
 }
 
 impl StoredDecision {
-    /// Returns p of the t-score in the direction of its change, adjusted for the family.
+    /// Returns the p-value of the t-score, adjusted for the number of benchmarks. It is the p-value for a slowdown if the mean became larger, and the
+    /// p-value for a speedup otherwise.
     pub fn t_score_p(&self) -> Option<f64> {
         let found = self.t_score?;
         Some(found.test.adjusted.in_direction_of(found.change.estimate))
     }
 }
 
-/// The prediction interval between runs.
+/// The numbers behind the prediction interval: the range in which the difference between a new run and its reference is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Standard error of the difference of logarithms.
+    /// The standard error of ln(value of the run / reference value).
     pub standard_error: f64,
-    /// Degrees of freedom of Student's t.
+    /// The degrees of freedom of Student's t, from which the interval is computed.
     pub degrees_of_freedom: f64,
 }
 
-/// The t-score of stored runs.
+/// The t-score of stored runs: a test of the mean over processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TScoreResult {
-    /// The change of the mean over processes. Its bounds are one-sided, each at the `step_level` of `test` for its direction; the upper bound is at
+    /// The change of the mean over processes. Both bounds are one-sided, each at the `step_level` of `test` for its direction. The upper bound is at
     /// least the difference that the comparison of runs found.
     pub change: Estimate,
-    /// The test.
+    /// The p-values of the t-score, with the levels at which they were judged.
     pub test: FamilyTest,
 }
 
-/// The numbers of the look that decided about sides that were measured side by side.
+/// The numbers behind a verdict about two builds that were measured side by side, from the look at which it was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PairedDecision {
-    /// The statistic that the floor test computed from the samples of a side.
+    /// The statistic that the floor test computed from the samples of each side.
     pub location: Location,
     /// The share of the significance level that this look may spend.
     pub share: f64,
-    /// The speed test. Its interval is the interval of the change.
+    /// The test for a change of speed. Its interval is the interval of the change.
     pub test: FamilyTest,
-    /// Standard error of the difference of logarithms.
+    /// The standard error of ln(candidate / base).
     pub standard_error: f64,
-    /// The slow-path test.
+    /// The test for a cost that only some samples have.
     pub slow_path: SlowPathResult,
-    /// Total number of rounds that would settle an inconclusive comparison, if further rounds resemble the present ones.
+    /// The total number of rounds that would probably settle an inconclusive comparison, if further rounds are like the rounds so far.
     pub rounds_needed: Option<u64>,
 }
 
 /// The result of the slow-path test, which asks whether samples of one side are slower than their neighbors of the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SlowPathResult {
-    /// The test.
+    /// The p-values of the test, with the levels at which they were judged. `slower` stands for a slow path of the candidate, `faster` for one of the
+    /// base.
     pub test: FamilyTest,
-    /// p for a slow path of the candidate, before adjustment for looks and family.
+    /// The p-value for a slow path of the candidate, before it is adjusted for the number of looks and of benchmarks.
     pub p: f64,
-    /// The largest p at which a slow path is suspected. A benchmark with a suspected slow path is not called unchanged.
+    /// The largest p-value at which a slow path is suspected. If a slow path is suspected, the verdict cannot be `unchanged`.
     pub suspicion: f64,
     /// Share of the candidate's samples that lie more than 10 % above the candidate's floor (its 1st percentile).
     pub share_candidate: f64,
     /// Share of the base's samples that lie more than 10 % above the base's floor (its 1st percentile).
     pub share_base: f64,
-    /// The side that takes a slow path; `None` if a plain change of speed explains the finding, or if there is none.
+    /// The side on which some samples take a slow path. `None` if there is no slow path, or if a plain change of speed explains the finding.
     pub side: Option<Side>,
 }
 
 impl SlowPathResult {
-    /// Reports whether a slow path is suspected. Then the benchmark is not called unchanged.
+    /// Returns true if a slow path is suspected. Then the verdict cannot be `unchanged`.
     pub fn is_suspected(&self) -> bool {
         self.p <= self.suspicion
     }
 
-    /// Returns p of the test for a slow path of `side`, adjusted for looks and family.
+    /// Returns the p-value of the test for a slow path of `side`, adjusted for the number of looks and of benchmarks.
     pub fn adjusted_p(&self, side: Side) -> f64 {
         match side {
             Side::Candidate => self.test.adjusted.slower,
@@ -796,7 +806,7 @@ mod tests {
         assert_eq!(sufficient(-0.01, 0.0, 0.0201), Some(0.021));
         assert_eq!(sufficient(-0.01, 0.02, 0.0399), Some(0.04));
         assert_eq!(sufficient(-0.01, 0.0201, 0.03), None);
-        // Half of the time is as far from none as twice the time.
+        // Half the time is as far from no change as twice the time is, because distances are logarithms.
         assert_eq!(sufficient(-0.5, 0.0, 0.01), Some(1.0));
         assert_eq!(sufficient(-0.01, 0.0, f64::INFINITY), None);
     }

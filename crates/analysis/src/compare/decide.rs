@@ -1,8 +1,9 @@
-//! The tests of each question on stored runs, and the decision about all questions as one family.
+//! Answers questions about stored runs by the project's own procedure. A question asks whether one benchmark of a run is slower or faster than its
+//! reference by more than the noise threshold.
 //!
-//! Two families are tested, worsening and improvement, each at the whole level. The correction is Holm's procedure or another
-//! [`Correction`](crate::model::Correction). Invariant: a question's bounds are at the level of the step that decided it, so verdict and interval
-//! never disagree.
+//! All questions are answered together, because the probability of a false result is limited for all of them together: by Holm's procedure or another
+//! [`Correction`](crate::model::Correction). Slowdowns and speedups are corrected separately, each at the whole level. Invariant: the bounds of a
+//! change are at the level at which its question was decided, so verdict and interval never disagree.
 
 use super::bounds::ChangeBounds;
 use super::{alternative, disturbance};
@@ -24,9 +25,9 @@ use super::run_level::{RunLevel, RunValue, RunValues};
 use crate::model::{BySide, MIN_PROCESSES, Measurement, ProgressReporter, Side, Test, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
-/// Decides all `questions` as one family; the answers come in the same order.
+/// Answers all `questions`, in the same order. They must be given together, because their p-values are adjusted for the number of questions.
 ///
-/// Pure and seeded: the same input gives the same bytes for any number of threads.
+/// All random numbers come from the seed in `rules`, so the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison> {
     compare_with_progress(
         questions,
@@ -36,7 +37,7 @@ pub fn compare(questions: &[Question<'_>], rules: &TestPolicy) -> Vec<Comparison
     )
 }
 
-/// Like [`compare`], but reports to `progress`. Each question is one part of the work.
+/// Like [`compare`], but reports to `progress`, which counts each question as one part of the work.
 pub fn compare_with_progress(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -64,7 +65,8 @@ pub fn compare_with_progress(
     comparisons
 }
 
-/// Decides by the project's own procedure, or only by its t-score (`Test::TScore`).
+/// Decides by the project's own procedure for stored runs. It has two tests: a prediction interval that allows for drift between runs, and the
+/// t-score. For `Test::TScore`, only the t-score decides.
 fn compare_by_project_test(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -83,7 +85,7 @@ fn compare_by_project_test(
     });
     let t_score = test_family(&evidence, rules, |tests, threshold| {
         let score = tests.t_score.as_ref()?;
-        // A run that is faster on average but not at its floor was disturbed less; its code is not faster.
+        // If a run is faster on average but not at its floor, it was only disturbed less. Its code is not faster.
         let floor_is_faster = tests.run_level.difference < -threshold;
         Some(ByDirection {
             slower: score.p_greater,
@@ -100,8 +102,8 @@ fn compare_by_project_test(
         .collect()
 }
 
-/// Tests all questions as one family. `p` returns the p of a question in both directions. If it returns `None`, the question cannot be tested, and it
-/// stays in the family with p = 1.
+/// Computes the p-values of one test for all questions and adjusts them for the number of questions. `p` returns the p-values of a question in both
+/// directions. A question that cannot be tested counts with p-values of 1.
 fn test_family(
     evidence: &[QuestionEvidence],
     rules: &TestPolicy,
@@ -127,7 +129,7 @@ fn test_family(
 /// A difference of logarithms with its bounds.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// The reference value, a logarithm.
+    /// The logarithm of the reference value.
     base: f64,
     difference: f64,
     lower: f64,
@@ -135,8 +137,8 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Computes the bounds of the t-score. The upper bound is at least the difference of the run values, so an improvement must show in the t-score
-    /// and in the run values.
+    /// Computes the bounds of the change of the mean over processes, from the t-score. The upper bound is at least the difference of the run values,
+    /// so an improvement must show both in the t-score and in the run values.
     fn from_t_score(tests: &QuestionTests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             base: tests.t_score_base,
@@ -151,7 +153,7 @@ impl Bounds {
     fn from_run_level(tests: &QuestionTests, test: &FamilyTest) -> Self {
         let level = &tests.run_level;
         if tests.identical {
-            // All process values of both sides are equal. They would hardly be so if the runs had drifted, so there is no margin.
+            // All process values of both sides are equal. That would hardly happen if the runs had drifted, so no margin for drift is needed.
             return Self {
                 base: level.base,
                 difference: 0.0,
@@ -182,7 +184,7 @@ struct BoundedVerdict {
     verdict: Verdict,
     bounds: Bounds,
     p_value: f64,
-    /// How far beyond the threshold a slowdown must lie to be called, a logarithm.
+    /// How far a slowdown must lie beyond the noise threshold before the verdict can be `regressed`, as a difference of logarithms.
     margin: f64,
 }
 
@@ -314,7 +316,8 @@ fn decide_by_runs(
     }
 }
 
-/// Adds a note if even the smallest possible p, 1 / (resamples + 1), would be too large for the level that the family leaves.
+/// Adds a note if there are too few resamples for the t-score to show a change. Its smallest possible p-value is 1 / (resamples + 1). If many
+/// benchmarks share the significance level, this may not be small enough.
 fn note_resolution(
     tests: &QuestionTests,
     rules: &TestPolicy,
@@ -330,25 +333,26 @@ fn note_resolution(
     }
 }
 
-/// The tests of one question.
+/// The results of the tests of one question.
 pub(super) struct QuestionTests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
-    /// The mean of the reference values that the t-score compares, a logarithm.
+    /// The reference value of the t-score: the mean logarithm of the base's process values, or of its samples if a side has fewer than two processes.
     pub t_score_base: f64,
     pub description: ChangeDescription,
     /// Whether all process values of both sides are equal.
     pub identical: bool,
-    /// Whether each side has one process, timed by a clock, and no other run shows how much processes differ.
+    /// Whether there are only two processes in all, one of each side, and both were timed by a clock. Then no run shows how much processes differ.
     pub is_of_lone_processes: bool,
-    /// How far beyond the threshold a change must lie to be called, a logarithm. It is above 0 only if the fastest processes of a side disagree.
+    /// How far a change must lie beyond the noise threshold before it is reported, as a difference of logarithms. It is above 0 only if the fastest
+    /// processes of a side disagree.
     pub withheld_change: f64,
 }
 
-/// The tests of one question, with what a comparison needs besides them.
+/// The test results of one question, with the other parts of a comparison.
 pub(super) struct QuestionEvidence {
-    /// ln(1 + noise threshold).
+    /// The noise threshold as a logarithm: ln(1 + threshold).
     pub threshold: f64,
     /// The tests, or the verdict of a question that cannot be tested.
     pub tests: Result<QuestionTests, Verdict>,
@@ -356,20 +360,20 @@ pub(super) struct QuestionEvidence {
     pub notes: Vec<Note>,
 }
 
-/// The samples of both sides.
+/// The usable samples of the candidate and of the runs that it is compared with.
 struct Sides {
     candidate: RunTimes,
     averaged: Vec<RunTimes>,
     spread: Vec<SpreadRun>,
-    /// Runs of earlier levels, grouped by level.
+    /// Runs of earlier levels of the history, one list for each level. They also show how much runs drift.
     earlier: Vec<Vec<RunTimes>>,
 }
 
 /// A run from which the drift between runs is estimated.
 enum SpreadRun {
-    /// One of the averaged runs, as an index into them.
+    /// A run that is in [`Sides::averaged`], by its index there.
     Averaged(usize),
-    /// A run that is not averaged.
+    /// A run that is not in [`Sides::averaged`].
     Other(RunTimes),
 }
 
@@ -398,7 +402,7 @@ impl QuestionEvidence {
     }
 }
 
-/// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
+/// Checks whether a question can be tested. If it cannot, returns its verdict and adds notes about what is missing.
 fn find_refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = question
         .candidate
@@ -551,7 +555,8 @@ impl Sides {
         })
     }
 
-    /// Reports whether each side has one process, timed by a clock, and no other run shows how much processes differ.
+    /// Returns true if there are only two processes in all, one of each side, and both were timed by a clock. Then no run shows how much processes
+    /// differ.
     fn has_lone_processes(&self) -> bool {
         let others = self.spread.iter().filter_map(|run| match run {
             SpreadRun::Averaged(_) => None,
@@ -565,12 +570,12 @@ impl Sides {
         processes.len() == 2 && processes.iter().all(|process| process.quantum_ns > 0.0)
     }
 
-    /// Yields the runs whose values are compared.
+    /// Yields the candidate and the reference runs that are averaged.
     fn compared_runs(&self) -> impl Iterator<Item = &RunTimes> {
         self.averaged.iter().chain([&self.candidate])
     }
 
-    /// Chooses the statistic that can be compared with `count` samples per process.
+    /// Chooses which statistic stands for the samples of a process. `count` is the number of samples of each process that are used.
     fn choose_location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
         let base: usize = self.averaged.iter().map(|run| run.processes.len()).sum();
         let samples = count * base.min(self.candidate.processes.len());
@@ -616,7 +621,7 @@ impl Sides {
     }
 
     fn note_lengths(&self, notes: &mut Vec<Note>) {
-        // Values that no clock timed are stored as fractions. The length of such a sample is only the numerator, so lengths cannot be compared.
+        // Values that no clock timed are stored as fractions: `elapsed` holds only the numerator. Such samples have no length that could be compared.
         if self
             .compared_runs()
             .flat_map(|run| &run.processes)
@@ -637,7 +642,8 @@ impl Sides {
         }
     }
 
-    /// Returns the smallest relative difference that the coarsest clock can show in a typical sample.
+    /// Returns the smallest relative difference that the clock can show in a typical sample. If it differs between processes, the largest one is
+    /// returned.
     fn resolution(&self) -> f64 {
         self.compared_runs()
             .flat_map(|run| &run.processes)
@@ -668,7 +674,7 @@ fn sample_logarithms(runs: &[RunTimes], count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The random streams of one benchmark.
+/// Gives each benchmark its own random numbers, so that they do not depend on the other benchmarks.
 struct Random {
     seed: u64,
     resamples: usize,

@@ -1,4 +1,4 @@
-//! Descriptive differences of both sides, independent of the test that decides: means, medians, effect sizes, and the requested summary.
+//! Describes how both sides differ, independently of the test that decides: means, medians, effect sizes, and the summary that `--center` asks for.
 
 use crate::compare::estimate::{ChangeInterval, estimate_drift};
 use crate::compare::{Estimate, Uncertainty};
@@ -14,16 +14,16 @@ use perfcheck_stats::{
     derived_seed, mean, median,
 };
 
-/// Descriptive differences of both sides. A part is `None` if it has no finite value or was not requested.
+/// Differences between the two sides that are only shown to the reader. A field is `None` if it has no finite value or was not requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeDescription {
     /// The change of the mean of all samples.
     pub mean: Option<DescribedChange>,
     /// The change of the median of all samples.
     pub median: Option<DescribedChange>,
-    /// The effect sizes; `None` for side-by-side measurements and if a side has no samples.
+    /// The effect sizes. `None` for side-by-side measurements, and if a side has no samples.
     pub effects: Option<Effects>,
-    /// The requested summary.
+    /// The change of the summary that the user requested, such as another kind of mean.
     pub centers: Option<Centers>,
 }
 
@@ -32,13 +32,13 @@ pub struct ChangeDescription {
 pub struct DescribedChange {
     /// The change with its interval at the confidence level.
     pub estimate: Estimate,
-    /// The uncertainty of the change, for bounds at any level.
+    /// The standard errors of the change, from which an interval at any other level can be computed.
     pub uncertainty: Uncertainty,
 }
 
 impl ChangeDescription {
-    /// Describes the changes of mean and median between stored runs. It uses the samples that summaries describe, or the filtered ones if the test
-    /// uses those.
+    /// Describes how the mean and the median changed between stored runs. It uses the samples that a summary describes. If the test uses filtered
+    /// samples, the description uses them, too.
     pub(super) fn from_stored_runs(question: &Question<'_>, rules: &TestPolicy) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
             let processes = runs
@@ -97,7 +97,7 @@ impl ChangeDescription {
         }
     }
 
-    /// Describes the changes of mean and median of rounds, resampling the two sides of a round together.
+    /// Describes how the mean and the median changed in rounds that were measured side by side. The two sides of a round are resampled together.
     pub(super) fn from_rounds(
         candidate: &[&[f64]],
         base: &[&[f64]],
@@ -137,7 +137,7 @@ fn described_samples(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<
 }
 
 impl DescribedChange {
-    /// Combines both parts. Both exist if the change has a finite value; otherwise neither does.
+    /// Combines a change with its uncertainty. Either both exist, or the change has no finite value and neither does.
     fn from_parts(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
         let (estimate, uncertainty) = estimate.zip(uncertainty)?;
         Some(Self {
@@ -157,6 +157,6 @@ impl DescribedChange {
     }
 }
 
-/// Names of the random streams.
+/// The names of the random number streams, so that mean and median are resampled independently.
 const OF_THE_MEAN: &str = "change of the mean";
 const OF_THE_MEDIAN: &str = "change of the median";

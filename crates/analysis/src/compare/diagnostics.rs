@@ -1,4 +1,5 @@
-//! Diagnostics from the order and the spread of samples. Each is reported beyond a threshold. They inform people; no verdict depends on them.
+//! Diagnoses conspicuous properties of samples from their order and their spread. A property is reported if it exceeds a threshold. The reports
+//! inform people, and no verdict depends on them.
 
 use serde::Serialize;
 use std::fmt;
@@ -9,66 +10,68 @@ use perfcheck_stats::{
     Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
 };
 
-/// A conspicuous property of a measurement. `Display` gives a sentence without a full stop.
+/// A conspicuous property of a benchmark's samples in one run. The member `diagnostic` says which property it is. No verdict depends on it. `Display`
+/// gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "diagnostic", rename_all = "kebab-case")]
 pub enum Diagnostic {
-    /// Processes differ by more than their samples would explain.
+    /// Processes differ by more than the spread of the samples within each process explains.
     ProcessesDiffer {
-        /// The standard deviation of the processes' medians divided by their mean standard error.
+        /// The standard deviation of the processes' medians, divided by the mean of the processes' standard errors.
         ratio: f64,
     },
-    /// Samples are correlated with the samples before them.
+    /// In some processes, samples are correlated with the sample right before them, so they are not independent.
     Dependent {
-        /// The highest lag-1 autocorrelation of a process.
+        /// The highest autocorrelation among the processes: the correlation of each sample of a process with the sample before it.
         autocorrelation: f64,
-        /// Number of processes in which the autocorrelation is above the threshold.
+        /// Number of processes in which the autocorrelation is above the threshold `autocorrelation`.
         processes: usize,
     },
-    /// The halves of a process have different distributions.
+    /// In some processes, the first half of the samples has another distribution than the second half.
     HalvesDiffer {
-        /// The smallest p of a process.
+        /// The smallest p-value among the processes, from a two-sided Mann-Whitney test of the two halves.
         p_value: f64,
-        /// Number of processes in which p is below the threshold.
+        /// Number of processes in which the p-value is below the threshold `halves-level`.
         processes: usize,
     },
-    /// The mean drifts within a process.
+    /// In some processes, the mean changes from the first half of the samples to the second.
     Drifts {
-        /// The largest change from the first half to the second, a fraction.
+        /// The largest change of the mean among the processes, from the first half to the second, as a fraction. It is negative if the samples became
+        /// faster.
         change: f64,
-        /// Number of processes that drift.
+        /// Number of processes in which the mean changes.
         processes: usize,
     },
     /// Some samples form a second, slower cluster.
     SlowCluster {
-        /// Number of samples in the cluster.
+        /// Number of samples in the slow cluster.
         samples: usize,
-        /// Their share of all samples.
+        /// The share of all samples that are in the slow cluster, as a fraction.
         share: f64,
-        /// Their mean divided by the median of all samples.
+        /// The mean of the samples in the slow cluster, divided by the median of all samples.
         times_median: f64,
     },
-    /// The samples have several modes.
+    /// The samples have several modes: their times gather around more than one value.
     SeveralModes {
-        /// Gregg's modal value.
+        /// Gregg's modal value, which is 2 for one mode and about 4 for two equal modes.
         modal_value: f64,
     },
-    /// The mean is far above the median.
+    /// The mean is so far above the median that a few samples must be implausibly long.
     Absurd {
         /// The mean divided by the median.
         ratio: f64,
     },
-    /// A sample is implausibly long for so short an operation.
+    /// A sample is implausibly long compared with the median. The machine may have stalled, or the unit of the values may be wrong.
     AbsurdTime {
-        /// The time of an iteration in the longest sample.
+        /// The time of an iteration in the longest sample, in seconds.
         seconds: f64,
-        /// The longest sample divided by the median.
+        /// The time of an iteration in the longest sample, divided by the median of all samples.
         ratio: f64,
     },
 }
 
-/// Lists the diagnostics of `measurement`.
+/// Lists the conspicuous properties of `measurement`.
 pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let processes = sample_times(measurement);
     let series: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
@@ -103,7 +106,8 @@ pub fn diagnose(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagn
     found
 }
 
-/// Finds absurd values: a mean of too many times the median, or an implausibly long time. `values` must be all values that were measured.
+/// Finds signs of absurd values: a mean that is too many times the median, or an implausibly long time. `values` must be all values that were
+/// measured, without a filter.
 pub fn find_absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
     let Some(described) = Description::compute(values) else {
         return Vec::new();
@@ -123,7 +127,7 @@ fn fewest(thresholds: &Thresholds) -> usize {
     thresholds.series_min_samples as usize
 }
 
-/// Lists the diagnostics from the order of the samples; processes with few samples are skipped.
+/// Lists the conspicuous properties that the order of the samples shows. Processes with few samples are skipped.
 fn diagnose_order(processes: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
     let long: Vec<&[f64]> = processes
         .iter()

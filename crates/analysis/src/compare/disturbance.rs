@@ -1,5 +1,5 @@
-//! How the host disturbed a measurement: how steady it was, whether its speed changed or drifted, whether it took the processor away, and what its
-//! clock can resolve.
+//! Describes how the host disturbed a measurement: how steady it was, whether its speed changed or drifted, whether it gave the processor to other
+//! work, and what its clock can resolve.
 //!
 //! No verdict depends on this description. Facts that the system does not report are absent. The bounds are constants, not settings of a workspace,
 //! so that the same host gets the same words everywhere.
@@ -14,20 +14,22 @@ use super::summary::{Summary, sample_times};
 use crate::model::{Control, Measurement, Nanos, ProcessSeries, Side, Thresholds, Verdict};
 use perfcheck_stats::{SplitHalves, mean, median, words};
 
-/// Smaller changes of the host's speed are not reported.
+/// The smallest change of the host's speed, as a fraction, that a note reports.
 const SMALLEST_MOVE: f64 = 0.01;
 
-/// If the times of two control workloads differ by more than this factor, the workloads were different programs.
+/// If a pass of the control workload takes longer than another by more than this factor, the two were different programs, so their times cannot be
+/// compared.
 const OTHER_WORKLOAD: f64 = 2.0;
 
-/// From this share of interrupted samples on, a note is added.
+/// The share of interrupted samples from which a note is added.
 const MANY_INTERRUPTED: f64 = 0.2;
 
-/// Fewer interruptions than this are ignored, because they may be accidental.
+/// If there are fewer interruptions than this, they are ignored, because they may be accidental.
 const FEWEST_INTERRUPTIONS: u64 = 20;
 
 words! {
-    /// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
+    /// How steady a host was, judged by its jitter: how much the time of the control workload, a fixed amount of work, varied. The bounds of `quiet`
+    /// and `shared` are those of `NBenchmark`.
     Steadiness {
         Quiet = "quiet": "Below 5 %.",
         Moderate = "moderate": "Below 10 %.",
@@ -37,7 +39,7 @@ words! {
 }
 
 impl Steadiness {
-    /// Classifies a jitter.
+    /// Classifies a host by the jitter of its control workload, which is given as a fraction.
     pub fn from_jitter(jitter: f64) -> Self {
         match jitter {
             x if x < 0.05 => Self::Quiet,
@@ -48,16 +50,17 @@ impl Steadiness {
     }
 }
 
-/// The speed and steadiness of a run's host, by its control workload.
+/// The speed and steadiness of a run's host, judged by the control workload: a fixed amount of work that is timed between processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostControls {
     /// The largest clock step of all processes.
     pub clock_step: Option<Nanos>,
-    /// Mean time of a pass of the control workload over processes, in nanoseconds.
+    /// The time of a pass of the control workload, in nanoseconds: the mean over processes.
     pub control_ns: Option<f64>,
-    /// How much longer a pass took in the slowest process than in the fastest, a fraction.
+    /// How much longer a pass of the control workload took before the slowest process than before the fastest, as a fraction.
     pub control_range: Option<f64>,
-    /// The largest jitter (spread over median) that the control workload showed before a process, a fraction.
+    /// The largest jitter that the control workload showed before a process. The jitter is the spread of its times divided by their median, as a
+    /// fraction.
     pub jitter: Option<f64>,
 }
 
@@ -89,24 +92,27 @@ impl HostControls {
         }
     }
 
-    /// Returns the class of the jitter.
+    /// Returns how steady the host was, judged by its jitter.
     pub fn steadiness(&self) -> Option<Steadiness> {
         self.jitter.map(Steadiness::from_jitter)
     }
 }
 
-/// How the host disturbed one measurement.
+/// How the host disturbed the measurement of a benchmark in one run, and what its clock can resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// The step of the clock divided by the iterations of a typical sample; null if the clock is unknown.
+    /// The smallest difference in the time of an iteration that a typical sample can show, in nanoseconds: the step of the clock divided by the
+    /// iterations of the sample. Null if the clock is unknown or the benchmark does not measure time.
     pub clock_step_ns: Option<f64>,
-    /// Whether the interval of the median is narrower than one such step; it then reflects the clock's rounding.
+    /// Whether the interval of the median is narrower than `clock_step_ns`. The interval then reflects how the clock rounds, not how the times vary.
+    /// False if `clock_step_ns` is null.
     pub narrower_than_clock: bool,
-    /// The largest number of threads that were alive in a process. Above 1, other threads may have run beside the samples. Null if the system does
-    /// not report it.
+    /// The largest number of threads that were alive in a process. If it is above 1, other threads may have run during the samples. Null if the
+    /// system does not report it.
     pub threads: Option<u32>,
-    /// The largest share of the samples that may have lost the processor to other work, a fraction; null if the system does not report it.
+    /// The largest share of the samples that can have lost the processor to other work, as a fraction. Null if the system does not report it or the
+    /// benchmark does not measure time.
     #[serde(rename = "interrupted_share")]
     pub interrupted: Option<f64>,
 }
@@ -163,9 +169,9 @@ pub(super) fn disturbance_notes(
     notes
 }
 
-/// Returns a note if the host alone could explain the change: the time of the control workload changed in the same direction and by more. There is no
-/// note if the comparison shows no change, or if the host changed by less than `SMALLEST_MOVE`. If the times of the control workload differ too much,
-/// it was another program, and there is no note either.
+/// Returns a note if the host alone could explain the change: the time of the control workload changed in the same direction, and by more. There is
+/// no note if the comparison shows no change, or if the host changed by less than `SMALLEST_MOVE`. There is no note either if the times of the
+/// control workload differ so much that it must have been another program.
 fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let change = found.change?.estimate;
     let called = match found.verdict {
@@ -187,8 +193,8 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
 }
 
-/// Returns the mean time of the control workload over processes. The fastest time would not be representative of the run: a control measurement takes
-/// only 3 ms.
+/// Returns the mean time of the control workload over processes. The fastest time would not represent the run, because each measurement of the
+/// control workload takes only 3 ms.
 fn control_ns<'l>(processes: impl Iterator<Item = &'l ProcessSeries>) -> Option<f64> {
     let passes: Vec<f64> = processes
         .filter_map(|process| Some(process.conduct?.control?.pass.as_f64()))
@@ -211,8 +217,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Counts the processes whose mean time changes from the first half to the second by more than both thresholds of a drift: a fraction, and a number
-/// of standard errors.
+/// Counts the processes whose times drift. In such a process, the mean of the first half of the samples differs from that of the second half by more
+/// than two thresholds: a fraction of the mean, and a number of standard errors.
 fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let processes = sample_times(measurement);
@@ -223,8 +229,8 @@ fn count_drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
         .count()
 }
 
-/// Estimates the largest share of samples that can have been interrupted. Each involuntary context switch interrupts at most one sample, so the share
-/// is at most the number of switches, times the typical length of a sample, divided by the CPU time.
+/// Estimates the largest share of the samples that can have been interrupted. Each involuntary context switch interrupts at most one sample. So the
+/// share is at most the number of switches, times the typical length of a sample, divided by the CPU time.
 fn interrupted_share(measurement: &Measurement) -> Option<f64> {
     if !measurement.benchmark.metric.is_timed() {
         return None;

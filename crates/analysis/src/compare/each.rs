@@ -4,26 +4,27 @@ use rayon::prelude::*;
 
 use crate::model::ProgressReporter;
 
-/// Number of items that are processed between two progress reports.
+/// The number of items that are processed between two progress reports.
 const AT_A_TIME: usize = 64;
 
-/// Where a stage begins within the whole work, for progress reports.
+/// Where one stage of a longer piece of work begins. Progress reports count all stages together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkStage {
-    /// Number of parts of the work that were done before the stage.
+    /// The number of parts of the whole work that are done when the stage begins.
     pub done: usize,
-    /// Number of parts of the whole work.
+    /// The number of parts that the whole work has.
     pub total: usize,
 }
 
 impl WorkStage {
-    /// Returns the only stage of work with `total` parts.
+    /// Returns the stage for work that has `total` parts and no other stage.
     pub fn whole(total: usize) -> Self {
         Self { done: 0, total }
     }
 }
 
-/// Applies `work` to each item in parallel and returns the results in order. Each item is one part of the work for the progress reports.
+/// Applies `work` to each item in parallel and returns the results in the order of the items. Progress reports count each item as one part of the
+/// whole work.
 pub fn map_with_progress<'t, T: Sync, R: Send>(
     all: &'t [T],
     stage: WorkStage,

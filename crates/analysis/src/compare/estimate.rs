@@ -1,7 +1,7 @@
-//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate, and the uncertainty of a relative change.
+//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate. Also the uncertainty of a relative change.
 //!
-//! The uncertainty decides about limits, and about metrics other than the time. It is kept as standard errors of the logarithm, because the level of
-//! a bound depends on how many benchmarks share it, which is known only at the end.
+//! Limits on changes and metrics other than the time are decided from the uncertainty. It is kept as standard errors of the logarithm, because an
+//! interval can be computed only at the end: its level depends on how many benchmarks share the error budget.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -13,18 +13,18 @@ use perfcheck_stats::{
     LogStandardError, PairedRatio, Resampling, Smoothness, mean,
 };
 
-/// A value with its interval. A bound that the data cannot give is infinite here and null in messages.
+/// An estimated value with its interval. A bound that the data cannot give is infinite in Rust and null in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The value.
+    /// The estimated value; null if it is not finite.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
-    /// The lower bound; null if the data cannot give one.
+    /// The lower bound of the interval; null if the data cannot give one.
     #[serde(deserialize_with = "lower")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub lower: f64,
-    /// The upper bound; null if the data cannot give one.
+    /// The upper bound of the interval; null if the data cannot give one.
     #[serde(deserialize_with = "upper")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub upper: f64,
@@ -38,7 +38,7 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// Chooses how to compute an interval over `clusters` processes, or over that many samples if there is only one process.
+/// Chooses how to compute an interval over `clusters` clusters. A cluster is a process, or a sample if there is only one process.
 pub(super) fn choose_interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
     IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_processes as usize)
 }
@@ -53,7 +53,8 @@ pub(super) struct ChangeInterval<'a> {
 }
 
 impl ChangeInterval<'_> {
-    /// Chooses the method. For medians the bootstrap needs fewer clusters, because the jackknife of a median is not consistent.
+    /// Chooses the method for the interval. For medians, the bootstrap is used from fewer clusters on. Otherwise the interval would come from the
+    /// jackknife, which is not consistent for a median.
     fn method(&self, clusters: usize) -> IntervalMethod {
         match self.smoothness {
             Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,
@@ -86,8 +87,8 @@ impl Estimate {
         }
     }
 
-    /// Computes the relative change of a statistic with its interval: a bootstrap interval, or Student's if a side has few clusters. `None` if the
-    /// change has no finite value. A side with a single cluster has no known spread, so there are no bounds.
+    /// Computes the relative change of a statistic with its interval: a bootstrap interval, or Student's if a side has few clusters. If a side has a
+    /// single cluster, its spread is unknown and there are no bounds. Returns `None` if the change has no finite value.
     pub(super) fn relative_change(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -116,8 +117,8 @@ impl Estimate {
         }))
     }
 
-    /// Computes the relative change of clusters that are paired (cluster i of both sides). Influences that both clusters of a pair share do not widen
-    /// the interval.
+    /// Computes the relative change with its interval if cluster i of one side belongs to cluster i of the other. Whatever affects both clusters of a
+    /// pair alike does not widen the interval.
     pub(super) fn relative_change_of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         rule: ChangeInterval<'_>,
@@ -143,7 +144,7 @@ impl Estimate {
         }))
     }
 
-    /// Creates a value without bounds.
+    /// Creates an estimate whose bounds are infinite.
     pub fn unbounded(estimate: f64) -> Self {
         Self {
             estimate,
@@ -158,9 +159,9 @@ impl Estimate {
 pub struct Uncertainty {
     /// The change, a fraction.
     estimate: f64,
-    /// Standard error from process to process, or round to round; `None` if it is not known.
+    /// The standard error that follows from the differences between processes, or between rounds. `None` if it is not known.
     within: Option<LogStandardError>,
-    /// Standard error from run to run; `None` if both sides were measured side by side.
+    /// The standard error that follows from the drift between runs. `None` if both sides were measured side by side.
     between: Option<LogStandardError>,
 }
 
@@ -174,7 +175,7 @@ impl Uncertainty {
         }
     }
 
-    /// Computes the uncertainty of the change between independent clusters. `None` if the change has no finite value.
+    /// Computes the change and its uncertainty if the clusters of the two sides are independent. Returns `None` if the change has no finite value.
     pub(super) fn from_independent(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -188,8 +189,8 @@ impl Uncertainty {
         })
     }
 
-    /// Computes the uncertainty of the change between rounds that were measured side by side: cluster i of one side is paired with cluster i of the
-    /// other.
+    /// Computes the change and its uncertainty if the clusters are rounds that were measured side by side: cluster i of one side is paired with
+    /// cluster i of the other.
     pub(super) fn from_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
         smoothness: Smoothness,
@@ -202,18 +203,18 @@ impl Uncertainty {
         })
     }
 
-    /// Adds the drift between stored runs.
+    /// Adds the standard error that follows from the drift between stored runs.
     #[must_use]
     pub(super) fn with_drift(self, between: Option<LogStandardError>) -> Self {
         Self { between, ..self }
     }
 
-    /// Returns the change with its two-sided interval at `level`: the wider of the interval from processes and the interval from runs.
+    /// Returns the change with its two-sided interval at `level`. Of the interval from processes and the interval from runs, the wider one is used.
     pub fn interval_at(&self, level: f64) -> Estimate {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
-        // All process values are equal. They would hardly be so if the runs had drifted, so the drift is ignored.
+        // All process values are equal. That would hardly happen if the runs had drifted, so the drift is ignored.
         let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
         let between = self.between.filter(|_| !is_identical);
         let between = between.map_or(0.0, |found| found.margin(level));
@@ -235,7 +236,7 @@ impl Uncertainty {
 }
 
 /// Estimates how far the new run and the reference may have drifted apart, by steps 1 to 3 of docs/internals/src/statistics/stored.md. The value of a
-/// run is the mean of the logarithms of its processes' values. `None` if no run of the reference has a value.
+/// run is the mean of the logarithms of its processes' values, which `processes` returns. Returns `None` if no run of the reference has a value.
 pub(super) fn estimate_drift(
     question: &Question<'_>,
     rules: &TestPolicy,

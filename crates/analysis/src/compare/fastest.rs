@@ -1,4 +1,4 @@
-//! Ranks several benchmarks of one run: which is the fastest, and which cannot be distinguished from it.
+//! Ranks several benchmarks of one run. It finds the fastest benchmark, and the benchmarks that cannot be distinguished from it.
 //!
 //! The ranks decide no verdict: the processes of one run do not show drift between runs, or the effects of other inputs and code layouts.
 
@@ -9,7 +9,7 @@ use crate::model::Measurement;
 use perfcheck_stats::{WelchDf, WelchTest, mean, median, words};
 
 words! {
-    /// The rank of a contender relative to the fastest.
+    /// How a benchmark compares with the fastest of the benchmarks that are ranked together.
     Rank {
         Fastest = "fastest": "The benchmark with the smallest value.",
         Open = "open": "Possibly as fast as the fastest.",
@@ -17,26 +17,27 @@ words! {
     }
 }
 
-/// One of several benchmarks that are ranked together.
+/// A benchmark in a ranking of several benchmarks of one run by their speed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contender {
     /// The geometric mean of the processes' medians, in nanoseconds per iteration or in the unit of the metric.
     pub value_ns: f64,
-    /// The value divided by that of the fastest; at least 1.
+    /// `value_ns` divided by the `value_ns` of the fastest benchmark in the ranking, so it is at least 1.
     pub ratio: f64,
-    /// The rank.
+    /// Whether the benchmark is the fastest, possibly as fast, or significantly slower.
     pub rank: Rank,
-    /// The p-value for being slower than the fastest, adjusted for the contenders; null for the fastest and below two processes.
+    /// The p-value of the test whether the benchmark is slower than the fastest, adjusted for the number of benchmarks in the ranking. Null for the
+    /// fastest benchmark, and if no test was possible because one of the two has fewer than two processes or neither varies.
     pub p_value: Option<f64>,
 }
 
-/// The median of each process that has samples, in nanoseconds per iteration.
+/// The medians of the samples of each process, in nanoseconds per iteration. Processes without samples have none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProcessMedians {
-    /// Medians of the samples that are described. They determine which benchmark is the fastest.
+    /// Medians of the samples that a filter keeps, or of all samples if there is no filter. They determine which benchmark is the fastest.
     pub described: Vec<f64>,
-    /// Medians of all samples. Tests use these.
+    /// Medians of all samples, including those that a filter leaves out. Tests use these medians.
     pub tested: Vec<f64>,
 }
 
@@ -54,12 +55,12 @@ impl ProcessMedians {
     }
 }
 
-/// Compares contenders, each given by its processes' medians, with the fastest of them. A contender without values gets `None`.
+/// Compares each contender with the fastest of them. A contender is given by the medians of its processes. A contender without values gets `None`.
 ///
-/// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows that it is slower
-/// than the apparently fastest one. The level of each test is `level` divided by the number of rivals (Bonferroni). The truly fastest is excluded
-/// only if one of its rivals is wrongly shown to be faster. So it is ranked `Fastest` or `Open` with a probability of at least 1 - `level`, although
-/// the fastest was selected by the same data.
+/// This is subset selection in the manner of Gupta (1965). A contender stays `Open` unless Welch's one-sided test of the logarithms shows that it is
+/// slower than the apparently fastest contender. The level of each test is `level` divided by the number of rivals (Bonferroni). The truly fastest
+/// contender is excluded only if one of its rivals is wrongly shown to be faster. So it is ranked `Fastest` or `Open` with a probability of at least
+/// 1 - `level`, although the fastest was selected by the same data.
 pub fn rank_against_fastest(contenders: &[ProcessMedians], level: f64) -> Vec<Option<Contender>> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
     let tested: Vec<Vec<f64>> = contenders
@@ -95,7 +96,7 @@ pub fn rank_against_fastest(contenders: &[ProcessMedians], level: f64) -> Vec<Op
     centers.iter().zip(0..).map(contender).collect()
 }
 
-/// Tests whether `own` is slower than `fastest`. Returns the rank and p.
+/// Tests whether `own` is slower than `fastest`. Returns the rank and the p-value, which is adjusted for the number of `rivals`.
 fn test_slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Option<f64>) {
     let Some(test) = WelchTest::test(own, fastest, WelchDf::Fractional) else {
         return (Rank::Open, None);
@@ -122,7 +123,7 @@ mod tests {
     use crate::model::{Outliers, SampleFilter};
     use perfcheck_stats::{Draws, Stream};
 
-    /// Ranks contenders with the same described and tested medians.
+    /// Ranks contenders whose described and tested medians are the same.
     fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
         let medians = |values: &Vec<f64>| ProcessMedians {
             described: values.clone(),
@@ -206,7 +207,7 @@ mod tests {
         let trials = 2_000;
         let mut left_out = 0;
         for _ in 0..trials {
-            // All are equally fast; treat the first as the truly fastest.
+            // All contenders are equally fast, so any of them can stand for the truly fastest. The first one does.
             let contenders: Vec<Vec<f64>> = (0..5)
                 .map(|_| {
                     let mut noise = || {

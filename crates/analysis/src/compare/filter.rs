@@ -1,7 +1,7 @@
-//! Filters the samples of a run for descriptions, by translating the outlier settings into policies of `perfcheck-stats`, and summarizes the values
-//! of an imported benchmark.
+//! Filters the samples of a run before they are described, and summarizes the values of an imported benchmark. The settings for outliers are
+//! translated into policies of `perfcheck-stats`.
 //!
-//! Invariant: tests do not use filtered samples unless `Observations::Filtered` is chosen.
+//! Invariant: filtered samples never reach a test, unless `Observations::Filtered` is chosen.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use perfcheck_stats::{
     ZeroSpreadTreatment,
 };
 
-/// Returns the outlier policy of a filter. Quartiles are interpolated, as in the serializer benchmarks.
+/// Returns the outlier policy that a filter stands for. Quartiles are interpolated, as in the serializer benchmarks.
 pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     let usual = Thresholds::default();
     let thresholds = Thresholds {
@@ -29,8 +29,8 @@ pub fn filter_policy(filter: &SampleFilter) -> OutlierPolicy {
     to_outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
 }
 
-/// Sets the described samples of `measurements` (all of one run) to those that `filter` keeps. If the import of `source` stored first repetitions as
-/// warm-up, these are left out and counted even if the filter keeps first samples.
+/// Makes summaries of `measurements` describe only the samples that `filter` keeps. `measurements` must be all measurements of one run. Some imports
+/// store the first repetition of each process as its warm-up. These repetitions are left out and counted even if the filter keeps first samples.
 pub fn apply_filter(
     measurements: &mut [Measurement],
     source: Option<&Source>,
@@ -78,7 +78,8 @@ fn clean_measurement(
     )
 }
 
-/// Groups the benchmarks whose values come from the same rows. Their ids differ only in the labels of the columns.
+/// Groups the benchmarks whose values were imported from different columns of the same rows. Their ids differ only in the label of the column at the
+/// end. The groups hold indexes into `measurements`.
 fn group_rows(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
     let labels = source
         .values
@@ -107,7 +108,8 @@ fn pair_columns(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
     }
 }
 
-/// Sums up what the filter of a run left out of `measurements`, which must be all of that run; `None` without a filter.
+/// Returns how many samples the filter of a run left out, summed over `measurements`, which must be all measurements of that run. Returns `None` if
+/// there is no filter.
 pub fn sum_left_out<'m>(
     measurements: impl IntoIterator<Item = &'m Measurement>,
 ) -> Option<FilterReport> {
@@ -121,7 +123,7 @@ pub fn sum_left_out<'m>(
     })
 }
 
-/// Counts the raw, skipped, removed and used samples.
+/// Returns how many samples there were, and how many of them were skipped, removed and used.
 pub fn sample_counts(cleaned: &CleanedSample) -> SampleCounts {
     let counts = cleaned.counts;
     SampleCounts {
@@ -132,7 +134,7 @@ pub fn sample_counts(cleaned: &CleanedSample) -> SampleCounts {
     }
 }
 
-/// Translates `outliers` into a policy with these thresholds and this definition of quartiles.
+/// Translates `outliers` into a policy with these thresholds. `quartiles` says how the quartiles are computed.
 pub fn to_outlier_policy(
     outliers: Outliers,
     quartiles: Quantile,
@@ -156,33 +158,35 @@ pub fn to_outlier_policy(
     }
 }
 
-/// The summary of one column of values.
+/// A summary of the values that an import read for one benchmark, from one column of a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueSummary {
-    /// How many values were read, skipped, removed and used.
+    /// How many values were read, skipped as warm-up, removed as outliers, and used in this summary. These counts are members of this object.
     #[serde(flatten)]
     pub counts: SampleCounts,
-    /// How many values the outlier policy replaced.
+    /// How many values the outlier policy replaced by other values. They are among the used values.
     pub replaced: usize,
-    /// The bounds beyond which values are outliers; null if the policy has none.
+    /// The bounds beyond which values are outliers; null if the outlier policy has no bounds.
     #[serde(rename = "fences_ns")]
     pub fences: Option<ValueBounds>,
-    /// The mean of the values in the summary, per iteration: in nanoseconds, or in the unit of an amount.
+    /// The mean of the used values, per iteration: in nanoseconds, or in the unit of an amount.
     pub mean: f64,
-    /// The percentile bootstrap interval of the mean, with the parameters in `interval` of the `source`; null for fewer than five values.
+    /// The percentile bootstrap interval of `mean`. The member `interval` of the `source` has its confidence level, resamples and seed. Null for
+    /// fewer than five used values.
     pub mean_interval: Option<ValueBounds>,
-    /// The median of the values in the summary.
+    /// The median of the used values, in the unit of `mean`.
     pub median: f64,
-    /// How often the operation runs per second.
+    /// How many operations run per second, computed from the used values.
     pub per_second: PerSecond,
-    /// Absurd values, by the thresholds `mean-over-median` and `absurd-seconds`.
+    /// Signs of absurd values: a mean far above the median, or a value that is implausibly long. The thresholds `mean-over-median` and
+    /// `absurd-seconds` decide. Empty if there are none.
     pub absurd: Vec<Diagnostic>,
-    /// How many values are 0, that is, below the resolution of the clock.
+    /// How many of all values that were read are 0, which means that the clock could not resolve them.
     pub zeros: usize,
 }
 
-/// A lower and an upper bound.
+/// A lower and an upper bound of values, in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueBounds {
@@ -201,17 +205,17 @@ impl From<Interval> for ValueBounds {
     }
 }
 
-/// Operations per second: 1e9 divided by a time in nanoseconds.
+/// Operations per second: 1e9 divided by a time in nanoseconds. If the time is 0, the clock could not resolve it, and the rate is given as 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PerSecond {
-    /// Computed from the mean.
+    /// Operations per second at the mean time.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub mean: f64,
-    /// Computed from the longest value.
+    /// Operations per second at the longest time, so the lowest rate.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub min: f64,
-    /// Computed from the shortest value; null if that is 0.
+    /// Operations per second at the shortest time, so the highest rate. It is 0 if the shortest time is 0.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub max: f64,
 }

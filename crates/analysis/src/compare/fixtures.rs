@@ -36,7 +36,8 @@ pub(crate) fn flat_process(process: u32, iterations: u64, times: &[f64]) -> Proc
     }
 }
 
-/// Adds a ramp of `count` samples. Each has `step` iterations more than the one before, and all have the same overhead.
+/// Adds a linear phase of `count` samples to a process. Each sample has `step` iterations more than the one before. An iteration takes `time`, and
+/// all samples have the same `overhead`.
 pub(super) fn with_ramp(
     mut process: ProcessSeries,
     step: u64,

@@ -1,6 +1,7 @@
-//! Statistics of one run with an interval at any level, for the limits that users set. Many values may share a level.
+//! Computes statistics of one run, with an interval at any level, to compare them with the limits that users set. All values that have a limit share
+//! one confidence level, so the interval of a single value may need a much higher level than usual.
 //!
-//! The estimates equal those of a summary. The intervals are Student's for any number of processes, like those that decide verdicts.
+//! The estimates equal those of a summary. The intervals are Student's for any number of processes, like the intervals that decide verdicts.
 
 use crate::compare::summary::{ramp, resampling_units, sample_times, scale_estimate};
 
@@ -12,8 +13,8 @@ use perfcheck_stats::{
     IntervalScale, LogStandardError, MAD_TO_SD, Smoothness, jackknife_t_interval,
 };
 
-/// Returns `statistic` of `measurement` with its interval; `None` if the measurement does not have it. If there is only one process, its samples take
-/// the place of processes. A single sample gives no bounds.
+/// Returns `statistic` of `measurement` with its interval, or `None` if the measurement does not have this statistic. If there is only one process,
+/// its samples are treated like processes. A single sample gives no bounds.
 pub fn estimate_at_level(
     measurement: &Measurement,
     statistic: Wanted,

@@ -1,8 +1,9 @@
-//! From measurements to verdicts. Pure: no I/O and no clock; it uses only the model and the statistics.
+//! Turns measurements into verdicts. This module does no I/O and reads no clock. It uses only the model and the statistics crate, so its results
+//! follow from its arguments.
 //!
-//! `compare` decides a family of questions about stored runs, `judge` decides side-by-side measurements, `summarize` describes one measurement, and
-//! `find_differences` lists the facts that make two measurements incomparable. A verdict and its printed interval come from the same test, so they
-//! agree. docs/internals/src/statistics/ describes the procedure.
+//! `compare` decides about stored runs and `judge` about side-by-side measurements, both about all benchmarks of a run together. `summarize`
+//! describes one measurement, and `find_differences` lists the facts that make two measurements incomparable. A verdict and its printed interval come
+//! from the same test, so they agree. docs/internals/src/statistics/ describes the procedure.
 
 mod alternative;
 mod bounds;

@@ -1,47 +1,50 @@
 //! Notes: what a reader must know about a comparison besides its numbers, such as how the host disturbed it.
 //!
 //! If the fastest processes of a side do not agree, the host was disturbed, and the time of the very fastest (the floor) may be an accident. Then a
-//! change is called only if it exceeds the threshold by more than the gap between these processes.
+//! change is reported only if it exceeds the noise threshold by more than the gap between these processes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::model::{BySide, Side, Statistic};
 
-/// If the fastest processes of a side are farther apart than this (a fraction), its floor is taken as an accident of a disturbed host.
+/// If the fastest processes of a side are farther apart than this, as a fraction, the host was disturbed and the time of the very fastest may be an
+/// accident.
 const MOST_APART: f64 = 0.2;
 
-/// A note on a comparison. `Display` gives a sentence without a full stop.
+/// A note on a comparison: something that a reader should know besides its numbers, such as that the host disturbed it. The member `note` says which
+/// kind of note it is. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
-    /// A side has no samples.
+    /// A side has no samples, so it could not be compared.
     NoSamples {
         /// The side that the note is about.
         side: Side,
     },
-    /// The samples of a side are too short for its clock.
+    /// The samples of a side are too short to be timed precisely by its clock, so nothing was tested.
     SamplesTooShort {
         /// The side that the note is about.
         side: Side,
-        /// How long a sample must be to count, in nanoseconds.
+        /// The smallest length of a sample that can be used, in nanoseconds. It is 0 if no clock timed the samples. In that case, all values of the
+        /// side are 0, so a ratio cannot be computed.
         needed_ns: f64,
     },
     /// Processes of a side were left out because their samples are too short for its clock.
     ProcessesLeftOut {
         /// The side that the note is about.
         side: Side,
-        /// How many were left out.
+        /// How many processes of the side were left out.
         left_out: usize,
-        /// How many are left.
+        /// How many processes of the side were used.
         used: usize,
     },
-    /// Rounds were left out because the samples of a side are too short.
+    /// Rounds of a side-by-side measurement were left out because the samples of one side are too short for its clock.
     RoundsLeftOut {
-        /// How many were left out.
+        /// How many rounds were left out.
         left_out: usize,
-        /// How many there were.
+        /// How many rounds were measured, including those left out.
         rounds: usize,
     },
     /// Processes of a side failed.
@@ -50,199 +53,212 @@ pub enum Note {
         side: Side,
         /// How many processes failed.
         failed: usize,
-        /// How many processes are left.
+        /// How many processes of the side did not fail and have samples.
         good: usize,
     },
     /// A side has only one or two processes.
     FewProcesses {
         /// The side that the note is about.
         side: Side,
-        /// How many processes it has.
+        /// How many processes the side has.
         processes: usize,
     },
-    /// Each side has one process, and there are no other runs: a disturbed process looks like a change.
+    /// Each side has one process, and there are no other runs to show how much processes differ. A disturbed process then looks like a change, so no
+    /// change is reported.
     LoneProcesses,
-    /// A side has one process, so the t-score compares samples as if they were independent.
+    /// A side has only one process. The t-score therefore compares samples as if they were independent, which raises too many false alarms.
     SamplesAsUnits,
-    /// A side has fewer samples than the low quantile needs, so medians were compared.
+    /// A side has too few samples for a low quantile, so the medians of both sides were compared instead.
     MedianOfFewSamples {
-        /// How many samples the smaller side has.
+        /// How many samples were compared on the side that has fewer of them.
         samples: usize,
     },
-    /// There is no flat phase, so the medians of the longer half of the ramp were compared.
+    /// Some processes have no flat phase (samples that all have the same number of iterations), so medians were compared. Of a linear phase, only the
+    /// samples with at least half as many iterations as the longest were used.
     MedianOfRamp,
-    /// The samples of the two sides differ much in length; short samples reach lower minimums.
+    /// The samples of one side are much longer than those of the other. This favors the other side, because short samples reach lower minimums.
     SampleLengthsDiffer {
-        /// The length of the typical sample of one side divided by that of the other; more than 1.
+        /// The length of a typical sample on the side with the longer samples, divided by that on the other side.
         ratio: f64,
     },
-    /// All process values of each side are equal.
+    /// Within each side, all values that were compared are equal, so they show no variance. The clock may be too coarse.
     NoVariance,
     /// The t-score could not be computed.
     NoTScore,
-    /// The resamples are too few for the level that the family needs.
+    /// So many benchmarks share the significance level that the t-score cannot show a change with so few resamples of the bootstrap.
     TooFewResamples {
         /// How many resamples would be enough.
         needed: u64,
     },
-    /// There are so many samples that fewer resamples were drawn than requested.
+    /// There are so many samples that fewer resamples of the bootstrap were drawn than requested. This limits how small the p-value can be.
     FewerResamples {
         /// How many resamples were drawn.
         drawn: u64,
     },
-    /// Few processes of a side came near its fastest one, so the time of that one is uncertain. If the gap exceeds 20 %, only a change that exceeds
-    /// the noise threshold by more than the gap is called.
+    /// Few processes of a side came near its fastest process, so the time of the fastest may be an accident. If `gap` is above 0.2, a change is
+    /// reported only if it exceeds the noise threshold by more than the gap.
     LoneFloor {
         /// The side that the note is about.
         side: Side,
-        /// How much slower the second fastest process is, a fraction. Among many processes, the slowest of the fastest tenth takes the place of the
-        /// second fastest.
+        /// How much slower the second-fastest process is than the fastest, as a fraction. If there are many processes, the slowest of the fastest
+        /// tenth may stand in for the second-fastest.
         gap: f64,
     },
-    /// The t-score shows a slowdown, but the fastest processes of both sides are alike.
+    /// The t-score shows that the processes became slower on average, but the fastest processes of both sides take about the same time.
     SlowerButForTheFastest {
-        /// The change of the mean over processes, a fraction.
+        /// How much slower the processes became on average, as a fraction.
         change: f64,
     },
     /// A side has fewer observations than the test of `--test` needs, so nothing was tested.
     TooFewObservations {
-        /// How many observations the smaller side has.
+        /// How many observations the side with fewer of them has.
         smaller: usize,
         /// How many observations the test needs on each side.
         needed: usize,
     },
-    /// A side has no process with the requested center.
+    /// On one side, no process has the statistic that should stand for its samples (`--center`), so nothing was tested. For example, there is no
+    /// slope without a linear phase.
     NoCenter {
-        /// The requested center.
+        /// The statistic that should stand for the samples of a process.
         center: Statistic,
     },
-    /// The benchmark does not have the metric that the verdict should be about.
+    /// The verdict should be about the metric that `--metric` names, but at least one side did not measure it.
     NoSuchMetric {
-        /// The requested metric.
+        /// The metric that the verdict should be about.
         metric: Statistic,
     },
-    /// An exact p of ranks was requested, but there are ties or too many values.
+    /// An exact p-value of the rank test was requested, but cannot be computed because some values are equal or there are too many values. So nothing
+    /// was tested.
     NoExactP,
-    /// A rank test shows a difference, but its size is negligible.
+    /// A rank test shows a significant difference, but the difference is too small to matter, so it is not reported as a change.
     NegligibleEffect {
-        /// Cliff's delta of the two sides.
+        /// Cliff's delta of the two sides, from -1 to 1. It is positive if the candidate is slower.
         delta: f64,
-        /// The smallest delta that counts.
+        /// The smallest size of Cliff's delta that counts as a change.
         practical: f64,
     },
-    /// The test shows a difference, but its interval is not entirely beyond the noise threshold.
+    /// The test shows a significant difference, but part of the interval of the change lies within the noise threshold.
     WithinNoise,
-    /// The interval lies beyond the noise threshold, but p is not small enough. This happens mostly with few observations or many benchmarks.
+    /// The whole interval of the change lies beyond the noise threshold, but the adjusted p-value is not small enough. This happens mostly with few
+    /// observations or many benchmarks.
     NotSignificant {
-        /// The p-value before it is adjusted.
+        /// The p-value of this test, before it is adjusted for the number of benchmarks.
         p: f64,
         /// The p-value adjusted for all benchmarks.
         adjusted: f64,
-        /// The level that the adjusted p-value had to be below.
+        /// The significance level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// Counts that vary differ beyond noise, but p is not small enough for so many benchmarks.
+    /// Counts that vary between processes, such as instructions, differ by more than noise, but the p-value is not small enough for so many
+    /// benchmarks.
     CountsNotSignificant {
-        /// The p-value before it is adjusted.
+        /// The p-value of this test, before it is adjusted for the number of benchmarks.
         p: f64,
         /// The p-value adjusted for all benchmarks whose counts vary.
         adjusted: f64,
-        /// The level that the adjusted p-value had to be below.
+        /// The significance level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// The t-score shows a speedup, but the prediction interval does not.
+    /// The t-score shows a speedup, but the prediction interval, which allows for drift between runs, does not. So the speedup is not reported.
     FasterByTScoreOnly,
-    /// The floor test and the rank test contradict each other.
+    /// The floor test, which compares the fastest samples, and the rank test, which compares round by round, contradict each other. So a change is
+    /// reported only if both show it.
     TestsContradict,
-    /// There are too few rounds for a verdict.
+    /// A side-by-side measurement has too few usable rounds for a verdict.
     FewRounds {
-        /// How many rounds there are.
+        /// How many usable rounds there are.
         rounds: usize,
     },
-    /// A side has fewer samples than the low quantile needs, so the second fastest ones were compared.
+    /// A side has too few samples for a low quantile, so the second-fastest samples of both sides were compared instead.
     SecondFastestOfFewSamples {
-        /// How many samples a side has.
+        /// How many samples each side has.
         samples: usize,
     },
-    /// Samples of one side are slower than their neighbors of the other side, but the fastest samples of that side are not.
+    /// Some samples of one side are slower than the samples of the other side that were taken right beside them, although the fastest samples of that
+    /// side are not slower.
     SlowPath {
-        /// The slower side.
+        /// The side that has the slow samples.
         side: Side,
-        /// The share of the candidate's samples that lie more than 10 % above its floor.
+        /// The share of the candidate's samples that take more than 10 % longer than its fastest samples, as a fraction.
         share_candidate: f64,
-        /// The share of the base's samples that lie more than 10 % above its floor.
+        /// The share of the base's samples that take more than 10 % longer than its fastest samples, as a fraction.
         share_base: f64,
     },
-    /// The fastest samples are alike, but a slow path could not be ruled out.
+    /// The fastest samples of both sides take about the same time, but other samples may have become slower. So the benchmark is not reported as
+    /// `unchanged`.
     SlowPathSuspected,
-    /// The fastest samples are alike, but there were too few rounds to look for slow paths.
+    /// The fastest samples of both sides take about the same time, but there were too few rounds to find out whether other samples became slower.
     SlowPathsNotSearched {
-        /// How many rounds there were.
+        /// How many usable rounds there were.
         rounds: usize,
     },
-    /// Controls (identical code on both sides) on this host differed by more than the noise threshold that was set.
+    /// On this host, controls (measurements with the same executable on both sides) differed by more than the noise threshold that was set. So the
+    /// noise threshold was raised.
     ThresholdRaised {
-        /// How many controls there are.
+        /// How many controls were measured.
         controls: usize,
-        /// The 95th percentile of their changes, a fraction: the noise threshold in force.
+        /// The raised noise threshold, as a fraction: the 95th percentile of the changes that the controls showed, regardless of their sign.
         change: f64,
-        /// Whether the noise threshold is too large to call anything unchanged.
+        /// Whether the raised noise threshold is too large for the verdict `unchanged`.
         too_noisy: bool,
     },
-    /// The first half of the rounds shows another change than the second half. The note does not give the two changes: both come from the rank test,
-    /// but the printed change may come from the floor test.
+    /// The first half of the rounds shows another change than the second half. The note does not contain these two changes, because they come from
+    /// the rank test, while the reported change may come from the floor test.
     ChangeDrifts,
-    /// A sample is slower or faster as the second of a pair than as the first.
+    /// Samples are taken in pairs, one of each side, and take longer or shorter as the second of a pair than as the first. So the sides disturb each
+    /// other.
     PositionMatters {
-        /// How much slower a sample is as the second of its pair, a fraction.
+        /// How much longer a sample takes as the second of its pair than as the first, as a fraction. It is negative if the sample takes less time.
         effect: f64,
     },
-    /// Rounds resemble the round before them, so they are not independent evidence.
+    /// Successive rounds resemble each other, so they are not independent, and the interval may be too narrow.
     RoundsDependOnTheirNeighbours {
-        /// The correlation between successive rounds, computed from their signs about the median.
+        /// The correlation between successive rounds, from 0 to 1. It uses only whether the difference between the sides in each round lies above or
+        /// below the median.
         correlation: f64,
     },
-    /// An iteration is so long that a round has few samples.
+    /// An iteration takes so long that a round has only a few samples.
     LongIterations {
-        /// How long an iteration takes, in nanoseconds.
+        /// How long an iteration of the candidate takes, in nanoseconds: the median over all samples.
         iteration_ns: f64,
     },
-    /// Processes of one side differ by more than their samples explain.
+    /// Rounds differ mainly because processes of the same build differ, by more than their samples explain.
     ProcessesDiffer {
-        /// The standard deviation of the processes, a fraction.
+        /// The standard deviation of the times of one side's processes, as a fraction of the time.
         by: f64,
     },
-    /// Within a round, the differences between both sides vary more than processes do.
+    /// Rounds differ mainly because the difference between the sides varies from one pair of samples to the next within a round.
     SamplesDiffer {
-        /// The standard deviation of the difference of one sample pair, a fraction.
+        /// The standard deviation of the difference between the two samples of a pair, as a fraction of the time.
         by: f64,
     },
-    /// The processes worked on several processors at once.
+    /// The processes of the benchmark worked on several processors at once, so its time depends on where the system runs their threads.
     SeveralProcessors {
-        /// How many processors they used on average.
+        /// How many processors a process used on average.
         processors: f64,
     },
-    /// The rounds of a side fall into two groups.
+    /// The rounds of a side fall into a fast and a slow group. Memory layout or a disturbed host may be the cause.
     SeveralModes {
         /// The side that the note is about.
         side: Side,
-        /// The gap between the groups, a fraction.
+        /// The gap between the slowest round of the fast group and the fastest round of the slow group, as a fraction.
         apart: f64,
-        /// The share of the rounds that are in the fast group.
+        /// The share of the side's rounds that are in the fast group, as a fraction.
         share: f64,
     },
-    /// The host disturbed the comparison. The note inside has its own tag; serde requires untagged variants to come last.
+    /// The host disturbed the comparison. In JSON, such a note looks like the others, because its inner note has the member `note`. Serde requires
+    /// this untagged variant to come last.
     #[serde(untagged)]
     Host(HostNote),
 }
 
 impl Note {
-    /// Reports whether the note prevents small changes from being called.
+    /// Returns true if small changes are not reported because of this note.
     pub fn withholds_changes(&self) -> bool {
         self.withheld_change() > 0.0
     }
 
-    /// Returns how far beyond the noise threshold a change must lie to be called, a logarithm; 0 for notes that withhold no changes.
+    /// Returns how far a change must lie beyond the noise threshold to be reported despite this note, as a logarithm. It is 0 for most notes.
     pub(super) fn withheld_change(&self) -> f64 {
         match self {
             Self::LoneFloor { gap, .. } if *gap > MOST_APART => gap.ln_1p(),
@@ -250,7 +266,7 @@ impl Note {
         }
     }
 
-    /// Writes the notes of `--test` and `--metric`.
+    /// Writes the notes about comparisons by `--test` and `--metric`.
     fn fmt_published_test(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
@@ -295,7 +311,7 @@ impl Note {
 }
 
 impl Note {
-    /// Writes the notes of side-by-side measurements.
+    /// Writes the notes about side-by-side measurements.
     fn fmt_paired(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {
@@ -469,25 +485,26 @@ impl fmt::Display for Note {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum HostNote {
-    /// The speed of the control workload changed in the direction of the measured change, and by more.
+    /// The machine itself became faster or slower, in the direction of the measured change and by more. The control workload shows this: a fixed
+    /// amount of work that is timed between processes.
     HostMoved {
-        /// The change of the control workload, a fraction.
+        /// How much longer the control workload took than in the reference, as a fraction. It is negative if the machine became faster.
         change: f64,
     },
     /// At least half of the processes of a side became faster or slower while they were sampled.
     ProcessesDrift {
         /// The side that the note is about.
         side: Side,
-        /// How many processes drifted.
+        /// How many processes of the side became faster or slower.
         drifting: usize,
         /// How many processes the side has.
         processes: usize,
     },
-    /// The processor was often taken away while a side was sampled.
+    /// The system often gave the processor to other work while a side was sampled.
     SamplesInterrupted {
         /// The side that the note is about.
         side: Side,
-        /// The largest share of its samples that can have been interrupted.
+        /// The largest share of the side's samples that can have been interrupted, as a fraction.
         share: f64,
     },
 }
@@ -518,8 +535,8 @@ impl fmt::Display for HostNote {
     }
 }
 
-/// Returns the note of [`note_lone_floor`] about the side with the larger gap between its fastest processes. `None` if the fastest processes of both
-/// sides agree.
+/// Returns the note of [`note_lone_floor`] about the side whose fastest processes are farther apart. Returns `None` if the fastest processes agree on
+/// both sides. The values are logarithms of times.
 pub(super) fn note_widest_gap(processes: BySide<&[f64]>) -> Option<Note> {
     let sides = [
         (Side::Candidate, processes.candidate),
@@ -531,9 +548,9 @@ pub(super) fn note_widest_gap(processes: BySide<&[f64]>) -> Option<Note> {
     notes.max_by(|a, b| a.withheld_change().total_cmp(&b.withheld_change()))
 }
 
-/// Returns a note if the floor of a side lies so far below its other fast processes that small changes cannot be called. The floor is compared with
-/// the slowest of the fastest tenth of the processes, or with the second fastest of few. `processes` holds one logarithm of the time of an iteration
-/// for each process.
+/// Returns a note if the fastest process of a side is so much faster than its other fast processes that small changes cannot be reported. The fastest
+/// process is compared with the second fastest or, if there are many, with the slowest of the fastest tenth. `processes` holds the logarithm of the
+/// time of an iteration in each process.
 fn note_lone_floor(side: Side, processes: &[f64]) -> Option<Note> {
     let mut sorted = processes.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -562,7 +579,7 @@ mod tests {
         // Only the second fastest process counts here, however slow the others are.
         assert_eq!(gap(&[100.0, 119.0, 500.0, 900.0, 99_000.0]), None);
         assert_eq!(gap(&[100.0]), None);
-        // Two fast processes of twenty-one may be an accident; three show the floor.
+        // Two fast processes of twenty-one may be an accident. Three of them show the true floor.
         let mut many = vec![160.0; 21];
         many[..2].fill(100.0);
         assert!(gap(&many).is_some());

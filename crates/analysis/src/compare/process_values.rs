@@ -1,8 +1,8 @@
 //! Reduces the samples of a process to one value.
 //!
-//! Only samples that are long enough for the clock count. Whether they are does not depend on their own times (see [`ProcessSampling`]). Both sides
-//! use the same statistic and the same number of samples per process (the first ones in the order taken), because a low quantile depends on the
-//! number of samples.
+//! Only samples that are long enough for the clock are used. Whether a sample is long enough does not depend on its own time (see
+//! [`ProcessSampling`]). Both sides use the same statistic and the same number of samples per process (the first ones in the order taken), because a
+//! low quantile depends on the number of samples.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,22 +11,24 @@ use super::run_level::RunValue;
 use crate::model::{MIN_PROCESSES, Measurement, Metric, Nanos, ProcessSeries, Sample};
 use perfcheck_stats::{Quantile, median};
 
-/// The quantile that is compared if there are enough samples. It was chosen by measurement, see docs/internals/src/statistics/.
+/// The quantile of a process's samples that is compared if there are enough samples. It was chosen by measurement, see
+/// docs/internals/src/statistics/.
 pub const LOW_QUANTILE: f64 = 0.01;
 
-/// With fewer samples than this on a side, the median is compared.
+/// If a side has fewer samples than this in all its processes, medians are compared instead of low quantiles.
 pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
 
-/// The statistic that is computed from the samples of a process.
+/// The statistic that stands for the samples of a process or, if both sides were measured side by side, for all samples of a side. It is computed
+/// from times per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Location {
-    /// The quantile [`LOW_QUANTILE`], by nearest rank.
+    /// The 1st percentile by nearest rank: the time of a sample that is among the fastest.
     LowQuantile,
-    /// The second fastest sample.
+    /// The time of the second-fastest sample.
     SecondFastest,
-    /// The median.
+    /// The median of the samples.
     Median,
 }
 
@@ -41,7 +43,8 @@ impl fmt::Display for Location {
 }
 
 impl Location {
-    /// Returns the logarithm of the statistic of positive `times` in nanoseconds per iteration; `None` without times.
+    /// Returns the natural logarithm of this statistic of `times`, which are positive and in nanoseconds per iteration. Returns `None` if there are
+    /// too few times.
     pub(super) fn logarithm(self, times: &[f64]) -> Option<f64> {
         let value = match self {
             Self::LowQuantile => Quantile::InvertedCdf.select(&mut times.to_vec(), LOW_QUANTILE),
@@ -55,8 +58,8 @@ impl Location {
         value.map(f64::ln)
     }
 
-    /// Returns how to compute the value of a run from process values of this kind. Noise only lengthens low quantiles, so the smallest of them is
-    /// used. Medians vary in both directions, within a run and between runs, so their mean is used: see docs/internals/src/statistics/.
+    /// Returns how the value of a run is computed from the values of its processes. Noise only lengthens low quantiles, so the smallest process value
+    /// is used. Medians vary in both directions, within a run and between runs, so their mean is used: see docs/internals/src/statistics/.
     pub(super) fn run_value(self) -> RunValue {
         match self {
             Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
@@ -72,14 +75,14 @@ pub(super) struct ProcessTimes {
     pub times: Vec<f64>,
     /// Typical length of a sample, in nanoseconds.
     pub sample_ns: f64,
-    /// Smallest step of the clock, in nanoseconds; 0 without a clock.
+    /// The smallest difference in time that the clock can show, in nanoseconds. It is 0 if no clock timed the samples.
     pub quantum_ns: f64,
-    /// Whether the samples come from the linear phase.
+    /// Whether the samples come from the linear phase, because the process has no flat phase.
     pub from_ramp: bool,
 }
 
-/// Returns the step of the clock that timed `process`, in nanoseconds. It is 0 for amounts, which no clock measures. It is also 0 for imported values
-/// with an unknown clock, for which another program is responsible.
+/// Returns the step of the clock that timed `process`, in nanoseconds. The step is 0 for amounts, which no clock measures. It is also 0 for imported
+/// values with an unknown clock, because the program that measured them had to choose samples of a suitable length.
 fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
     if metric.is_timed() {
         process.quantum.as_f64()
@@ -89,8 +92,8 @@ fn clock_step_ns(metric: &Metric, process: &ProcessSeries) -> f64 {
 }
 
 impl ProcessTimes {
-    /// Collects the usable samples of a process: those that last at least `least`, and are long enough for the clock if an iteration takes
-    /// `typical_ns`. `None` if more than half of its comparable samples are not usable.
+    /// Collects the samples of a process that last at least `least` and that are long enough for the clock if an iteration takes `typical_ns`.
+    /// Returns `None` if these are fewer than half of the process's comparable samples.
     fn from_process(
         process: &ProcessSeries,
         quantum_ns: f64,
@@ -118,12 +121,12 @@ impl ProcessTimes {
     }
 }
 
-/// The usable processes of one run.
+/// The processes of one run that have enough usable samples.
 #[derive(Debug, Clone)]
 pub(super) struct RunTimes {
-    /// Processes with enough usable samples.
+    /// The processes that have enough usable samples.
     pub processes: Vec<ProcessTimes>,
-    /// Number of processes that have samples, but too few usable ones.
+    /// The number of processes that were left out because too few of their samples are usable.
     pub left_out: usize,
 }
 
@@ -135,7 +138,8 @@ impl RunTimes {
             .filter_map(|one| ProcessSampling::from_samples(&one.series.comparable_samples()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
-        // If a clock reads 0, it is too coarse, so such samples do not count. Without a clock, values that are all 0 are real and count.
+        // A clock that reads 0 is too coarse, so samples of 0 are not used. If there was no clock and every value is 0, the zeros are real and are
+        // used.
         let is_nothing = processes().all(|one| {
             let samples = one.series.comparable_samples();
             clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
@@ -157,12 +161,12 @@ impl RunTimes {
         }
     }
 
-    /// Reports whether any process took time. Without time there is no logarithm, and no relative change.
+    /// Returns true if any process has a value above 0. If all values are 0, they have no logarithm, and a change has no ratio.
     pub(super) fn takes_time(&self) -> bool {
         self.processes.iter().any(|process| process.sample_ns > 0.0)
     }
 
-    /// Returns the number of samples of the shortest process; `None` without processes.
+    /// Returns the smallest number of usable samples that a process of the run has. Returns `None` if the run has no usable process.
     pub(super) fn fewest_samples(&self) -> Option<usize> {
         self.processes
             .iter()
@@ -170,7 +174,7 @@ impl RunTimes {
             .min()
     }
 
-    /// Returns one value per process, from its first `count` samples.
+    /// Returns one value for each process: the logarithm of the statistic `location` of its first `count` samples.
     pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
         self.processes
             .iter()
@@ -184,12 +188,12 @@ pub(super) fn first_samples(times: &[f64], count: usize) -> &[f64] {
     &times[..count.min(times.len())]
 }
 
-/// Reports whether a process has any samples.
+/// Returns true if the process has any samples that can decide a verdict.
 pub(super) fn has_samples(process: &ProcessSeries) -> bool {
     !process.series.deciding_samples().is_empty()
 }
 
-/// Returns the length of the shortest sample that would count for every process of `measurement`, in nanoseconds.
+/// Returns how long a sample must be to be usable in every process of `measurement`, in nanoseconds.
 pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
     let metric = &measurement.benchmark.metric;
     let steps = measurement.processes.iter();
@@ -200,11 +204,12 @@ pub(super) fn shortest_usable_sample_ns(measurement: &Measurement) -> f64 {
     )
 }
 
-/// A sample must last at least this long, and at least [`MIN_SAMPLE_QUANTA`] steps of the clock.
+/// A sample is usable only if it lasts at least this long and at least [`MIN_SAMPLE_QUANTA`] steps of the clock.
 const MIN_SAMPLE_NS: f64 = 100_000.0;
 const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
-/// Returns how long a sample must be to count if the clock has this step, in nanoseconds. Without a clock (a step of 0), every sample counts.
+/// Returns how long a sample must be to be usable if the clock has this step, in nanoseconds. A step of 0 means that there was no clock. Then every
+/// sample is usable.
 pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     if clock_step_ns == 0.0 {
         0.0
@@ -213,25 +218,25 @@ pub(super) fn shortest_sample_ns(clock_step_ns: f64) -> f64 {
     }
 }
 
-/// If the step of a clock is unknown, this step is assumed, in nanoseconds. A coarser clock is recognized because its samples have few distinct
-/// values.
+/// The step, in nanoseconds, that is assumed for a clock whose step is unknown. If the clock is really coarser, that is noticed because its samples
+/// have few distinct values.
 pub const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
-/// How a process sampled a benchmark.
+/// How many iterations a process put into a sample of a benchmark, and how long an iteration took.
 ///
 /// The clock can time samples only if they are long enough. A sample's own time must not decide whether it is. Every disturbance makes samples
 /// longer, so if all samples of a run were too short, only the disturbed ones would remain. The length of a sample is therefore its number of
 /// iterations (fixed before it began) times the typical time of an iteration, which is computed from all processes of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessSampling {
-    /// Iterations of its median sample.
+    /// The median number of iterations of the process's samples.
     pub iterations: f64,
     /// Median time of an iteration, in nanoseconds.
     pub iteration_ns: f64,
 }
 
 impl ProcessSampling {
-    /// Computes the medians; `None` if no sample has iterations.
+    /// Computes the medians over `samples`. Samples without iterations are skipped. Returns `None` if no sample is left.
     pub fn from_samples(samples: &[Sample]) -> Option<Self> {
         let samples = || samples.iter().filter(|sample| sample.iterations > 0);
         let iterations: Vec<f64> = samples().map(|sample| sample.iterations as f64).collect();
@@ -242,19 +247,20 @@ impl ProcessSampling {
         })
     }
 
-    /// Reports whether the median sample is too short for a clock with this step. `typical_ns` is the typical time of an iteration.
+    /// Returns true if a sample with the median number of iterations is too short for a clock with this step. `typical_ns` is the typical time of an
+    /// iteration.
     pub fn is_too_short(self, typical_ns: f64, clock_step_ns: f64) -> bool {
         self.length_ns(typical_ns) < shortest_sample_ns(clock_step_ns)
     }
 
-    /// Returns how long the median sample takes if an iteration takes `typical_ns`.
+    /// Returns how long a sample with the median number of iterations takes if an iteration takes `typical_ns`.
     pub fn length_ns(self, typical_ns: f64) -> f64 {
         self.iterations * typical_ns
     }
 }
 
-/// Returns the typical time of an iteration of a benchmark, in nanoseconds: the median over its processes. For an even number it is the lower middle
-/// value, because disturbances make processes slower. `None` without processes.
+/// Returns the typical time of an iteration of a benchmark, in nanoseconds: the median over its processes. For an even number of processes it is the
+/// lower middle value, because disturbances make processes slower. Returns `None` if there are no processes.
 pub fn typical_iteration_ns(processes: impl IntoIterator<Item = ProcessSampling>) -> Option<f64> {
     let mut times: Vec<f64> = processes.into_iter().map(|one| one.iteration_ns).collect();
     times.sort_by(f64::total_cmp);
@@ -334,7 +340,7 @@ mod tests {
             iterations: 1_000.0,
             iteration_ns: 1.0,
         };
-        // A tenth of a millisecond, or 512 steps of a clock of a microsecond.
+        // The shortest length is a tenth of a millisecond, or 512 steps of a clock with a step of a microsecond.
         for (step_ns, shortest) in [(1.0, 100.0), (1_000.0, 512.0)] {
             assert!(!sampling.is_too_short(shortest, step_ns));
             assert!(sampling.is_too_short(shortest - 0.01, step_ns));

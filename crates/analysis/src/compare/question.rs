@@ -1,4 +1,5 @@
-//! Questions (a candidate, its reference and a noise threshold) and the rules that decide them.
+//! Questions and the rules that decide them. A question asks whether a candidate is slower or faster than its reference by more than the noise
+//! threshold.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub enum HostClass {
 
 impl HostClass {
     /// Classifies a machine by whether others use it, too. An unknown machine counts as shared: if a shared machine were treated as dedicated, its
-    /// drift would be called a change.
+    /// drift would be reported as a change.
     pub fn from_shared(shared: Option<bool>) -> Self {
         match shared {
             Some(false) => Self::Dedicated,
@@ -25,7 +26,7 @@ impl HostClass {
         }
     }
 
-    /// Returns the assumed (prior) standard deviation between the values of runs, a fraction.
+    /// Returns the standard deviation between runs of identical code, as a fraction, that is assumed before any runs have been measured (the prior).
     pub fn prior_sd(self) -> f64 {
         match self {
             Self::Dedicated => 0.01,
@@ -37,11 +38,11 @@ impl HostClass {
 /// The stored runs that a measurement is compared with.
 #[derive(Debug, Clone)]
 pub struct Reference<'a> {
-    /// The runs whose mean is the reference value, at least one; for a named baseline, its one run.
+    /// The runs whose mean is the reference value. There is at least one. For a named baseline, it is the run that the name stands for.
     pub averaged: Vec<&'a Measurement>,
-    /// The runs from which the drift between runs is estimated, including those averaged.
+    /// The runs from which the drift between runs is estimated. They include the runs in `averaged`.
     pub spread: Vec<&'a Measurement>,
-    /// Runs of earlier levels, grouped by level, which also contribute to the estimate of the drift.
+    /// Runs of earlier levels of the history, one list for each level. They also contribute to the estimate of the drift.
     pub earlier: Vec<Vec<&'a Measurement>>,
 }
 
@@ -50,15 +51,15 @@ pub struct Reference<'a> {
 pub struct Question<'a> {
     /// The measurement to judge.
     pub candidate: &'a Measurement,
-    /// The runs that it is compared with.
+    /// The runs that the candidate is compared with.
     pub reference: &'a Reference<'a>,
-    /// Relative change that counts as noise, a fraction.
+    /// The largest relative change that still counts as noise, as a fraction.
     pub noise_threshold: f64,
 }
 
 impl Question<'_> {
-    /// Returns `Failed` if the candidate has too few processes with samples to be tested; otherwise `None`. `good` is the number of these processes.
-    /// Adds notes about what is missing.
+    /// Returns `Failed` if the candidate has too few processes with samples to be tested, and `None` otherwise. `good` is the number of the
+    /// candidate's processes that have samples. Adds notes about processes that failed and about missing samples.
     pub(super) fn failure_verdict(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
         let failed = self.candidate.failures.len();
         if failed > 0 {
@@ -77,14 +78,15 @@ impl Question<'_> {
     }
 }
 
-/// The rules that decide all questions of a family.
+/// The rules that decide questions about stored runs. They are the same for all questions that are decided together.
 #[derive(Debug, Clone, Copy)]
 pub struct TestPolicy {
-    /// The test, its levels and the number of resamples. Each question has its own noise threshold.
+    /// The test, its significance and confidence levels, and the number of resamples. The noise threshold is not here because each question has its
+    /// own.
     pub decision: DecisionSettings,
-    /// Class of the host that measured the runs.
+    /// The class of the host on which the runs were measured.
     pub host: HostClass,
-    /// Base seed of all random numbers.
+    /// The seed from which all random numbers are derived.
     pub seed: u64,
 }
 

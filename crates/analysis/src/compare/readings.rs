@@ -1,6 +1,7 @@
-//! The samples of a measurement in the units that people read, and their statistics for columns of many runs and for pivots.
+//! Reads the samples of a measurement in the units that people use, and computes their statistics. Pivots use these statistics, and so do tables that
+//! show several runs in columns.
 //!
-//! The metric determines how samples are read: times and amounts as they are, rates as units per second. These statistics decide no verdict. The
+//! The metric determines how samples are read: times and amounts as they are, rates as units per second. No verdict depends on these statistics. The
 //! formulas are in docs/internals/src/statistics/other-systems.md.
 
 use super::summary::{described_times, sample_times};
@@ -12,11 +13,11 @@ use perfcheck_stats::{
 
 /// Nanoseconds per second. Divided by the time of one unit, it gives the rate per second.
 const SECOND_NS: f64 = 1e9;
-/// Level of the intervals.
+/// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
 
-/// The statistics of a benchmark in one block of columns: those that mmtests prints (with its additions for skewed and for subselected benchmarks),
-/// and the deviation between processes.
+/// The block of statistics that a table shows for each benchmark, with the runs in columns. They are the statistics that mmtests prints (with its
+/// additions for skewed and for subselected benchmarks), and the deviation between processes.
 pub const BLOCK: [Statistic; 18] = [
     Statistic::Min,
     Statistic::Mean,
@@ -38,7 +39,8 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::SubselectionMargin,
 ];
 
-/// Returns the label of a statistic: the label of mmtests, if mmtests has the statistic. For rates, the label says that the mean is harmonic.
+/// Returns the heading of the column with this statistic: the label that mmtests uses, if mmtests has the statistic. For rates, the label says that
+/// the mean is harmonic.
 pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     let kind = match metric {
         Metric::Rate { .. } => "H",
@@ -64,13 +66,13 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     }
 }
 
-/// The described samples of a measurement, read by its metric.
+/// The samples of a measurement that a filter keeps, or all deciding samples if there is no filter. They are converted as the metric requires.
 #[derive(Debug, Clone)]
 pub struct Readings<'a> {
     measurement: &'a Measurement,
-    /// The samples of each process, in nanoseconds per unit or as amounts: less is better.
+    /// The samples of each process as costs, so less is better: amounts, or nanoseconds per unit.
     processes: Vec<Vec<f64>>,
-    /// All samples together, in the units that people read.
+    /// All samples together, in the units that people read, such as units per second.
     values: Vec<f64>,
     /// The definition of percentiles and medians that the user requested, if any.
     quantile: Option<Quantile>,
@@ -113,7 +115,7 @@ impl<'a> Readings<'a> {
         definition.select(&mut signed, p).map(|found| sign * found)
     }
 
-    /// Returns the quantity that the values measure.
+    /// Returns the metric that the values measure.
     pub fn metric(&self) -> &'a Metric {
         &self.measurement.benchmark.metric
     }
@@ -128,7 +130,7 @@ impl<'a> Readings<'a> {
         self.processes.iter().flatten().copied().collect()
     }
 
-    /// Like [`Self::costs`], but with the samples that a filter leaves out. Tests use all samples.
+    /// Like [`Self::costs`], but including the samples that a filter leaves out, because tests use all samples.
     pub fn all_costs(&self) -> Vec<f64> {
         sample_times(self.measurement).concat()
     }
@@ -154,8 +156,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Computes `statistic`. `None` if it is not a statistic of columns, or if it cannot be computed from the samples. Random numbers are drawn from
-    /// `seed`, in a separate sequence for each benchmark.
+    /// Computes `statistic`. `seed` starts the random numbers, which are a separate sequence for each benchmark. Returns `None` if tables with
+    /// columns do not have this statistic, or if it cannot be computed from the samples.
     pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
         let described = || Description::compute(&self.values);
         let harmonic = || HarmonicMean::compute(&self.values);
@@ -209,7 +211,7 @@ impl<'a> Readings<'a> {
                     .filter(|found| !self.is_rate() || found.lower > 0.0)?;
                 (self.from_cost(interval.upper) - self.from_cost(interval.lower)).abs() / 2.0
             }
-            // These are not statistics of columns.
+            // Tables with columns do not have these statistics.
             Statistic::Time
             | Statistic::Floor
             | Statistic::Slope
@@ -222,8 +224,8 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// Returns by how much a statistic is worse than that of a reference, as a fraction of the reference. Positive means slower, or a lower rate.
-    /// `None` if the reference is 0 or a value is missing.
+    /// Returns by how much `candidate` is worse than `base`, as a fraction of `base`. Both are values of `statistic`. A positive result means slower,
+    /// a lower rate, or a larger spread. Returns `None` if `base` is 0 or a value is missing.
     pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
         let preference = if statistic.is_spread() {
             Better::Lower
@@ -361,7 +363,7 @@ mod tests {
         // By nearest rank, as in `show` and BenchForge, the rank is ceil(9.5) = 10.
         near(p95(&times, None), 10.0);
         near(p95(&rates, None), 1.0);
-        // The best half of rates from 1 to 4 per second: 4 and 3, whose harmonic mean is 24 / 7.
+        // The best half of the rates from 1 to 4 per second is 4 and 3, whose harmonic mean is 24 / 7.
         let four: Vec<f64> = (1..=4).map(|rate| 1e9 / f64::from(rate)).collect();
         near(
             figure(

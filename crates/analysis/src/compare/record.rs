@@ -1,6 +1,6 @@
-//! The full record of one measurement: all usual statistics of a set of samples, in addition to the [`Summary`].
+//! Computes the full record of one measurement: all usual statistics of its samples, in addition to the [`Summary`].
 //!
-//! Like the summary, it decides no verdict. Numbers that need the spread between processes are absent if there is only one process.
+//! No verdict depends on the record. Statistics that describe the spread between processes are absent if there is only one process.
 
 use super::diagnostics::{Diagnostic, diagnose};
 use super::disturbance::Disturbance;
@@ -18,54 +18,61 @@ use perfcheck_stats::{
 };
 use serde::Serialize;
 
-/// The statistics of samples, in nanoseconds per iteration.
+/// All statistics of a benchmark's samples in one run. Times are in nanoseconds per iteration. If a filter leaves samples out, the statistics ignore
+/// them unless a member says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkRecord {
-    /// Mean, median, MAD, slope, extremes and outliers, with intervals.
+    /// The summary of the samples: mean, median, slope, spread, extremes and outliers, with intervals. Its members are members of this object.
     #[serde(flatten)]
     pub summary: Summary,
-    /// The standard error of the mean over processes, which are independent of each other; null for fewer than two processes.
+    /// The standard error of the mean over processes: the mean of each process counts as one observation, because processes are independent of each
+    /// other. Null for fewer than two processes.
     pub std_err_ns: Option<f64>,
-    /// Student's t times the standard error; null for fewer than two processes.
+    /// Student's t times `std_err_ns`; null for fewer than two processes.
     pub margin_ns: Option<f64>,
-    /// The mean of the processes' means, with the interval that the margin gives on a logarithmic scale; null for fewer than two processes.
+    /// The mean of the processes' means. Its interval follows from `margin_ns`, but is computed on a logarithmic scale, so that it never reaches
+    /// below 0. Null for fewer than two processes.
     #[serde(rename = "mean_over_processes_ns")]
     pub mean_of_processes: Option<Estimate>,
-    /// A description of all samples, each treated as an observation of its own.
+    /// A description of the samples of all processes together, in which each sample is an observation of its own.
     pub of_samples: SampleDescription,
-    /// For each process, the description of its own samples.
+    /// For each process, a description of its own samples alone. Processes without samples are left out.
     pub within_processes: Vec<SampleDescription>,
-    /// The median of the processes' means, with bounds that assume no distribution; null if there are too few processes to reach the level.
+    /// The median of the processes' means. Its bounds assume nothing about the distribution. Null if there are too few processes for such bounds at
+    /// the confidence level.
     #[serde(rename = "median_of_processes_ns")]
     pub median_of_processes: Option<Estimate>,
-    /// The least probability, for any distribution, with which the bounds of `median_of_processes` contain the true median, a fraction; null without
-    /// bounds.
+    /// The smallest probability, whatever the distribution, that the bounds of `median_of_processes_ns` contain the true median, as a fraction. Null
+    /// if `median_of_processes_ns` is null.
     pub median_coverage: Option<f64>,
-    /// The mean with its interval by the bias-corrected and accelerated bootstrap over processes; null below 50 processes, because it covers too
-    /// rarely there.
+    /// The mean of the samples, with its interval by the bias-corrected and accelerated bootstrap (`BCa`) over processes. Null for fewer than 50
+    /// processes, because the interval would contain the true mean too rarely.
     #[serde(rename = "mean_bca_ns")]
     pub mean_bca: Option<Estimate>,
-    /// The coefficient of variation of the samples, a fraction; null for one sample.
+    /// The coefficient of variation of the samples (their standard deviation divided by their mean), as a fraction; null if there is only one sample
+    /// or the mean is 0.
     pub cv: Option<f64>,
-    /// The class of the coefficient of variation by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
+    /// The class of `cv` by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`. Null if `cv` is null.
     pub variability: Option<Variability>,
-    /// Percentiles by nearest rank: each is a measured sample.
+    /// The percentiles 5, 25, 75, 95 and 99 of the samples, by nearest rank, so that each is the time of a measured sample. In JSON they are an
+    /// object with the members `p5`, `p25`, `p75`, `p95` and `p99`.
     #[serde(rename = "percentiles_ns", serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles: [f64; 5],
-    /// Conspicuous properties of the samples, each beyond a threshold.
+    /// Conspicuous properties of the samples, such as several modes. A property is listed only if it exceeds its threshold.
     pub diagnostics: Vec<Diagnostic>,
-    /// How the host and the clock disturbed the measurement.
+    /// How the host and the clock disturbed the measurement. The members of this description are members of this object.
     #[serde(flatten)]
     pub disturbance: Disturbance,
 }
 
 impl BenchmarkRecord {
-    /// With fewer processes, a 95 % `BCa` interval contains the true value less than 93 % of the time.
+    /// The smallest number of processes for which a `BCa` interval is given. With fewer, a 95 % interval contains the true value less than 93 % of
+    /// the time.
     pub const FEWEST_FOR_BCA: usize = 50;
 
-    /// Computes the record of `measurement`, including its `summary`; `None` without samples.
+    /// Computes the record of `measurement`. `summary` must be the summary of the same measurement. Returns `None` if there are no samples.
     pub fn from_measurement(
         measurement: &Measurement,
         summary: &Summary,
@@ -110,7 +117,7 @@ impl BenchmarkRecord {
     }
 }
 
-/// Returns the mean with an interval that never reaches below 0.
+/// Returns the mean with an interval that is computed on a logarithmic scale, so that it never reaches below 0.
 fn logarithmic_interval(over: TInterval) -> Estimate {
     let factor = (over.margin / over.mean).exp();
     if factor.is_finite() {
@@ -124,8 +131,8 @@ fn logarithmic_interval(over: TInterval) -> Estimate {
     }
 }
 
-/// Computes the interval over processes from unrounded means. For values far from zero, rounding errors could exceed the differences between
-/// processes.
+/// Computes Student's interval of the mean over processes. It uses unrounded means of the processes, because for values far from zero rounding errors
+/// could exceed the differences between processes.
 fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterval> {
     let clusters: Vec<&[f64]> = processes.iter().map(Vec::as_slice).collect();
     let means = describe_cluster_means(&clusters)?;
@@ -133,7 +140,8 @@ fn interval_over_processes(processes: &[Vec<f64>], level: f64) -> Option<TInterv
     TInterval::from_standard_error(means.mean, means.standard_error()?, df, level)
 }
 
-/// Returns the mean with its `BCa` interval; `None` if there are too few processes for the interval to be reliable.
+/// Returns the mean with its `BCa` interval (the bias-corrected and accelerated bootstrap). Returns `None` if there are too few processes for the
+/// interval to be reliable.
 fn mean_bca(
     measurement: &Measurement,
     processes: &[Vec<f64>],

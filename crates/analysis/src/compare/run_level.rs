@@ -1,13 +1,14 @@
-//! The test that decides about stored runs: a prediction interval between runs.
+//! The test that decides about stored runs: a prediction interval for the difference between a new run and its reference.
 //!
-//! If low quantiles are compared, the value of a run is that of its fastest process. Slow spells of the host that cover whole processes do not move
-//! this floor, as long as one process escapes them. If medians are compared, the value of a run is the mean of its processes.
+//! If low quantiles are compared, the value of a run is the value of its fastest process (the floor). Slow spells of the host that cover whole
+//! processes do not move the floor, as long as one process escapes them. If medians are compared, the value of a run is the mean of its processes.
 
 use super::question::HostClass;
 use crate::model::Side;
 use perfcheck_stats::{mean, sample_variance, student_t};
 
-/// Degrees of freedom of the prior standard deviation: it counts as much as this many runs.
+/// Degrees of freedom of the prior standard deviation. It weighs as much as a standard deviation estimated from measured runs with as many degrees of
+/// freedom.
 const PRIOR_DF: f64 = 4.0;
 
 /// How the value of a run is computed from its process values.
@@ -22,12 +23,12 @@ pub(super) enum RunValue {
 /// A run, reduced to the values of its processes.
 #[derive(Debug, Clone)]
 pub(super) struct RunValues {
-    /// The value of each process, a logarithm.
+    /// The logarithm of the value of each process.
     pub processes: Vec<f64>,
 }
 
 impl RunValues {
-    /// Returns the value of the run; `None` without processes.
+    /// Returns the value of the run, or `None` if it has no processes.
     pub(super) fn value(&self, kind: RunValue) -> Option<f64> {
         match kind {
             RunValue::Floor => self.processes.iter().copied().min_by(f64::total_cmp),
@@ -35,7 +36,7 @@ impl RunValues {
         }
     }
 
-    /// Returns how far the fastest process lies below the next one; `None` with fewer than two.
+    /// Returns how far the fastest process lies below the next one. Returns `None` if there are fewer than two processes.
     fn gap(&self) -> Option<f64> {
         let mut processes = self.processes.clone();
         processes.sort_by(f64::total_cmp);
@@ -50,40 +51,43 @@ impl RunValues {
     }
 }
 
-/// A floor that only one process came near.
+/// A fastest process of a run that no other process of the run came near, so its value may be an accident.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LoneFloor {
     /// The side that the floor belongs to.
     pub side: Side,
-    /// How far the next process lies above the floor, a difference of logarithms.
+    /// How far the second fastest process lies above the floor, as a difference of logarithms.
     pub gap: f64,
 }
 
 /// The difference of a run from its reference, with a standard error that allows for the drift between runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunLevel {
-    /// Reference value, a logarithm.
+    /// The reference value: the mean logarithm of the values of the reference runs.
     pub base: f64,
-    /// Run value minus reference value, logarithms.
+    /// The logarithm of the run's value minus `base`.
     pub difference: f64,
     /// Standard error of the difference.
     pub standard_error: f64,
-    /// Degrees of freedom.
+    /// Degrees of freedom of the standard error.
     pub df: f64,
     /// Standard deviation between runs, pooled from the prior and the runs that were measured.
     pub run_sd: f64,
-    /// The floor that determines the standard error, if its uncertainty exceeds the drift between runs.
+    /// The floor whose uncertainty determines the standard error. `None` if the drift between runs is larger than this uncertainty, or if the value
+    /// of a run is not a floor.
     pub lone_floor: Option<LoneFloor>,
 }
 
 impl RunLevel {
     /// Estimates the difference of `candidate` from the reference, with its standard error SE.
     ///
-    /// The variance between runs is `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`. It has df = nu0 + m - 1
-    /// degrees of freedom. Here s0 is the prior standard deviation and nu0 its degrees of freedom. Each level in `earlier` adds the squares of its
-    /// runs about their mean, and one degree of freedom less than its number of runs. `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the
-    /// uncertainty within runs. For floors it is `u_new^2 + mean of u_base^2 / averaged` ([`FloorGaps`] defines u), for means `s_new^2 / k_new +
-    /// s_base^2 / k_base` over k processes.
+    /// The variance between runs combines a prior with the m runs of `spread`: `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)`. Here s0 is the
+    /// prior standard deviation, nu0 its degrees of freedom, and `s_runs` the standard deviation of the runs. The result has df = nu0 + m - 1 degrees
+    /// of freedom. Each level in `earlier` adds the squares of its runs about their mean, and one degree of freedom less than its number of runs.
+    ///
+    /// SE^2 is the larger of two variances: the drift between runs, `s^2 (1 + 1 / averaged)`, and the uncertainty within runs. If the value of a run
+    /// is its floor, the latter is `u_new^2 + mean of u_base^2 / averaged`, where [`FloorGaps`] defines u. If it is a mean over processes, the latter
+    /// is `s_new^2 / k_new + s_base^2 / k_base`, where s is the standard deviation between processes and k their number.
     ///
     /// Returns `None` if the new run or the reference has no process.
     pub(super) fn estimate(
@@ -127,24 +131,25 @@ impl RunLevel {
         })
     }
 
-    /// Returns p of "slower by more than `threshold`".
+    /// Returns the p-value of the test whether the run is slower than its reference by more than `threshold`.
     pub(super) fn p_greater(&self, threshold: f64) -> f64 {
         student_t::upper_tail((self.difference - threshold) / self.standard_error, self.df)
             .unwrap_or(1.0)
     }
 
-    /// Returns p of "faster by more than `threshold`".
+    /// Returns the p-value of the test whether the run is faster than its reference by more than `threshold`.
     pub(super) fn p_less(&self, threshold: f64) -> f64 {
         student_t::cdf((self.difference + threshold) / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns half the width of the interval with this one-sided level on each side.
+    /// Returns how far the bounds of the interval lie from the estimate. `level` is the one-sided level of each bound.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::upper_quantile(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
 }
 
-/// Pools the prior and the run values of each level. Returns the variance between runs and its degrees of freedom.
+/// Pools the prior variance with the variance of measured runs. `levels` holds the values of the runs of each level, and only the differences within
+/// a level count. Returns the variance between runs and its degrees of freedom.
 pub(super) fn pool_run_variance(
     levels: impl Iterator<Item = Vec<f64>>,
     host: HostClass,
@@ -161,9 +166,10 @@ pub(super) fn pool_run_variance(
 
 /// The distances between the two fastest processes of each run, which measure how uncertain the floors are.
 ///
-/// A floor lies above the true floor by about as much as the next process lies above it. For exponential noise, the first spacing of k values has
-/// mean b / (k - 1) and the smallest value has an SD of b / k (Sukhatme 1937). For five normal values both are 0.67 SD. A single gap is a poor
-/// estimate and may be small by chance, so every gap counts at least as much as the usual gap. The uncertainty of a floor is u = max(gap, usual gap).
+/// A floor lies above the true floor by about as much as the next process lies above it. If the noise is exponential with mean b, the gap between the
+/// two smallest of k values has mean b / (k - 1), and the smallest value has a standard deviation of b / k (Sukhatme 1937). For five normal values,
+/// both are 0.67 standard deviations. A single gap is a poor estimate and may be small by chance, so every gap counts at least as much as the usual
+/// gap. The uncertainty of a floor is u = max(gap, usual gap).
 struct FloorGaps {
     candidate: f64,
     base: Vec<f64>,
@@ -197,14 +203,14 @@ impl FloorGaps {
         }
     }
 
-    /// Returns the variance of the difference of floors.
+    /// Returns the variance of the difference between the floor of the new run and the mean floor of the reference.
     fn variance(&self) -> f64 {
         let square = |gap: f64| gap.max(self.usual).powi(2);
         let base: Vec<f64> = self.base.iter().map(|gap| square(*gap)).collect();
         square(self.candidate) + mean(&base).unwrap_or(0.0) / base.len().max(1) as f64
     }
 
-    /// Returns the widest gap and its side.
+    /// Returns the widest gap between the two fastest processes of a run, and its side.
     fn lone_floor(&self) -> LoneFloor {
         let base = self.base.iter().copied().fold(0.0, f64::max);
         LoneFloor {
@@ -218,7 +224,7 @@ impl FloorGaps {
     }
 }
 
-/// Returns the variance between the processes of a run, pooled over `runs`; 0 if no run has two processes.
+/// Returns the variance between the processes of a run, pooled over `runs`. It is 0 if no run has two processes.
 fn process_variance(runs: &[RunValues]) -> f64 {
     let (mut squares, mut df) = (0.0, 0.0);
     for run in runs {
@@ -280,7 +286,8 @@ mod tests {
         close(level.standard_error, 0.03 * 2.0_f64.sqrt());
         close(level.df, 4.0);
         close(level.difference, 0.1);
-        // stats.t.ppf(.99, 4) = 3.7469473879791968. On a shared host with a threshold of 2 %, the smallest change that can be called is about +20 %.
+        // stats.t.ppf(.99, 4) = 3.7469473879791968. On a shared host with a threshold of 2 %, the smallest change that can be reported is about +20
+        // %.
         close(
             level.margin(0.01),
             3.746_947_387_979_197 * level.standard_error,

@@ -1,5 +1,5 @@
-//! Descriptions that treat each sample as an observation of its own, after an outlier policy. `NBenchmark` and the serializer methodology describe
-//! one process in this way.
+//! Describes samples as if each were an independent observation, after an outlier policy. `NBenchmark` and the serializer methodology describe one
+//! process in this way.
 //!
 //! No verdict depends on these descriptions. Their intervals assume independent samples. But the samples of one process may depend on each other, and
 //! samples of several processes are not independent if the processes differ.
@@ -14,55 +14,57 @@ use perfcheck_stats::{
 };
 use serde::{Serialize, Serializer};
 
-/// A description that treats each sample as an observation of its own, after an outlier policy. All numbers are of the samples used; intervals assume
-/// that samples are independent. Times are nanoseconds per iteration.
+/// Statistics of the samples of one process or of all processes, in which each sample is an observation of its own. An outlier policy is applied
+/// first, and the statistics describe only the samples that are used after it. The intervals assume that samples are independent. Times are in
+/// nanoseconds per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleDescription {
-    /// The number of the process that the samples are from; null for the samples of all processes together.
+    /// The number of the process that the samples come from, counted from 0; null for the samples of all processes together.
     pub process: Option<u32>,
-    /// The outlier policy.
+    /// The outlier policy that was applied.
     pub outliers: Outliers,
-    /// Whether the standard error accounts for the samples that are not used.
+    /// How the standard error treats outliers: `winsorized` accounts for the samples that were removed, and `plain` ignores them.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub trimmed_error: TrimmedError,
-    /// How many samples there are: raw = skipped + removed + used.
+    /// How many samples there were before any were left out: `raw` = `skipped` + `removed` + `used`.
     pub raw: usize,
-    /// How many first samples of processes were left out.
+    /// How many samples were left out because they were the first of their process.
     pub skipped: usize,
     /// How many outliers were removed.
     pub removed: usize,
-    /// How many outliers were replaced by the bound that they exceed.
+    /// How many outliers were replaced by the bound that they exceed. They are among the used samples.
     pub replaced: usize,
-    /// How many samples are used, replaced ones included.
+    /// How many samples are used, including those whose value was replaced.
     pub used: usize,
-    /// The mean with Student's interval, or with Yuen's if outliers were removed or replaced, unless `trimmed_error` is `plain`.
+    /// The mean of the used samples. Its interval is Student's, or Yuen's if outliers were removed or replaced and `trimmed_error` is not `plain`.
+    /// Its bounds are null if there is no standard error.
     pub mean_ns: Estimate,
-    /// The standard error of the mean; null for fewer than two samples.
+    /// The standard error of the mean; null if the outlier policy left fewer than two samples as they were.
     pub std_err_ns: Option<f64>,
-    /// Student's t times the standard error; null for fewer than two samples.
+    /// Half the width of the interval of the mean: Student's t times the standard error. Null if there is no standard error.
     pub margin_ns: Option<f64>,
-    /// The degrees of freedom of that t; null for fewer than two samples.
+    /// The degrees of freedom of Student's t in `margin_ns`; null if there is no standard error.
     pub degrees_of_freedom: Option<f64>,
-    /// The median.
+    /// The median of the used samples.
     pub median_ns: f64,
-    /// The standard deviation; null for one sample.
+    /// The standard deviation of the used samples; null if there is only one.
     pub std_dev_ns: Option<f64>,
-    /// The coefficient of variation, a fraction; null for one sample.
+    /// The coefficient of variation (the standard deviation divided by the mean), as a fraction; null if there is only one sample or the mean is 0.
     pub cv: Option<f64>,
-    /// The median absolute deviation from the median, unscaled.
+    /// The median absolute deviation of the used samples from their median. It is not scaled to resemble a standard deviation.
     pub mad_ns: f64,
-    /// The percentiles 5, 25, 75, 95 and 99.
+    /// The percentiles 5, 25, 75, 95 and 99 of the used samples. In JSON they are an object with the members `p5`, `p25`, `p75`, `p95` and `p99`.
     #[serde(serialize_with = "serialize_by_name")]
     #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
     pub percentiles_ns: [f64; 5],
-    /// The smallest sample.
+    /// The smallest of the used samples.
     pub min_ns: f64,
-    /// The largest sample.
+    /// The largest of the used samples.
     pub max_ns: f64,
 }
 
-/// Percentiles of samples, nanoseconds per iteration.
+/// Five percentiles of samples, in nanoseconds per iteration. For example, `p5` is the 5th percentile.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Percentiles {
@@ -88,8 +90,8 @@ pub(super) fn serialize_by_name<S: Serializer>(
 }
 
 impl SampleDescription {
-    /// Describes all deciding samples of `measurement` together, by the outlier policy and at the level of `decision`. Without a policy, describes
-    /// the samples that the filter of an import keeps. `None` without samples.
+    /// Describes all deciding samples of `measurement` together. `decision` holds the outlier policy and the confidence level. If it has no outlier
+    /// policy, only the samples that the filter of an import keeps are described. Returns `None` if there are no samples.
     pub fn from_measurement(
         measurement: &Measurement,
         decision: &DecisionSettings,
@@ -103,7 +105,7 @@ impl SampleDescription {
         )
     }
 
-    /// Describes the samples of each process separately; processes without samples are left out.
+    /// Describes the samples of each process separately. Processes without samples are left out.
     pub fn per_process(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
         let first = first_sample_policy(measurement, decision);
         let processes = processes(measurement, decision).into_iter();
@@ -128,7 +130,7 @@ impl SampleDescription {
         let cleaned = CleanedSample::clean(processes, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
-            // By default a percentile is one of the measured samples; the settings may choose another definition.
+            // By default a percentile is one of the measured samples. The settings may choose another definition.
             quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
             trimmed_error: analysis.trimmed_error,
             tail: TailSource::TreatedSample,
@@ -171,8 +173,8 @@ fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
     )
 }
 
-/// Returns the samples of each process that the outlier policy of `decision` keeps, in nanoseconds per iteration. Without a policy, returns those
-/// that the filter of an import keeps. Processes without samples are left out.
+/// Returns the samples of each process that the outlier policy of `decision` keeps, in nanoseconds per iteration. If there is no policy, returns the
+/// samples that the filter of an import keeps. Processes without samples are left out.
 pub(super) fn used_processes(
     measurement: &Measurement,
     decision: &DecisionSettings,
@@ -194,9 +196,9 @@ fn first_sample_policy(
     FirstSampleTreatment::dropped_if(analysis.drop_first || apart)
 }
 
-/// Returns the number and the samples of each process that has samples.
+/// Returns the samples of each process that has any, together with the number of the process.
 fn processes(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
-    // An outlier policy replaces the filter of an import.
+    // An outlier policy of the analysis takes the place of the filter of an import, so all samples are needed here.
     let found = if decision.analysis.leaves_out() {
         let processes = measurement.processes.iter();
         let apart = is_first_apart(measurement);

@@ -1,7 +1,7 @@
-//! The data for drawing one measurement, in a picture of its own or on a page with many: density curves, quantiles, processes and samples.
+//! Computes the data for drawing one measurement, in a picture of its own or on a page with many: density curves, quantiles, processes and samples.
 //!
-//! This module computes only numbers, which the output layers draw. Each side of a comparison has its own range, because the sides may be far apart.
-//! Nothing here decides a verdict.
+//! This module only computes numbers. The output layers draw them. Each side of a comparison has a range of times of its own, because the sides may
+//! be far apart. No verdict depends on these numbers.
 
 use super::summary::{described_times, resampling_units, sample_times};
 use crate::model::{Measurement, Sample};
@@ -12,14 +12,14 @@ use perfcheck_stats::{
 
 /// Number of points of the density of resampled changes. The density is smooth, so few points are enough.
 const CHANGE_POINTS: usize = 48;
-/// Number of resamples of the change. Their density is drawn; no bound is computed from them.
+/// The number of resamples of the change. Only their density is drawn, so fewer are enough than for bounds.
 const RESAMPLES: usize = 4_000;
-/// Share of the samples of a linear phase that are assumed to be undisturbed.
+/// The share of the samples of a linear phase that are assumed to be undisturbed. The slowest of these shows how high the picture of a ramp must be.
 const MOSTLY_UNDISTURBED: f64 = 0.7;
-/// Share of the resamples at each end that may lie outside of the picture.
+/// The share of the resamples at each end that the picture of a change may leave out.
 const TAIL: f64 = 0.001;
 
-/// The probabilities of [`Shape::quantiles`]: steps of 2.5 %, with further ones in the tails.
+/// The probabilities at which [`Shape::quantiles`] are computed: steps of 2.5 %, with further ones in the tails.
 pub const PROBABILITIES: [f64; 48] = {
     let mut p = [0.0; 48];
     p[1] = 0.01;
@@ -38,21 +38,21 @@ pub const PROBABILITIES: [f64; 48] = {
     p
 };
 
-/// The amount of detail of a drawing. A single picture has room for everything; on a page of hundreds, each byte counts.
+/// How much detail a drawing has. A single picture has room for everything. On a page of hundreds, each byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeDetail {
-    /// Approximate maximum number of samples; every n-th one is kept.
+    /// The approximate largest number of samples to draw. If there are more, only every n-th sample is drawn.
     pub samples: usize,
-    /// Number of points of the curve of all samples.
+    /// The number of points of the density curve of all samples.
     pub places: usize,
-    /// Number of points of the curve of one process.
+    /// The number of points of the density curve of one process.
     pub process_places: usize,
-    /// If there are more processes than this, none has a curve; they have quartiles only.
+    /// The largest number of processes with a density curve each. If there are more, no process has one, and only quartiles are drawn.
     pub most_curves: usize,
 }
 
 impl ShapeDetail {
-    /// Every sample, and smooth curves.
+    /// The detail of a single picture: every sample, and smooth curves.
     pub const FULL: Self = Self {
         samples: usize::MAX,
         places: 160,
@@ -60,7 +60,7 @@ impl ShapeDetail {
         most_curves: usize::MAX,
     };
 
-    /// Returns the detail that is visible in a small chart, with about `samples` samples.
+    /// Returns the detail that a small chart on a page of many can show, with about `samples` samples.
     pub const fn reduced(samples: usize) -> Self {
         Self {
             samples,
@@ -84,18 +84,18 @@ pub struct Shape {
     pub ramp: Option<Ramp>,
     /// Number of deciding samples.
     pub samples: usize,
-    /// Number of samples outside of the drawn range.
+    /// The number of samples outside of the drawn range. They are counted, but not drawn.
     pub outside: usize,
 }
 
 /// The drawing data of one process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessShape {
-    /// Its samples in the order taken, thinned to [`ShapeDetail::samples`].
+    /// The samples of the process in the order taken, thinned to about [`ShapeDetail::samples`] for all processes together.
     pub times: Vec<f64>,
-    /// Lower quartile, median, upper quartile.
+    /// The lower quartile, the median and the upper quartile of the samples.
     pub quartiles: [f64; 3],
-    /// The density of its samples over their main range, within the range drawn for all processes. Without heights if there are many processes.
+    /// The density of the samples over their main range, within the range drawn for all processes. It has no heights if there are too many processes.
     pub density: Curve,
 }
 
@@ -141,24 +141,24 @@ impl Shape {
     }
 }
 
-/// The linear phases of a measurement: how long samples took by their number of iterations.
+/// The linear phases of a measurement: the time of each sample by its number of iterations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp {
-    /// The samples, thinned to [`ShapeDetail::samples`].
+    /// The samples, thinned to about a quarter of [`ShapeDetail::samples`].
     pub points: Vec<Sample>,
-    /// Number of samples.
+    /// The number of samples before they were thinned.
     pub samples: usize,
     /// The largest number of iterations of a sample.
     pub iterations: f64,
     /// The time of the longest sample, in nanoseconds.
     pub elapsed: f64,
-    /// The longest time, in nanoseconds, that a sample with the most iterations takes if nothing interrupts it.
+    /// The longest time that a sample with the most iterations is expected to take if nothing interrupts it, in nanoseconds.
     undisturbed: f64,
 }
 
 impl Ramp {
-    /// Computes the ramp of all processes, with at most `most` samples. `longest` is the largest time per iteration of a deciding sample that is
-    /// drawn.
+    /// Computes the ramp of all processes, with at most `most` samples. `longest` is the largest time per iteration that the picture of the deciding
+    /// samples shows.
     fn from_measurement(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
         let processes = measurement.processes.iter();
         let all = processes.flat_map(|process| &process.series.linear);
@@ -179,7 +179,7 @@ impl Ramp {
         })
     }
 
-    /// Adds the slope, in nanoseconds per iteration.
+    /// Adds the line through the samples, given by its slope in nanoseconds per iteration.
     pub fn with_slope(&self, slope: f64) -> SlopedRamp<'_> {
         SlopedRamp { ramp: self, slope }
     }
@@ -193,8 +193,8 @@ pub struct SlopedRamp<'r> {
 }
 
 impl SlopedRamp<'_> {
-    /// Returns the time in nanoseconds up to which these ramps are drawn in one picture. Interrupted samples may take ten times as long as all
-    /// others, and they raise the slope, too. A picture that reached up to them would show nothing else.
+    /// Returns the time, in nanoseconds, up to which one picture draws the ramps of all sides. Interrupted samples may take ten times as long as all
+    /// others, and they raise the slope, too. If the picture reached up to the interrupted samples, it would show nothing else.
     pub fn drawn_height(sides: &[Self]) -> f64 {
         let most = |of: fn(&Self) -> f64| sides.iter().map(of).fold(0.0, f64::max);
         let undisturbed = most(|side| side.ramp.undisturbed);
@@ -203,18 +203,18 @@ impl SlopedRamp<'_> {
     }
 }
 
-/// The distribution of resampled changes of the mean.
+/// How the change of the mean varies over bootstrap resamples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeShape {
     /// The density of the changes (fractions) over the drawn range.
     pub density: Curve,
-    /// Number of resamples.
+    /// The number of resamples whose density is drawn.
     pub resamples: usize,
 }
 
 impl ChangeShape {
-    /// Computes the bootstrap distribution of the change of the mean. Processes of both sides are resampled, or the samples of a side with one
-    /// process. `None` if a side has no samples, or if the resamples do not spread.
+    /// Computes the bootstrap distribution of the change of the mean. Whole processes of both sides are resampled, or the samples of a side that has
+    /// only one process. Returns `None` if a side has no samples, or if all resamples are equal.
     pub fn from_measurements(
         candidate: &Measurement,
         base: &Measurement,
@@ -255,8 +255,8 @@ impl ChangeShape {
     }
 }
 
-/// Returns the bandwidth of the density of resampled changes; `None` if they do not spread. Resamples of few processes take few distinct values, so a
-/// small bandwidth would make the curve look like a comb.
+/// Returns the bandwidth for the density of resampled changes, or `None` if all changes are equal. Resamples of few processes take few distinct
+/// values, so a small bandwidth would make the curve look like a comb.
 fn bandwidth(changes: &[f64]) -> Option<f64> {
     let centre = mean(changes)?;
     let sd = sample_variance(changes)?.sqrt();
@@ -273,7 +273,7 @@ fn process_shape(
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quartile = |p| Quantile::Linear.select_sorted(&sorted, p);
-    // The range of a process may extend beyond the range drawn for all.
+    // The main range of one process may extend beyond the range drawn for all processes.
     let own = drawn_range(&sorted)?.map(|end| end.clamp(range.lower, range.upper));
     Some(ProcessShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
@@ -288,18 +288,19 @@ fn thin_samples(samples: &[Sample], most: usize) -> Vec<Sample> {
     samples.iter().step_by(every).copied().collect()
 }
 
-/// The drawn range is based on the shortest interval that contains this share of the samples, because up to a quarter of them may be interruptions.
+/// The drawn range is computed from the shortest interval that contains this share of the samples. The share is not larger, because up to a quarter
+/// of the samples may be interruptions.
 const CLOSE: f64 = 0.75;
-/// Samples are counted but not drawn if they are farther from that interval than this many of its widths. Samples of a normal distribution
-/// practically never are.
+/// A sample is drawn if its distance from the shortest interval with [`CLOSE`] of the samples is at most this many widths of the interval. Samples
+/// farther away are only counted. Samples of a normal distribution practically never are so far away.
 const REACH: f64 = 2.0;
 
 /// The density of values over a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The range.
+    /// The range of values that the curve covers.
     pub range: Interval,
-    /// The density at equally spaced points from one end to the other; empty if the values do not spread.
+    /// The density at equally spaced points from one end of the range to the other. Empty if all values are equal.
     pub heights: Vec<f64>,
 }
 
@@ -330,12 +331,12 @@ impl Curve {
         }
     }
 
-    /// Returns the largest density; 0 without points.
+    /// Returns the largest density, or 0 if the curve has no points.
     pub fn peak(&self) -> f64 {
         self.heights.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Yields each point with its density.
+    /// Yields each point of the curve: the value and its density.
     pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         let Interval { lower, upper } = self.range;
         let step = (upper - lower) / (self.heights.len().max(2) - 1) as f64;
@@ -642,7 +643,7 @@ mod tests {
 
     #[test]
     fn changes_that_rounding_alone_spreads_have_no_curve() {
-        // Around the centre at which the width is just a trillionth of it.
+        // These values lie around the center at which the bandwidth is just a trillionth of it.
         let around = |centre: f64, apart: f64| [centre - apart, centre, centre + apart];
         let find = |step: u32| {
             let apart = 128.0 * f64::from(step);
@@ -680,7 +681,7 @@ mod tests {
         let curve = Curve::estimate(&[5.0; 9], range, 41);
         assert_eq!((curve.peak(), curve.points().count()), (0.0, 0));
         assert_eq!(drawn_range(&[]), None);
-        // A hundredth of the value on each side, and of a thousandth around zero.
+        // The drawn range adds a hundredth of the value on each side. Around zero it adds a hundredth of a thousandth.
         let close = |values: &[f64], lower: f64, upper: f64| {
             let range = drawn_range(values).unwrap();
             let apart = (range.lower - lower).abs().max((range.upper - upper).abs());

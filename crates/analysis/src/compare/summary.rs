@@ -1,4 +1,4 @@
-//! The description of one measurement, for people. Nothing here decides a verdict.
+//! Describes one measurement for people. No verdict depends on the description.
 
 use serde::Serialize;
 
@@ -13,43 +13,46 @@ use perfcheck_stats::{
     r_squared_through_origin, sample_variance, student_t, two_groups,
 };
 
-/// The interval of the median absolute deviation needs at least this many processes. With fewer, every 95 % interval would contain the true value
-/// less than 93 % of the time.
+/// The fewest processes for which the median absolute deviation has an interval. With fewer, every 95 % interval would contain the true value less
+/// than 93 % of the time.
 const FEWEST_FOR_MAD: usize = 12;
 
-/// A mode has at least this share of the samples, so a few disturbed samples are not a mode.
+/// The smallest share of the samples that a mode must have, so that a few disturbed samples are not a mode.
 const LEAST_MODE_SHARE: f64 = 0.1;
 
-/// Statistics of the samples that decide (those of the flat phase, or else of the linear one), in nanoseconds per iteration. Intervals are over
-/// processes, or over samples if there is only one process.
+/// Statistics of a benchmark's samples in one run, in nanoseconds per iteration. The samples are those of the flat phase, or of the linear phase if
+/// there is no flat one. The independent observations behind the intervals are processes, or samples if there is only one process.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// How many samples are described.
     pub samples: usize,
-    /// How many processes they come from.
+    /// How many processes the samples come from.
     pub processes: usize,
-    /// How the intervals of mean and slope were computed: `t` below 300 processes (or samples of a single process), because the bootstrap covers less
-    /// often there, else `bootstrap`.
+    /// How the intervals of the mean and the slope were computed: `t` (Student's) for fewer than 300 processes (or samples of a single process),
+    /// because with so few, intervals of the bootstrap contain the true value less often. Otherwise `bootstrap`. The threshold
+    /// `bootstrap-min-processes` can change this number.
     pub intervals: IntervalMethod,
-    /// The mean.
+    /// The mean of the samples.
     #[serde(rename = "mean_ns")]
     pub mean: Estimate,
-    /// The median. Its interval is based on ranks of the processes' medians, or of the samples of a single process; for fewer than six of these it is
-    /// Student's. From 300 processes on it is from the bootstrap.
+    /// The median of the samples. Its interval is based on the ranks of the processes' medians, or of the samples of a single process. If these are
+    /// too few for the confidence level (fewer than six at 95 %), the interval is Student's. From 300 processes on, it comes from the bootstrap.
     #[serde(rename = "median_ns")]
     pub median: Estimate,
-    /// The least probability, for any distribution, with which the interval of the median contains the true median; null if it is not based on ranks.
+    /// The smallest probability, whatever the distribution, that the interval of the median contains the true median, as a fraction. `None` if the
+    /// interval is not based on ranks.
     #[serde(skip)]
     pub median_coverage: Option<f64>,
-    /// The slope of the linear phases; null without a linear phase.
+    /// The time per iteration as the slope of a straight line through the samples of the linear phases; null if there is no linear phase.
     #[serde(rename = "slope_ns")]
     pub slope: Option<Estimate>,
-    /// The standard deviation; null for one sample. It has no bounds if the intervals are Student's, because such bounds cover too rarely.
+    /// The standard deviation of the samples; null if there is only one. Its bounds are null if `intervals` is `t`, because Student's bounds would
+    /// contain the true value too rarely.
     #[serde(rename = "std_dev_ns")]
     pub sd: Option<Estimate>,
-    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data. It has no bounds below twelve
-    /// processes (or samples of a single process).
+    /// The median absolute deviation of the samples, multiplied by 1.4826 so that it estimates the standard deviation of normally distributed
+    /// samples. Its bounds are null for fewer than twelve processes (or samples of a single process).
     #[serde(rename = "median_abs_dev_ns")]
     pub mad: Estimate,
     /// The fastest sample.
@@ -58,25 +61,27 @@ pub struct Summary {
     /// The slowest sample.
     #[serde(rename = "max_ns")]
     pub max: f64,
-    /// How well the slope fits (R^2); null without a linear phase.
+    /// How well the straight line with this slope fits the samples of the linear phases: R^2, which is at most 1. Null if there is no linear phase.
     pub r_squared: Option<f64>,
-    /// The constant time that a sample takes besides its iterations; null if the linear phase shows none.
+    /// The constant time that a sample takes besides its iterations, in nanoseconds. Null if the linear phases do not show that there is such a time.
     pub overhead_ns: Option<f64>,
-    /// How many samples are outliers, by Tukey's fences within processes.
+    /// How many samples are outliers, by kind. An outlier is a sample beyond Tukey's fences of its own process.
     pub outliers: OutlierCounts,
-    /// Samples that a filter excludes from all numbers except `outliers` and the slope; null if all samples are described.
+    /// The filter that leaves samples out, with the number of samples left out. All statistics ignore these samples, except `outliers` and the
+    /// statistics of the linear phases. Null if no filter is in force.
     pub left_out: Option<FilterReport>,
-    /// The fences of each process that has samples, in order. Samples beyond them count as outliers.
+    /// Tukey's fences of each process that has samples, in the order of the processes. Samples beyond the fences count as outliers.
     #[serde(skip)]
     pub fences: Vec<TukeyFences>,
-    /// The two main modes of the samples, the faster first, if there are several modes and the interval of the median covers both.
+    /// The two main modes of the samples, in nanoseconds per iteration, the faster mode first. `None` unless the samples have several modes and the
+    /// interval of the median contains both main modes.
     #[serde(skip)]
     pub modes: Option<[f64; 2]>,
 }
 
 impl Summary {
-    /// Returns how many samples were compared with Tukey's fences. That includes outliers that a filter left out, but no repetitions that it left out
-    /// as warm-up.
+    /// Returns how many samples were compared with Tukey's fences to find outliers. The number includes outliers that a filter left out, but not the
+    /// repetitions that a filter left out as warm-up.
     pub fn labeled_samples(&self) -> usize {
         self.left_out.map_or(self.samples, |left_out| {
             (left_out.counts.runs + left_out.counts.outliers_removed) as usize
@@ -84,7 +89,7 @@ impl Summary {
     }
 }
 
-/// Describes `measurement` with the default thresholds; `None` if it has no samples.
+/// Describes `measurement` with the default thresholds. Returns `None` if it has no samples.
 pub fn summarize(
     measurement: &Measurement,
     confidence_level: f64,
@@ -99,7 +104,7 @@ pub fn summarize(
     summarize_with(measurement, &decision, seed)
 }
 
-/// Describes `measurement` by the levels and thresholds of `decision`; `None` if it has no samples.
+/// Describes `measurement` by the levels and thresholds of `decision`. Returns `None` if it has no samples.
 pub fn summarize_with(
     measurement: &Measurement,
     decision: &DecisionSettings,
@@ -121,7 +126,7 @@ pub fn summarize_with(
         confidence_level,
         thresholds,
     };
-    // Label all samples, including those that a filter leaves out.
+    // Look for outliers among all samples, including the samples that a filter leaves out.
     let all = sample_times(measurement);
     let fences: Vec<TukeyFences> = (all.iter())
         .filter_map(|x| {
@@ -158,13 +163,14 @@ pub fn summarize_with(
     })
 }
 
-/// Returns Gregg's modal value of `values` if it indicates several modes; `None` for few values.
+/// Returns Gregg's modal value of `values` if it indicates several modes. Returns `None` if it does not, or if there are too few values.
 pub(super) fn modal_value_if_several(values: &[f64], thresholds: &Thresholds) -> Option<f64> {
     let modal = mvalue(values).filter(|_| values.len() >= thresholds.series_min_samples as usize);
     modal.filter(|value| *value >= thresholds.several_modes)
 }
 
-/// Returns two modes if the interval of the median covers both. Then they explain why it is wide.
+/// Returns the two main modes of the samples if the interval of the median covers both. In that case the modes are the reason why the interval is
+/// wide.
 fn modes_within_interval(
     pooled: &[f64],
     median: &Estimate,
@@ -175,13 +181,14 @@ fn modes_within_interval(
     (median.lower <= fast && slow <= median.upper).then_some([fast, slow])
 }
 
-/// Returns the deciding samples of each process that has any, in nanoseconds per iteration.
+/// Returns the deciding samples of each process that has any, in nanoseconds per iteration. They include samples that a filter leaves out.
 pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let processes = measurement.processes.iter().map(times);
     processes.filter(|x| !x.is_empty()).collect()
 }
 
-/// Returns the described samples of each process that has any, in nanoseconds per iteration.
+/// Returns the samples of each process that are described, in nanoseconds per iteration: the samples that a filter keeps, or all if there is no
+/// filter. Processes without samples are skipped.
 pub fn described_processes(measurement: &Measurement) -> Vec<(&ProcessSeries, Vec<f64>)> {
     let processes = measurement.processes.iter();
     let described: Vec<(&ProcessSeries, Vec<f64>)> = match &measurement.described {
@@ -192,7 +199,7 @@ pub fn described_processes(measurement: &Measurement) -> Vec<(&ProcessSeries, Ve
     described.filter(|(_, times)| !times.is_empty()).collect()
 }
 
-/// Like [`described_processes`], but without the processes.
+/// Like [`described_processes`], but returns only the samples.
 pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let processes = described_processes(measurement).into_iter();
     processes.map(|(_, times)| times).collect()
@@ -209,14 +216,14 @@ pub(super) fn times(process: &ProcessSeries) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the samples of a process. If an import stored its first sample `apart`, as the warm-up, that sample comes first.
+/// Returns the samples of a process. `apart` says that an import stored the first sample as the warm-up. That sample then comes first.
 pub(super) fn times_with_first(process: &ProcessSeries, apart: bool) -> Vec<f64> {
     let first = Some(process.series.warm_up).filter(|first| apart && first.iterations > 0);
     let first = first.map(Sample::per_iteration);
     first.into_iter().chain(times(process)).collect()
 }
 
-/// Reports whether an import stored the first sample of each process separately.
+/// Returns true if an import stored the first sample of each process as its warm-up.
 pub(super) fn is_first_apart(measurement: &Measurement) -> bool {
     let described = measurement.described.as_ref();
     described.is_some_and(|described| described.first_apart)
@@ -269,7 +276,7 @@ impl Intervals<'_> {
             resamples: self.resamples,
             stream,
         };
-        // A single sample has no interval.
+        // A single cluster has no interval.
         let interval: Option<Interval> = (statistic.clusters() > 1)
             .then(|| {
                 method.interval(
@@ -285,7 +292,7 @@ impl Intervals<'_> {
         })
     }
 
-    /// Returns the median of all samples, and the coverage of its interval if that is based on ranks.
+    /// Returns the median of all samples with its interval, and the coverage of the interval if it is based on ranks.
     ///
     /// With many processes the interval comes from the bootstrap. With fewer, it is based on the ranks of the processes' medians, or of the samples
     /// of a single process, and holds for any distribution. The alternatives fail there: resampling does not move a median of whole nanoseconds, and
@@ -314,7 +321,8 @@ impl Intervals<'_> {
         (median, by_ranks.map(|found| found.coverage))
     }
 
-    /// Returns the standard deviation. It has no Student's interval, because that contains the true value too rarely even for a hundred processes.
+    /// Returns the standard deviation. With few processes it has no bounds, because Student's interval would contain the true value too rarely even
+    /// for a hundred processes.
     fn sd(&self, clusters: &[&[f64]], estimate: f64) -> Estimate {
         match self.method(clusters.len()) {
             IntervalMethod::StudentT => Estimate::unbounded(estimate),
@@ -379,7 +387,8 @@ fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
     r_squared_through_origin(&x, &y)
 }
 
-/// Returns the mean intercept of the processes' ramps, if the whole t interval over processes is above 0.
+/// Returns the mean intercept of the processes' ramps: the time of a sample besides its iterations. Returns `None` unless the whole t interval over
+/// processes is above 0.
 fn estimate_overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
     let intercepts: Vec<f64> = ramps
         .iter()
@@ -454,10 +463,10 @@ mod tests {
         near(eight.mean.upper, 105.568_232_076_538_05);
         let many = summary(one_sample_each(&up_to(300))).unwrap();
         assert_eq!(many.intervals, IntervalMethod::Bootstrap);
-        // With one process, its samples take the place of processes.
+        // If there is only one process, its samples take the place of processes.
         let single = summary(vec![flat_process(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
         assert_eq!(single.intervals, IntervalMethod::StudentT);
-        // Criterion always bootstraps.
+        // Criterion computes bootstrap intervals for any number of clusters.
         let criterion = DecisionSettings {
             resamples: 1_000,
             ..System::Criterion.decision_settings()

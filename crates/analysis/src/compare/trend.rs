@@ -1,7 +1,7 @@
-//! The history of a benchmark over runs: its values, its levels, where they changed, and the expected range of the next value.
+//! Describes the history of a benchmark over runs: its values, its levels, where they changed, and the expected range of the next value.
 //!
-//! Pure: it takes values in the order of their runs, from any source. All values must be computed in the same way, so that they can be compared. It
-//! describes a history and decides no verdict. docs/internals/src/statistics/history.md describes the method.
+//! The values can come from any source. They must be in the order of their runs, and all must be computed in the same way, so that they can be
+//! compared. No verdict depends on a history. docs/internals/src/statistics/history.md describes the method.
 
 use serde::Serialize;
 use std::ops::{Range, RangeInclusive};
@@ -12,51 +12,54 @@ use super::run_level::RunValues;
 use crate::model::{Measurement, RunPoint};
 use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
 
-/// A band uses at most this many runs of a level, the newest ones.
+/// At most this many runs of a level, the newest ones, enter a band and the change since an earlier run.
 const MOST_RUNS: usize = 30;
-/// There is no band with fewer degrees of freedom. Ten runs of one level have this many.
+/// The fewest degrees of freedom for which there is a band. Ten runs of one level have this many.
 const FEWEST_DF: usize = 9;
-/// If a level has fewer values, none of them counts as an outlier.
+/// The fewest values of a level among which outliers are looked for.
 const FEWEST_FOR_FENCES: usize = 8;
-/// Probability that a value lies beyond one end of the band if nothing has changed.
+/// The probability that a value lies above the band if nothing has changed. It is the same below the band.
 const BAND_LEVEL: f64 = 0.001;
 
-/// The value of a run.
+/// The value of one run in a history, and what is known about it besides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrendPoint {
     /// The logarithm of the nanoseconds per iteration, or of the amount that the benchmark measures.
     pub value: f64,
-    /// Whether the user accepted the run's level as a new one.
+    /// Whether the user accepted that a new level begins at this run.
     pub accepted: bool,
-    /// Whether the value follows from side-by-side measurements of the run. Then the search for level changes ignores it.
+    /// Whether the value follows from side-by-side measurements of the run. The search for level changes ignores such values.
     pub is_placed: bool,
-    /// If side-by-side measurements show that a level begins here: half the width of the interval of the change, a logarithm. Otherwise `None`.
+    /// Half the width of the interval of the change at this run, as a logarithm, if side-by-side measurements show that a level begins here.
+    /// Otherwise `None`.
     pub shown: Option<f64>,
 }
 
 /// The rules for describing a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrendRules {
-    /// Steps no larger than this do not count, a fraction.
+    /// The largest step between levels that does not count, as a fraction.
     pub noise_threshold: f64,
-    /// Level of the intervals of steps.
+    /// The confidence level of the intervals of steps.
     pub confidence_level: f64,
-    /// Seed of the permutations, combined with a name.
+    /// The seed of the permutations that test for change points. It is combined with the name of the benchmark.
     pub seed: u64,
 }
 
 /// The levels of a history, the expected range, and the position of the newest value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trend {
-    /// Levels, oldest first; they leave no gaps. Empty only if there are no values.
+    /// The levels, oldest first. Each begins right after the one before. There is none only if there are no values.
     pub levels: Vec<Level>,
-    /// The expected range of the newest value; `None` before ten runs are known.
+    /// The range in which the newest value was expected. `None` if fewer than ten runs came before the newest one (one more for each further level),
+    /// or if the newest run itself begins a level.
     pub band: Option<Band>,
     /// The position of the newest value relative to the band.
     pub newest: Position,
-    /// Indices of disturbed runs. Their values are so far from the others of their level that level and noise are computed without them.
+    /// The indices of runs that were disturbed. Their values are so far from the other values of their level that level and noise are computed
+    /// without them.
     pub strays: Vec<usize>,
-    /// Standard deviation between the runs of a level, in logarithms; `None` if each level has only one run.
+    /// The standard deviation between runs of the same level, in logarithms. `None` if each level has only one run.
     pub run_sd: Option<f64>,
     #[serde(skip)]
     df: usize,
@@ -65,63 +68,64 @@ pub struct Trend {
 /// Consecutive runs without a change between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Level {
-    /// Index of its first value.
+    /// The index of the first value of the level.
     pub first: usize,
-    /// Index of its last value.
+    /// The index of the last value of the level.
     pub last: usize,
-    /// The geometric mean of its values, without outliers.
+    /// The geometric mean of the values of the level, without outliers.
     pub value: f64,
-    /// The step with which it began; `None` for the first level.
+    /// The step from the level before. `None` for the first level.
     pub step: Option<Step>,
 }
 
-/// The beginning of a level.
+/// The step with which a level of a history begins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
-    /// The change from the level before, a fraction with its interval.
+    /// The change from the level before, as a fraction with its interval.
     pub change: Estimate,
-    /// p of the change point; `None` if a side-by-side measurement showed the step, or if the user accepted a step that the series alone does not
-    /// show.
+    /// The p-value of the test that found the step in the values of the history. Null if a side-by-side measurement showed the step, or if the user
+    /// accepted a step that the values alone do not show.
     pub p_value: Option<f64>,
-    /// Whether the user accepted it.
+    /// Whether the user accepted the new level.
     pub accepted: bool,
 }
 
-/// The range in which a value is expected if nothing has changed.
+/// The range in which the value of a run is expected if nothing has changed. It is in nanoseconds per iteration, or in the unit of the metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Band {
-    /// The middle of the range: the value of the level, computed only from runs before the one that is judged.
+    /// The middle of the range: the geometric mean of the runs of the level that came before the run that is judged.
     pub value: f64,
-    /// Lower end.
+    /// The lower end of the range.
     pub lower: f64,
-    /// Upper end.
+    /// The upper end of the range.
     pub upper: f64,
-    /// Number of runs of the level that it was computed from.
+    /// Number of runs from which the middle of the range was computed.
     pub runs: usize,
 }
 
-/// The position of the newest value. A value is outside only if it also differs from the middle by more than the noise threshold.
+/// Where the newest value of a history lies relative to the band, the range in which it was expected. A value counts as outside only if it also
+/// differs from the middle of the band by more than the noise threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
-    /// There is no band.
+    /// The position is unknown, because too few runs are known for a band.
     Unknown,
-    /// The value is within the band.
+    /// The newest value is within the band.
     Within,
-    /// The value is above the band; the value before was not.
+    /// The newest value is above the band, but the value before it is not.
     AboveOnce,
-    /// This value and the one before are above the band.
+    /// The newest value and the value before it are both above the band.
     AboveTwice,
-    /// The value is below the band; the value before was not.
+    /// The newest value is below the band, but the value before it is not.
     BelowOnce,
-    /// This value and the one before are below the band.
+    /// The newest value and the value before it are both below the band.
     BelowTwice,
 }
 
-/// The beginning of a level.
+/// The first value of a new level, while the levels of a history are searched for.
 #[derive(Debug, Clone, Copy)]
 struct Border {
     at: usize,
@@ -132,7 +136,7 @@ struct Border {
 
 impl Trend {
     /// Computes the history of `points`, oldest first. `name` gives each benchmark its own random numbers. The time grows with the square of the
-    /// number of points: a hundred take a tenth of a second at most.
+    /// number of points. A hundred points take a tenth of a second at most.
     pub fn from_points(points: &[TrendPoint], rules: &TrendRules, name: &str) -> Self {
         let values: Vec<f64> = points.iter().map(|point| point.value).collect();
         let borders = find_level_starts(points, &values, rules, name);
@@ -182,9 +186,10 @@ impl Trend {
         }
     }
 
-    /// Returns how far the present level has moved from the value of one earlier run (such as a baseline), with the interval at `confidence_level`.
-    /// It averages the newest 30 runs of the level that come after that run, so it shows creeping change that no single run shows. `points` must be
-    /// those of this history. `None` if the value of that run is unknown or no later run counts.
+    /// Returns how far the present level has moved from the value of one earlier run, such as a baseline, with the interval at `confidence_level`.
+    /// `place` is the index of the earlier run, and `points` must be the points of this history. The value of the present level is the mean of its
+    /// newest 30 runs that came after the earlier run. So the result reveals a creeping change that no single run shows. Returns `None` if there is
+    /// no run at `place`, or no later run of the level that counts.
     pub fn change_since(
         &self,
         points: &[TrendPoint],
@@ -211,7 +216,7 @@ impl Trend {
     }
 }
 
-/// The drift between runs, as far as it is known.
+/// The drift between runs of the same level, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 struct Noise {
     run_sd: Option<f64>,
@@ -219,7 +224,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// Pools the drift over levels, because a step does not change the noise.
+    /// Pools the drift over all levels, because a change of level does not change the noise.
     fn from_levels<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
         let (mut squares, mut df) = (0.0, 0);
         for level in levels {
@@ -234,8 +239,8 @@ impl Noise {
         }
     }
 
-    /// Returns t s sqrt(`variances`), where s is the standard deviation of one run and `variances` is in units of its square. Infinite if the drift
-    /// is unknown.
+    /// Returns half the width of an interval: t s sqrt(`variances`), where s is the standard deviation of one run, and `variances` is the variance of
+    /// the value in units of s^2. The width is infinite if the drift is unknown.
     fn half_width(self, variances: f64, one_sided: f64) -> f64 {
         let t = student_t::upper_quantile(one_sided, self.df as f64);
         match (t, self.run_sd) {
@@ -253,8 +258,8 @@ fn level_mean(values: &[f64]) -> f64 {
     mean(values).unwrap_or(f64::NAN)
 }
 
-/// Finds where levels begin: at steps that the series shows, that the user accepted, or that side-by-side measurements show. Steps that are too small
-/// do not count.
+/// Finds where levels begin: at steps that the values show, that the user accepted, or that side-by-side measurements show. Steps within the noise
+/// threshold do not count.
 fn find_level_starts(
     points: &[TrendPoint],
     values: &[f64],
@@ -286,7 +291,8 @@ fn find_level_starts(
         .skip(1)
         .filter(|(_, point)| known(point))
     {
-        // The index of a change point is uncertain by a run or two, so an acceptance or a side-by-side measurement near it replaces it.
+        // The index of a change point is uncertain by a run or two. So if a level was accepted or shown by a side-by-side measurement near a change
+        // point, that replaces the change point.
         let near = |border: &Border| border.at.abs_diff(at) < search.least;
         let p_value = borders
             .iter()
@@ -312,7 +318,7 @@ fn find_level_starts(
             None => return borders,
             Some(place) => {
                 let gone = borders.remove(place);
-                // The user accepted the level some runs after it had begun, so the acceptance belongs to the beginning before.
+                // If the user had accepted the removed step, the level had begun some runs earlier. So the acceptance belongs to the step before.
                 if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
                     borders[before].accepted = true;
                 }
@@ -332,8 +338,8 @@ fn level_spans(borders: &[Border], count: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the range in which values of a level are trusted: Tukey's outer fences (1977), which lie three interquartile ranges beyond the quartiles,
-/// or at least `tolerance` beyond them. With fewer than [`FEWEST_FOR_FENCES`] values, all are trusted.
+/// Returns the range in which the values of a level are trusted. It is bounded by Tukey's outer fences (1977), which lie three interquartile ranges
+/// beyond the quartiles, or `tolerance` beyond them if that is more. If there are fewer than [`FEWEST_FOR_FENCES`] values, all are trusted.
 fn outlier_fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
     let outer = TukeyFences::from_samples(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
     outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
@@ -349,7 +355,8 @@ fn without_outliers(values: &[f64], tolerance: f64) -> Vec<f64> {
     believed.filter(|value| fences.contains(value)).collect()
 }
 
-/// Computes the band for the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), in logarithms.
+/// Computes the band for the value at `place` from the runs before it. In logarithms, the band is m +- t(df, .999) s sqrt(1 + 1 / runs), where m is
+/// the mean of the earlier runs of its level and s the standard deviation between runs.
 fn compute_band(
     place: usize,
     values: &[f64],
@@ -379,7 +386,7 @@ fn compute_band(
     })
 }
 
-/// Returns the band of the newest value, and the value's position.
+/// Returns the band in which the newest value was expected, and the position of the value relative to it.
 fn locate_newest(
     values: &[f64],
     spans: &[Range<usize>],
@@ -400,7 +407,8 @@ fn locate_newest(
         return (None, Position::Unknown);
     };
     let band_at = |place| compute_band(place, values, spans, tolerance);
-    // A value outside of the band must not widen the band of the next value.
+    // If the value before the newest one lies outside of its own band, it must not widen the band of the newest value. So both values are first
+    // compared with the band of the older one.
     if let Some(band) = newest.checked_sub(1).and_then(band_at) {
         match (side(newest - 1, &band), side(newest, &band)) {
             (1, 1) => return (Some(band), Position::AboveTwice),
@@ -425,19 +433,20 @@ fn locate_newest(
 #[path = "trend_tests.rs"]
 mod trend_tests;
 
-/// The run values of one benchmark.
+/// The values of one benchmark in each of its runs, all computed in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSeries {
-    /// The statistic of each process; `None` if no run has usable samples.
+    /// The statistic that gives the value of each process. `None` if no run has usable samples.
     pub location: Option<Location>,
     /// The logarithm of the nanoseconds per iteration of each run, in order. `None` for a run without usable samples, and for a run that cannot be
-    /// compared with the newest run. A run cannot be compared if only one of the two was measured with a flat phase. It cannot either if it has less
-    /// than half as many samples per process, because a low quantile depends on their number.
+    /// compared with the newest run. That is a run that was measured with a flat phase if the newest was not, or the other way round. It is also a
+    /// run with less than half as many samples per process, because a low quantile depends on their number.
     pub values: Vec<Option<f64>>,
 }
 
 impl RunSeries {
-    /// Computes the values of `runs`, oldest first. The last run with usable samples determines how all values are computed.
+    /// Computes the values of `runs`, which are ordered from the oldest to the newest. The newest run with usable samples determines how all values
+    /// are computed.
     pub fn from_runs(runs: &[Option<&Measurement>]) -> Self {
         let runs: Vec<Option<RunEvidence>> = runs
             .iter()
@@ -473,16 +482,16 @@ impl RunSeries {
     }
 }
 
-/// The data from which the value of a run is computed.
+/// The data of a run from which its value is computed: samples, or what was kept of them.
 enum RunEvidence {
-    /// Its samples.
+    /// The usable samples of the run.
     Samples(RunTimes),
-    /// The values that were computed from all samples, and kept when these were removed.
+    /// The values that were computed when the run still had its samples. They were kept when the samples were removed.
     Point(RunPoint),
 }
 
 impl RunEvidence {
-    /// Collects the usable samples, or else the values that were kept when samples were removed. `None` without either.
+    /// Collects the usable samples of a run, or else the values that were kept when its samples were removed. Returns `None` if there are neither.
     fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
         if samples.takes_time() {
@@ -528,7 +537,7 @@ impl RunEvidence {
     }
 }
 
-/// Returns the values to keep when the samples of `measurement` are removed.
+/// Computes the values of a run that are kept when the samples of `measurement` are removed.
 pub fn run_point(measurement: &Measurement) -> RunPoint {
     match RunEvidence::from_measurement(measurement) {
         Some(RunEvidence::Point(point)) => point,

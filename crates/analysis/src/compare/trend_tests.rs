@@ -8,7 +8,8 @@ const RULES: TrendRules = TrendRules {
     seed: 5,
 };
 
-/// Creates values around the given levels (a factor each). The values deviate by up to 1 %, always in the same way.
+/// Creates points of a history. Each element of `levels` is a number of runs and the factor of their level. The values deviate from the level by up
+/// to 1 %, always in the same way.
 fn points(levels: &[(usize, f64)]) -> Vec<TrendPoint> {
     let strays = [0.004, -0.007, 0.009, 0.0, -0.003, 0.006, -0.01, 0.001];
     let factors = levels
@@ -108,7 +109,7 @@ fn a_value_outside_the_band_is_told_once_and_twice() {
     assert_eq!(with(&[(1, 0.7)]), Position::BelowOnce);
     assert_eq!(with(&[(2, 0.7)]), Position::BelowTwice);
     assert_eq!(with(&[(1, 1.3), (1, 1.0)]), Position::Within);
-    // A value above the band and one below it are not twice on the same side.
+    // Two values in a row count only if both are on the same side of the band.
     assert_eq!(with(&[(1, 1.3), (1, 0.7)]), Position::BelowOnce);
 }
 

@@ -12,9 +12,10 @@ use crate::compare::{
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
-/// Checks `limits` against `rows`. Limits of the workspace apply in addition to those of the command line.
+/// Checks `limits` against `rows`.
 ///
-/// All values that need an interval or a test share the level (Bonferroni).
+/// The probability of an error is divided equally among all values that need an interval or a test (Bonferroni). More limits therefore mean wider
+/// intervals.
 pub(super) fn check_limits<'r>(
     rows: &[Row<'_>],
     limits: impl Iterator<Item = &'r Limit>,
@@ -83,7 +84,8 @@ struct LimitedRow<'r, 'm> {
     value: LimitedValue<'r>,
 }
 
-/// Returns how many different values share the level. Two limits on the same value of a benchmark share one interval.
+/// Returns how many different values need an interval or a test. The probability of an error is divided among this many values. Two limits on the
+/// same value of a benchmark count once, because they use the same interval.
 fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = limited_rows
         .iter()
@@ -102,27 +104,27 @@ fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> us
 enum NumberLookup<'a> {
     /// The change or the value that the limit is about.
     Number(LimitedValue<'a>),
-    /// The benchmark does not have the statistic.
+    /// The benchmark was measured, but does not have the statistic.
     Nothing,
     /// The benchmark has no reference or no measurement, which its row already reports.
     NotCompared,
 }
 
-/// A value that is checked against a limit, before its interval is computed. All uncertain values that are checked share the confidence level, and
-/// their number is known only when all have been collected.
+/// A value that is checked against a limit, before its interval is computed. All values that need an interval share the confidence level, so the
+/// intervals can be computed only when all values have been collected.
 enum LimitedValue<'a> {
-    /// The change that the verdict is about, at the verdict's own level; or the change of a count that does not vary.
+    /// A value whose interval is already known: the change that the verdict is about, or the change of a count that does not vary between processes.
     Settled(Estimate),
-    /// A change with its uncertainty.
+    /// The change of a statistic, with the uncertainty from which its interval is computed.
     Change(Uncertainty),
-    /// A value of the run itself.
+    /// The value of a statistic in the run itself, as opposed to its change.
     Value(&'a Measurement, Statistic),
-    /// A change of a count that varies, with the p of its test.
+    /// The change of a count that varies between processes, with the p-value of its test.
     CountsOfBenchmark(CountChange),
 }
 
 impl LimitedValue<'_> {
-    /// Reports whether the value takes a share of the level.
+    /// Returns true if the value needs an interval or a test, and therefore a share of the confidence level.
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
             Self::Settled(_) => false,
@@ -135,8 +137,9 @@ impl LimitedValue<'_> {
         }
     }
 
-    /// Returns the value with its interval if `family` values share the level. If the value takes a share of the level, the shared level is returned,
-    /// too. A change of a count has no bounds unless the test shows the change.
+    /// Returns the value with its interval if the confidence level is divided among `family` values. Also returns the divided level, unless the value
+    /// needs no share of it. The interval for the change of a count that varies between processes is infinite, unless a test shows that the count
+    /// changed.
     fn with_interval(
         &self,
         family: usize,
@@ -195,7 +198,7 @@ fn look_up<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
 fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedValue<'static>> {
     let described = |found: DescribedChange| LimitedValue::Change(found.uncertainty);
     match statistic {
-        // The verdict, and with it the change, may be about another metric.
+        // If the verdict is about another metric, so is the change that the comparison reports.
         Statistic::Time if !matches!(comparison.basis, Decision::OtherMetric(_)) => {
             comparison.change.map(LimitedValue::Settled)
         }
@@ -225,7 +228,7 @@ fn certain_change(count: &CountChange) -> Estimate {
     }
 }
 
-/// Returns the statistic of the run itself.
+/// Returns the statistic of the run itself. Returns `None` if the benchmark does not have it.
 fn value_of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<LimitedValue<'a>> {
     let measurement = row.measurement?;
     let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
@@ -445,7 +448,7 @@ mod tests {
             assert_eq!(shared.family, 1);
             assert!((shared.effective_level() - 0.95).abs() < 1e-12);
         }
-        // Two different statistics share the level: 1 - 0.05 / 2.
+        // Two different statistics share the confidence level, so each interval has the level 1 - 0.05 / 2.
         let found = kept(&["time:106ns", "mean:107ns"], &one_of(0));
         assert_eq!(found.exceeded.len(), 2);
         for one in &found.exceeded {
@@ -534,7 +537,7 @@ mod tests {
         let unmeasured = Row::unmeasured(key("b"), Verdict::Missing, None);
         let unmeasured = checked(unmeasured, &["mean:5%", "mean:1ns"]);
         assert_eq!(unmeasured, LimitReport::default());
-        // A statistic that the benchmark does not have is told.
+        // A remark names the statistic that the benchmark does not have.
         let without = checked(row_of(&run), &["mean:1s", "allocations:0"]);
         let (text, benchmarks) = ("allocations:0".to_owned(), vec![key("b")]);
         let remark = LimitNote::WithoutStatistic(text, Statistic::Allocations, benchmarks);
@@ -585,7 +588,7 @@ mod tests {
             is_change: true,
         };
         assert_eq!(median_of(0.051), [open]);
-        // The change of the verdict has been decided.
+        // The change that the verdict is about has its own level, so a limit on it is never reported as undecided.
         let found = kept_where(&["time:40%"], &[1.4], |comparison| {
             comparison.change = Some(Estimate {
                 estimate: 0.5,
@@ -614,7 +617,7 @@ mod tests {
             statistic: Statistic::Median,
             ceiling: Ceiling::Value(1.0),
             found: certain(2.0),
-            // All processes agree.
+            // All processes agree, so the value needs no share of the confidence level.
             shared_level: None,
         };
         assert_eq!(found.exceeded, [exceeded("b9"), exceeded("b10")]);

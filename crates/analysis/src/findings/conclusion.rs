@@ -1,6 +1,8 @@
-//! The conclusion of a comparison: limits, remarks on the whole run, and the exit code. Only this module derives these from the rows.
+//! The conclusion of a comparison: the result rows, checked limits, remarks on the whole run, and the exit code. Only this module derives the exit
+//! code and the remarks from the rows.
 //!
-//! When a conclusion moves to another store, the runs that it names get new numbers.
+//! A conclusion is stored with its run. When a run is copied to another store, the run numbers in its conclusion are replaced by the numbers in that
+//! store.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,17 +16,17 @@ use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
 
-/// Changes below this fraction have been measured between different layouts of the same code.
+/// Changes below this fraction have been measured between executables that differ only in their code layout.
 const SMALL_CHANGE: f64 = 0.03;
 
 /// How much of a suite the rows cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
-    /// The whole suite.
+    /// The rows cover the whole suite.
     Whole,
-    /// One part, which may have no benchmarks.
+    /// The rows cover one part of a suite that several jobs measure. The part may have no benchmarks.
     Part,
-    /// The suite without some parts that are missing.
+    /// The rows cover several parts of a suite, but some parts are missing.
     Gaps,
 }
 
@@ -32,7 +34,7 @@ pub enum Coverage {
 pub struct GatePolicy<'a> {
     /// How much of the suite the rows cover.
     pub coverage: Coverage,
-    /// The limits that benchmarks must keep.
+    /// The limits that the benchmarks must not exceed.
     pub limits: Vec<&'a Limit>,
     /// The verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
@@ -61,17 +63,18 @@ impl<'a> GatePolicy<'a> {
 /// The conclusion of a run. It is stored with the run, so that every later reader gets the same results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conclusion<'m> {
-    /// The benchmarks, by key.
+    /// The results of the benchmarks, sorted by key.
     pub rows: Vec<Row<'m>>,
     /// The basis of the verdicts, and remarks on the comparison as a whole.
     pub verdicts: ComparisonContext,
-    /// Bench targets with benchmarks that have no row.
+    /// Bench targets that failed before all of their benchmarks were known, so that some benchmarks may have no row.
     pub failed_targets: Vec<FailedTarget>,
     /// The exit code of the command.
     pub exit_code: ExitCode,
 }
 
-/// Concludes a comparison. `basis` describes the basis of the verdicts in `rows`.
+/// Draws the conclusion from the rows of a comparison: checks the limits, drops remarks that explain nothing, and determines the exit code. `basis`
+/// describes how the verdicts in `rows` were reached, and `terms` are the conditions under which the command fails.
 pub fn conclude<'m>(
     rows: Vec<Row<'m>>,
     mut basis: ComparisonContext,
@@ -90,7 +93,7 @@ pub fn conclude<'m>(
             })
         })
     });
-    // If there is no reference, drop the remark that it could not be run again.
+    // If there is no reference, drop the remark that the reference could not be run again.
     let has_reference = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
     basis.remarks.retain(|remark| {
         !matches!(remark, RunNote::StoredAlone { .. }) || rows.iter().any(has_reference)
@@ -114,7 +117,7 @@ pub fn conclude<'m>(
     }
 }
 
-/// In each list of changed functions, moves those with a changed cost (instructions or sampled time) to the front.
+/// Reorders each list of changed functions, so that the functions whose cost changed (in instructions or sampled time) come first.
 fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
     let named = compared.flat_map(Comparison::functions);
@@ -126,7 +129,8 @@ fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
     }
 }
 
-/// Reports whether a row has a change that another layout of the same code could cause.
+/// Reports whether a row has a change so small that another layout of the same code could be its cause. This is only possible if the executables had
+/// a single layout.
 fn is_small_change(row: &Row<'_>) -> bool {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let layouts = row.comparison.as_ref().map(|found| found.extent.layouts());
@@ -138,7 +142,8 @@ fn is_small_change(row: &Row<'_>) -> bool {
 }
 
 impl Conclusion<'_> {
-    /// Reports whether a benchmark became slower, looks slower, or changed more than a limit allows. Such a run is no reference for later runs.
+    /// Reports whether a benchmark became slower, looks slower, or changed more than a limit allows. Such a run does not become a reference for later
+    /// runs.
     pub fn is_worse(&self) -> bool {
         self.rows.iter().any(Row::looks_slower) || self.verdicts.limits.has_worsened()
     }
@@ -156,17 +161,17 @@ impl Conclusion<'_> {
     }
 }
 
-/// Stored bytes cannot be read, because another version of the tool wrote them.
+/// The error of reading a stored conclusion that another version of the tool wrote. The text describes the cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConclusionError(pub String);
 
 impl Conclusion<'static> {
-    /// Reads the bytes of [`Conclusion::to_bytes`]. The rows have no measurements.
+    /// Reads the bytes that [`Conclusion::to_bytes`] returned. The rows have no measurements, because the store keeps these separately.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ConclusionError> {
         ciborium::from_reader(bytes).map_err(|error| ConclusionError(error.to_string()))
     }
 
-    /// Adds the measurements of the run and their descriptions, computed with the run's own settings.
+    /// Adds the measurements of the run to the rows, and their summaries, which are computed with the run's own settings.
     pub fn with_measurements<'m>(
         self,
         measurements: &'m [Measurement],
@@ -216,7 +221,7 @@ impl Conclusion<'_> {
         remarks.retain_mut(|remark| renumber_remark(remark, &mut again).is_some());
     }
 
-    /// Returns the runs that stored sentences name, such as `run 3`. Renumbering does not change these sentences.
+    /// Returns the runs that are named in stored sentences, such as `run 3`. [`Self::renumber`] does not change these sentences.
     pub fn runs_in_sentences(&self) -> BTreeSet<RunId> {
         let of_run = self.verdicts.remarks.iter();
         let of_run = of_run.filter_map(|remark| match remark {
@@ -241,7 +246,8 @@ impl Conclusion<'_> {
     }
 }
 
-/// Renumbers the runs that a remark names. Returns `None` if the other store does not have a run without which the remark is meaningless.
+/// Replaces the numbers of the runs that a remark names. Returns `None` if the remark is meaningless without a run that the other store does not
+/// have.
 fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId>)) -> Option<()> {
     let mut known = |run: &mut RunId| {
         let mut found = Some(*run);

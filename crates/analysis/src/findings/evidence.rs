@@ -16,7 +16,7 @@ pub enum Evidence<'e, 'm> {
 }
 
 impl<'m> Evidence<'_, 'm> {
-    /// Computes the rows, sorted by key.
+    /// Computes the result rows of all benchmarks, sorted by key.
     pub fn rows(&self, work: &ProgressReporter<'_>) -> Vec<Row<'m>> {
         match self {
             Self::Stored(stored) => stored.rows(work),
@@ -24,7 +24,7 @@ impl<'m> Evidence<'_, 'm> {
         }
     }
 
-    /// Describes the comparison that gave `rows`.
+    /// Describes how `rows` were compared: by which method, with which reference, and with which settings.
     pub fn basis(&self, rows: &[Row<'_>]) -> ComparisonContext {
         match self {
             Self::Stored(stored) => stored.context(rows),
@@ -32,7 +32,7 @@ impl<'m> Evidence<'_, 'm> {
         }
     }
 
-    /// Judges all benchmarks as one family.
+    /// Computes the conclusion of the run from the rows. All benchmarks are judged together, because they share one error budget.
     pub fn judge(
         &self,
         remarks: Vec<RunNote>,
@@ -60,7 +60,7 @@ mod tests {
     use crate::findings::{Method, ReferenceChoice, References};
     use crate::model::{BySide, DecisionSettings, RunId, Test, Verdict};
 
-    /// Judges, and returns the conclusion beside the one that these rows and this basis should lead to.
+    /// Judges `evidence`. Returns the conclusion found, and the conclusion that is expected from `rows` and `basis`.
     fn judged<'m>(
         evidence: &Evidence<'_, 'm>,
         rows: Vec<Row<'m>>,

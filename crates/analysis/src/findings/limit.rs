@@ -13,18 +13,19 @@ use crate::model::{BenchmarkKey, Statistic, StatisticSet, Unit, parse_fraction};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
-    /// A change relative to the reference, a fraction; such a limit is written in percent.
+    /// The largest change relative to the reference, as a fraction. Such a limit is written in percent.
     Change(f64),
-    /// A value in the statistic's unit; times in nanoseconds.
+    /// The largest value of the statistic, in its unit. Times are in nanoseconds.
     Value(f64),
 }
 
-/// The benchmarks that a limit applies to because of the place where it was written.
+/// The benchmarks that a limit can apply to because of the table in Cargo.toml that it was written in. A limit of the command line can apply to all
+/// benchmarks.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     /// The only package that the limit applies to.
     pub package: Option<String>,
-    /// Pattern of the ids that the limit applies to.
+    /// The pattern of the ids that the limit applies to, in addition to the pattern in the limit itself.
     pub within: Option<GlobMatcher>,
 }
 
@@ -42,7 +43,7 @@ pub struct Limit {
 }
 
 impl Ceiling {
-    /// Reports whether the limit is about the change.
+    /// Reports whether the limit is about the change and not about the value itself.
     pub fn is_change(self) -> bool {
         matches!(self, Self::Change(_))
     }
@@ -116,7 +117,7 @@ impl Limit {
 pub struct LimitReport {
     /// The limits that benchmarks exceed, in the order of the benchmarks.
     pub exceeded: Vec<ExceededLimit>,
-    /// The limits that led to no decision, and the reasons.
+    /// Remarks on limits that led to no decision, with the reasons.
     pub remarks: Vec<LimitNote>,
 }
 
@@ -131,30 +132,30 @@ pub struct ExceededLimit {
     pub statistic: Statistic,
     /// The largest value allowed.
     pub ceiling: Ceiling,
-    /// The value found; its whole interval is above the limit.
+    /// The value found. Its whole interval is above the limit.
     pub found: Estimate,
-    /// The level of the interval or test, and the number of values that share it. `None` for counts that do not vary, and for the change that the
-    /// verdict is about, which has a level of its own.
+    /// How the level of the interval or test is divided among all values that need one. `None` if the value needs no share of the level: a value that
+    /// does not vary, or the change that the verdict is about, which has a level of its own.
     pub shared_level: Option<SharedLevel>,
 }
 
-/// A limit that led to no decision about some benchmarks, with the text of the limit.
+/// A remark on a limit that led to no decision about some benchmarks. It contains the text of the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitNote {
     /// The limit applies to none of the benchmarks.
     ForNothing(String),
-    /// These benchmarks do not have the statistic.
+    /// These benchmarks were measured, but do not have the statistic of the limit.
     WithoutStatistic(String, Statistic, Vec<BenchmarkKey>),
     /// The estimates of these benchmarks are above the limit, but their intervals are not.
     Undecided {
-        /// The limit.
+        /// The limit as it was written.
         text: String,
-        /// The benchmarks.
+        /// The benchmarks whose estimates are above the limit.
         benchmarks: Vec<BenchmarkKey>,
-        /// Number of values that share the level.
+        /// Number of values that share the confidence level.
         family: usize,
-        /// Whether the limit is about the change. If so, a side-by-side measurement helps.
+        /// Whether the limit is about the change. If so, the interval becomes narrower if both builds are measured side by side.
         is_change: bool,
     },
 }

@@ -1,6 +1,6 @@
-//! From comparisons to findings: rows, remarks, exceeded limits, and the outcome. Pure: data in, data out.
+//! Turns comparisons into findings: result rows, remarks, exceeded limits and the exit code.
 //!
-//! This module must not print, read a store or measure. Invariant: findings are data; the output layers turn them into sentences.
+//! This module must not print, read a store or measure. Its findings are data, which the output layers turn into sentences.
 
 mod check_limits;
 mod conclusion;

@@ -1,4 +1,4 @@
-//! The rows of two builds that were measured side by side.
+//! Makes the result rows of two builds that were measured side by side.
 
 use std::collections::BTreeMap;
 
@@ -11,39 +11,40 @@ use crate::model::{
     Run, RunId, Sample, Side, Verdict,
 };
 
-/// If the ratio of CPU time to elapsed time is at least this, the startup of the process cannot be the only cause.
+/// If processes used at least this many times as much CPU time as they spent on requests, they used several processors. The CPU time includes the
+/// startup of a process, but startup alone does not reach this ratio.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
 /// The input for the rows of two builds that were measured side by side.
 pub struct PairedEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
-    /// The earlier run whose build was the base, for each benchmark that reused such a build.
+    /// For each benchmark whose base is the build of an earlier run: the number of that run.
     pub earlier: &'a BTreeMap<BenchmarkKey, RunId>,
     /// The measurements of the base.
     pub base: &'a [Measurement],
     /// The measurements of the candidate. Process r of each side belongs to round r.
     pub candidate: &'m [Measurement],
-    /// The plan that was fixed before the first round.
+    /// The plan of the measurement, fixed before its first round.
     pub plan: &'a Plan,
     /// The decision settings.
     pub decision: &'a DecisionSettings,
-    /// A noise threshold that the user set for all benchmarks, a fraction. With `None`, each benchmark has its own threshold.
+    /// The noise threshold that the user set for all benchmarks, as a fraction. If it is `None`, each benchmark has its own threshold.
     pub noise_threshold: Option<f64>,
     /// Rows of benchmarks whose verdict needed no measurement.
     pub settled: &'a [Row<'static>],
-    /// The cost of each benchmark's rounds, if known.
+    /// The time that each benchmark's rounds took, if known.
     pub cost: Option<&'a BTreeMap<BenchmarkKey, RoundsCost>>,
-    /// The name of the base, for readers.
+    /// The name of the base that is shown to users.
     pub reference: &'a str,
     /// The kind of host that measured.
     pub host: HostClass,
 }
 
-/// The cost of one benchmark's rounds.
+/// The time that one benchmark's rounds took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundsCost {
-    /// Duration, in seconds.
+    /// Duration of all rounds, in seconds.
     pub seconds: f64,
     /// Whether the time budget ended before the benchmark was settled.
     pub ran_out_of_time: bool,
@@ -136,7 +137,8 @@ impl<'m> PairedEvidence<'_, 'm> {
         self.cost?.get(key).copied()
     }
 
-    /// Returns the reference of a benchmark: the earlier run whose build was the base, or else the run of the base.
+    /// Returns the run that is named as the reference of a benchmark. That is the earlier run whose build was the base or, if there is none, the run
+    /// of the base side.
     fn reference_runs(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
         let earlier = self.earlier.get(key).copied();
         vec![Some(earlier.unwrap_or(self.runs.base))]
@@ -184,26 +186,29 @@ impl<'m> PairedEvidence<'_, 'm> {
     }
 }
 
-/// Reports whether a benchmark has enough complete rounds for a verdict. If processes failed, [`Plan::FEWEST_ROUNDS`] are needed; otherwise, any
-/// number is enough.
+/// Reports whether a benchmark has enough complete rounds for a verdict. If processes of the benchmark failed, it needs at least
+/// [`Plan::FEWEST_ROUNDS`]. If none failed, any number is enough.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty()
         || comparison.extent.processes_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
-/// Reports whether the benchmark has failures, and all of them on the side of the base.
+/// Reports whether the benchmark has failures and all of them happened on the side of the base.
 fn base_failed(candidate: &Measurement) -> bool {
     let mut failures = candidate.failures.iter();
     !candidate.failures.is_empty() && failures.all(|failure| failure.side == Side::Base)
 }
 
-/// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough for a benchmark, all its processes but
-/// the first are pinned. So there is no note if most processes are pinned.
+/// Returns a note if the processes of a benchmark used several processors at once. If one processor is enough for a benchmark, all of its processes
+/// but the first are pinned to one. There is therefore no note if most processes are pinned.
 fn note_several_processors(candidate: &Measurement) -> Option<Note> {
     let conducts = candidate.processes.iter().filter_map(|one| one.conduct);
     let (bound, free): (Vec<ProcessUsage>, Vec<ProcessUsage>) =
         conducts.partition(|conduct| conduct.processor.is_some());
-    let working_time: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
+    let working_time: f64 = free
+        .iter()
+        .map(|conduct| conduct.working_time.as_f64())
+        .sum();
     let cpu: f64 = free.iter().map(|conduct| conduct.cpu.as_f64()).sum();
     let processors = cpu / working_time;
     (free.len() > bound.len() && working_time > 0.0 && processors >= SEVERAL_PROCESSORS)
@@ -244,8 +249,8 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the runs of both sides. The candidate's run is `run`. The base is the newest run of the reference; `None` if there is none, or if this
-    /// store does not have it.
+    /// Returns the runs of both sides. The candidate is `run`. The base is the newest run that the benchmark was compared with. It is `None` if there
+    /// is no such run, or if this store does not have it.
     pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
         BySide {
             base: self.compared_runs(run).first().copied().flatten(),
@@ -444,7 +449,7 @@ mod tests {
                 process.conduct = Some(ProcessUsage {
                     threads: 1,
                     cpu: Nanos(*cpu),
-                    asked: Nanos(10),
+                    working_time: Nanos(10),
                     involuntary_switches: 0,
                     stolen: None,
                     processor: is_bound.then_some(0),
@@ -474,7 +479,7 @@ mod tests {
         process.conduct = Some(ProcessUsage {
             threads: 1,
             cpu: Nanos(20),
-            asked: Nanos(0),
+            working_time: Nanos(0),
             involuntary_switches: 0,
             stolen: None,
             processor: None,
@@ -492,7 +497,7 @@ mod tests {
                 process.conduct = Some(ProcessUsage {
                     threads: 2,
                     cpu: Nanos(20),
-                    asked: Nanos(10),
+                    working_time: Nanos(10),
                     involuntary_switches: 0,
                     stolen: None,
                     processor: None,

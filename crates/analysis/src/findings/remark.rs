@@ -1,5 +1,5 @@
 //! Remarks that accompany verdicts, and findings about the machine code of two builds: whether it is the same, and which functions differ. Both are
-//! data; the output layers turn them into sentences.
+//! data, which the output layers turn into sentences.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -16,30 +16,30 @@ pub enum BenchmarkNote {
         /// Number of processes.
         processes: usize,
     },
-    /// The ways to settle an inconclusive side-by-side comparison.
+    /// The side-by-side comparison is inconclusive. The fields say what would settle it.
     Undecided {
-        /// Approximate number of rounds needed in all; `None` if no number is known to be enough.
+        /// Approximate number of rounds that are needed in all. `None` if no number is known to be enough.
         rounds: Option<u64>,
-        /// Duration of these rounds, in seconds; `None` if it is unknown how long the measured rounds took.
+        /// Expected duration of this many rounds, in seconds. `None` if it is unknown how long the measured rounds took.
         seconds: Option<f64>,
         /// Whether the time budget of the benchmark ended before it was settled.
         ran_out_of_time: bool,
-        /// The noise threshold, a fraction, with which the benchmark would be unchanged; `None` if the change may be real.
+        /// The noise threshold, as a fraction, with which the benchmark would be unchanged. `None` if the change may be real.
         noise_threshold: Option<f64>,
     },
-    /// Nothing was measured: both sides are the same.
+    /// The benchmark was not measured, because both sides are the same.
     Same(Sameness),
-    /// Nothing was measured: the base does not have the benchmark.
+    /// The benchmark was not measured, because the base does not have it.
     OnlyCandidate,
-    /// Nothing was measured: the author gave the benchmark another version.
+    /// The benchmark was not measured, because its author gave it another version.
     OtherVersion,
-    /// Nothing was measured: the two sides use different harnesses.
+    /// The benchmark was not measured, because the two sides use different harnesses.
     OtherHarness,
-    /// The base failed, so there is nothing to compare with.
+    /// All failures of the benchmark are on the side of the base, so there is nothing to compare with.
     BaseFailed,
-    /// A bench target failed before it announced its benchmarks, so it is unknown whether it has this one.
+    /// A bench target failed before it announced its benchmarks, so it is unknown whether it has this benchmark.
     TargetFailed {
-        /// Whether the target of the base failed; otherwise that of the candidate.
+        /// Whether the target of the base failed. If false, the target of the candidate failed.
         in_base: bool,
     },
 }
@@ -48,9 +48,9 @@ pub enum BenchmarkNote {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunNote {
-    /// The baseline could not be run again, so only stored numbers decide.
+    /// The reference could not be run again, so the run is compared with stored numbers only.
     StoredAlone {
-        /// Why it could not be run again.
+        /// Why the reference could not be run again.
         reason: String,
     },
     /// The source of a bench target differs between the sides.
@@ -66,7 +66,7 @@ pub enum RunNote {
     },
     /// The machine code of a bench target differs between the sides.
     CodeDiffers(CodeChange),
-    /// The differences in the machine code of a bench target are unknown.
+    /// It is unknown which functions differ between the two executables of a bench target.
     CodeUnknown {
         /// Name of the package.
         package: String,
@@ -74,28 +74,28 @@ pub enum RunNote {
         target: String,
         /// The run whose build could not be compared, if there are several references.
         reference: Option<RunId>,
-        /// Why they are unknown.
+        /// Why the differences are unknown.
         reason: String,
     },
-    /// Instructions were requested but not counted.
+    /// The user asked for instruction counts, but some benchmarks have none.
     NotCounted {
-        /// The benchmarks concerned.
+        /// The benchmarks without instruction counts.
         benchmarks: Vec<BenchmarkKey>,
-        /// Why they were not counted.
+        /// Why their instructions were not counted.
         reason: String,
     },
-    /// Times of functions from a profiler were requested but are not known.
+    /// The user asked for the times of functions from a profiler, but some benchmarks have none.
     NotSampled {
-        /// The benchmarks concerned.
+        /// The benchmarks without times of functions.
         benchmarks: Vec<BenchmarkKey>,
-        /// Why they are not known.
+        /// Why these times are not known.
         reason: String,
     },
-    /// Benchmarks declined to be measured.
+    /// Some benchmarks declined to be measured.
     Skipped {
-        /// The benchmarks concerned.
+        /// The benchmarks that declined.
         benchmarks: Vec<BenchmarkKey>,
-        /// The reason, in the author's words.
+        /// The reason that their author gave.
         reason: String,
     },
     /// The two sides use different versions of a dependency.
@@ -107,25 +107,25 @@ pub enum RunNote {
     },
     /// Both builds were measured side by side, but some settings only affect builds that are measured alone.
     NotForRounds {
-        /// The flags of the command line.
+        /// The flags of the command line that had no effect.
         flags: Vec<String>,
-        /// The keys in Cargo.toml.
+        /// The keys in Cargo.toml that had no effect.
         keys: Vec<String>,
-        /// The settings in the code of benchmarks.
+        /// The settings in the code of benchmarks that had no effect.
         code: Vec<String>,
     },
     /// A hypervisor gave much of the processors' time to other machines.
     Stolen {
-        /// The share of the processors' time, a fraction.
+        /// The share of the processors' time that other machines got, as a fraction.
         share: f64,
     },
-    /// A side was imported: another program measured it.
+    /// One of the sides was imported, so another program measured it.
     Imported,
-    /// The description of a run omits the samples that its import left out.
+    /// An import left out samples of a run, so the description of the run omits them, too.
     LeftOut {
         /// The run.
         run: RunId,
-        /// The samples left out.
+        /// The filter of the import, with the numbers of samples that it kept and left out.
         left_out: FilterReport,
     },
     /// It is unknown which samples of an imported side belong to the same process.
@@ -148,9 +148,9 @@ pub enum RunNote {
     },
     /// Executables ran as they were built, so their code has a single layout on each side.
     AsBuilt {
-        /// Their bench targets.
+        /// The bench targets of these executables.
         targets: Vec<String>,
-        /// Why they could not be relinked.
+        /// Why the executables could not be relinked in other layouts.
         why: String,
     },
     /// A reported change is so small that another layout of the same code could cause it.
@@ -162,7 +162,7 @@ pub enum RunNote {
     },
     /// Parts of the suite were measured on different machines.
     HostsDiffer {
-        /// The parts measured on each machine, by its processor and kernel.
+        /// Each machine, described by its processor and kernel, and the parts that were measured on it.
         hosts: Vec<(String, Vec<ShardId>)>,
     },
     /// The conclusion comes from another store with other run numbers. Sentences that were stored with it still contain those numbers.
@@ -170,7 +170,8 @@ pub enum RunNote {
 }
 
 impl RunNote {
-    /// If the remark is about machine code, sets the run of the reference build that it is about.
+    /// Returns the note with `run` as the reference, if it is a note about machine code that was compared with a build of that run. Returns any other
+    /// note unchanged.
     #[must_use]
     pub fn with_reference(self, run: RunId) -> Self {
         let reference = Some(run);
@@ -194,7 +195,8 @@ impl RunNote {
         }
     }
 
-    /// Narrows a remark about missing counts to the benchmarks that `is_missed` selects; `None` if no benchmark is left.
+    /// Restricts a remark about instructions that were not counted to the benchmarks for which `is_missed` is true. Returns `None` if no benchmark is
+    /// left. All other remarks are returned unchanged.
     #[must_use]
     pub fn narrow_not_counted(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
         match self {
@@ -243,16 +245,16 @@ impl RunNote {
     }
 }
 
-/// The reason why both sides are the same, so that the benchmark was not measured.
+/// Why a benchmark was not measured: nothing that matters to it differs between the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Sameness {
-    /// They are the same executable, byte for byte.
+    /// The executables of both sides are the same, byte for byte.
     Executable,
-    /// Their executables differ, but none of the differences can be reached when they run.
+    /// The executables differ, but no code that the benchmark can reach differs.
     Reachable,
-    /// Their executables differ, but no code that differs ran with the benchmark.
+    /// The executables differ, but none of the code that differs ran with the benchmark.
     Run,
 }
 
@@ -260,28 +262,28 @@ pub enum Sameness {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodeChange {
-    /// Name of the package.
+    /// Name of the cargo package.
     pub package: String,
     /// Name of the bench target.
     pub target: String,
-    /// The run whose build the candidate is compared with, if benchmarks of this run have several references; null if they have one.
+    /// Number of the run whose build the candidate is compared with. Null if all benchmarks of the candidate are compared with the same build.
     pub reference: Option<RunId>,
-    /// First the functions whose cost changed, in instructions or sampled time; then changed, added and removed functions, each longest first; then
-    /// functions whose own code is the same.
+    /// The functions whose cost changed come first (in instructions or sampled time). Then follow changed, added and removed functions, the longest
+    /// of each kind first. Functions whose own code is the same come last.
     pub functions: Vec<ChangedFunction>,
-    /// Number of functions left out.
+    /// Number of functions that differ but are not in `functions`, because there are too many.
     pub left_out: usize,
 }
 
-/// A function that differs between the two sides.
+/// A function that differs between the two executables of a bench target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedFunction {
-    /// Name without hashes; instances of a generic function may share one.
+    /// Name without hashes. Instances of a generic function may share a name.
     pub name: String,
-    /// Length of its code in bytes; null on the side that does not have it.
+    /// Length of the function's code in bytes. Null on the side that does not have the function.
     pub bytes: BySide<Option<u64>>,
-    /// Whether its own code is the same on both sides, so that only data that it refers to differ or may differ.
+    /// Whether the function's own code is the same on both sides, so that only data that the code refers to differ, or may differ.
     #[serde(default)]
     pub same_code: bool,
 }

@@ -26,25 +26,26 @@ pub enum Method {
 pub struct Row<'a> {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// The measurement; `None` for a missing benchmark.
+    /// The measurement. `None` if the run has none, as for a missing benchmark.
     #[serde(skip)]
     pub measurement: Option<&'a Measurement>,
-    /// Summary statistics of the measurement; `None` without samples.
+    /// Summary statistics of the measurement. `None` if it has no samples.
     #[serde(skip)]
     pub summary: Option<Summary>,
-    /// The verdict; `None` if the benchmark was not judged.
+    /// The verdict. `None` if the benchmark was not judged.
     pub verdict: Option<Verdict>,
     /// The comparison, if two measurements were compared.
     pub comparison: Option<Comparison>,
-    /// The runs that it was compared with, newest first. After an import, `None` stands for a run that this store does not have.
+    /// The runs that the benchmark was compared with, newest first. If the row comes from another store, `None` stands for a run that this store does
+    /// not have.
     pub reference: Vec<Option<RunId>>,
-    /// The runs from which drift was estimated, newest first; `None` for a run that this store does not have.
+    /// The runs from which drift was estimated, newest first. `None` stands for a run that this store does not have.
     pub spread: Vec<Option<RunId>>,
     /// The differences that make the sides incomparable.
     pub blocking: Vec<Difference>,
-    /// Duration of its rounds, in seconds, if measured side by side.
+    /// Duration of the benchmark's rounds in seconds, if it was measured side by side.
     pub seconds: Option<f64>,
-    /// Further remarks.
+    /// Further remarks on the benchmark.
     pub remarks: Vec<BenchmarkNote>,
 }
 
@@ -103,7 +104,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// If the benchmark was not measured because both sides are the same, returns in which respect they are.
+    /// If the benchmark was not measured because both sides are the same, returns in which respect they are the same.
     pub fn sameness(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
             BenchmarkNote::Same(same) => Some(*same),
@@ -116,7 +117,7 @@ impl<'a> Row<'a> {
         self.verdict == Some(Verdict::Unchanged) && self.sameness().is_some()
     }
 
-    /// Returns the change, a fraction.
+    /// Returns the estimated change, as a fraction.
     pub fn change(&self) -> Option<f64> {
         Some(self.comparison.as_ref()?.change?.estimate)
     }
@@ -134,7 +135,7 @@ pub struct FailedTarget {
 }
 
 impl FailedTarget {
-    /// Returns a key for the target as a whole.
+    /// Returns a key for the target as a whole. Its id is empty.
     pub fn key(&self) -> BenchmarkKey {
         BenchmarkKey {
             package: self.package.clone(),
@@ -147,19 +148,19 @@ impl FailedTarget {
 /// The basis of the verdicts, and remarks on the comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonContext {
-    /// Description of the reference, for people.
+    /// Description of the reference, as it is shown to users.
     pub reference: String,
     /// The decision settings in force.
     pub decision: DecisionSettings,
     /// The method by which the verdicts were reached.
     pub method: Method,
-    /// The host class whose drift was assumed.
+    /// The class of the host, on which the assumed drift between runs depends.
     pub host: HostClass,
     /// The facts that the user allows to differ.
     pub allowed: Vec<Fact>,
-    /// Number of comparisons that share the significance level.
+    /// Number of comparisons among which the significance level is divided.
     pub family: usize,
-    /// Differences that do not make the sides incomparable, each once.
+    /// Differences between the sides that do not make them incomparable. Each is listed once.
     pub warnings: Vec<Difference>,
     /// Further remarks on the comparison as a whole.
     pub remarks: Vec<RunNote>,
@@ -211,9 +212,9 @@ pub struct Findings<'a> {
     pub run: &'a Run,
     /// The benchmarks, in the order of the output.
     pub rows: Vec<Row<'a>>,
-    /// The basis of the verdicts; `None` if nothing was compared.
+    /// The basis of the verdicts. `None` if nothing was compared.
     pub verdicts: Option<ComparisonContext>,
-    /// Bench targets with benchmarks that have no row.
+    /// Bench targets that failed before all of their benchmarks were known, so that some benchmarks may have no row.
     pub failed_targets: Vec<FailedTarget>,
     /// The exit status of the process.
     pub exit_code: u8,
@@ -226,8 +227,8 @@ impl Findings<'_> {
         decision.unwrap_or(&self.run.begun.decision)
     }
 
-    /// Returns the number of benchmarks compared and the geometric mean of their changes, a fraction. `None` with fewer than three benchmarks. Also
-    /// `None` if no benchmark regressed or improved, because a mean of noise has no meaning.
+    /// Returns the number of benchmarks that were compared, and the geometric mean of their changes as a fraction. Returns `None` for fewer than
+    /// three benchmarks. Also returns `None` if no benchmark regressed or improved, because a mean of noise has no meaning.
     pub fn mean_change(&self) -> Option<(usize, f64)> {
         let is_called = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
         let called = |row: &Row<'_>| row.verdict.is_some_and(is_called);
@@ -241,14 +242,14 @@ impl Findings<'_> {
         Some((mean.used, mean.mean - 1.0))
     }
 
-    /// Returns the benchmarks without a row that declined to be measured, with their reasons.
+    /// Returns the benchmarks that declined to be measured and have no row, with their reasons.
     pub fn declined(&self) -> Vec<(&BenchmarkKey, &str)> {
         let declined = self.verdicts.iter().flat_map(ComparisonContext::declined);
         let has_row = |key: &BenchmarkKey| self.rows.iter().any(|row| row.key == *key);
         declined.filter(|(key, _)| !has_row(key)).collect()
     }
 
-    /// Returns the confidence level of the intervals of times.
+    /// Returns the confidence level of the intervals that describe times.
     pub fn confidence_level(&self) -> f64 {
         self.decision().confidence_level
     }
@@ -265,7 +266,7 @@ impl Findings<'_> {
 }
 
 words! {
-    /// The order of benchmarks.
+    /// The order in which benchmarks are listed.
     Order {
         Name = "name": "Sort by package, target and id",
         Change = "change": "Put the largest slowdown first",
@@ -279,16 +280,16 @@ words! {
 pub struct SortKey<'k> {
     /// The benchmark.
     pub key: &'k BenchmarkKey,
-    /// Its verdict.
+    /// The verdict on the benchmark.
     pub verdict: Option<Verdict>,
-    /// Its change, a fraction.
+    /// The change of the benchmark, as a fraction.
     pub change: Option<f64>,
-    /// Its time, in the same unit for all benchmarks.
+    /// The time of the benchmark, in a unit that is the same for all benchmarks.
     pub time: Option<f64>,
 }
 
 impl Order {
-    /// Compares two benchmarks; for equal values, their names decide.
+    /// Compares two benchmarks. If their values are equal, their names decide.
     pub fn compare(self, a: &SortKey<'_>, b: &SortKey<'_>) -> Ordering {
         let descending = |a: Option<f64>, b: Option<f64>| {
             let value = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);

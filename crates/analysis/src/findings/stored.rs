@@ -22,7 +22,7 @@ pub struct StoredEvidence<'a, 'm> {
     pub past: &'a BTreeMap<(RunId, BenchmarkKey), Measurement>,
     /// Benchmarks that this run should have, because the run that [`References::expected`] names has them.
     pub expected: &'a [BenchmarkKey],
-    /// The rules by which the questions are decided.
+    /// The test, and the rules by which it decides the comparisons.
     pub rules: &'a TestPolicy,
     /// Returns the noise threshold of a benchmark, as a fraction.
     pub noise_threshold: &'a dyn Fn(&Measurement) -> f64,
@@ -157,7 +157,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 }
 
-/// Returns the summary of each measurement, in the same order; `None` for one without samples.
+/// Returns the summary of each measurement, in the same order. A measurement without samples has `None`.
 pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
@@ -238,7 +238,8 @@ fn withdraw_if_cut_short(row: &mut Row<'_>) {
     }
 }
 
-/// Returns the number of processes if the time budget made it too small: more were planned, and none failed.
+/// If there are too few processes because the time budget ended, returns their number. The budget is the cause if more processes were planned and
+/// none failed.
 fn processes_if_too_few(measurement: &Measurement) -> Option<usize> {
     let processes = measurement.processes.len();
     let wanted = measurement.sampling.processes as usize;
@@ -294,12 +295,12 @@ pub struct References {
     pub chosen: BTreeMap<BenchmarkKey, ReferenceChoice>,
     /// The run whose benchmarks are all expected in the new run, too, if there is such a run.
     pub expected: Option<RunId>,
-    /// Description of the references, for people.
+    /// Description of the references, as it is shown to users.
     pub words: String,
 }
 
 impl References {
-    /// Returns the differences that do not make runs incomparable, each once.
+    /// Returns the differences that do not make runs incomparable. A difference of several benchmarks is returned once.
     pub fn warnings(&self) -> Vec<Difference> {
         let mut found: Vec<Difference> = Vec::new();
         for choice in self.chosen.values() {
@@ -592,7 +593,7 @@ mod tests {
         assert_eq!(missing, expected);
     }
 
-    /// Listens to the parts that are done.
+    /// An observer that records how many parts of the work were done at each event.
     #[derive(Default)]
     struct Parts(RefCell<Vec<(usize, usize)>>);
 

@@ -1,4 +1,4 @@
-//! The identity of a benchmark, the work of one iteration, and the metric: the meaning of the samples.
+//! Types that describe a benchmark: its identity, how much work an iteration does, and its metric, which says what the samples mean.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::{AuthorSettings, limits};
 
-/// The identity of a benchmark across runs. It includes package and target, so equal ids in different targets do not collide.
+/// Identifies a benchmark in all runs. Two bench targets may use the same id, so the key also has the package and the target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkKey {
@@ -14,7 +14,7 @@ pub struct BenchmarkKey {
     pub package: String,
     /// Name of the bench target in the package.
     pub target: String,
-    /// Id within the executable, e.g. `group/function/input`.
+    /// Id of the benchmark within the executable, e.g. `group/function/input`.
     pub id: String,
 }
 
@@ -27,8 +27,8 @@ impl BenchmarkKey {
     }
 }
 
-/// Compares two names or labels. Numbers come first, by value. In other texts, runs of digits compare by value and everything else by character.
-/// Different texts are never equal.
+/// Compares two names or labels for sorting. Texts that are numbers come first, ordered by value. All other texts are compared piece by piece:
+/// sequences of digits by their value, everything else character by character. Different texts are never equal.
 pub fn natural_cmp(a: &str, b: &str) -> Ordering {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let first = match (number(a), number(b)) {
@@ -78,14 +78,14 @@ impl fmt::Display for BenchmarkKey {
     }
 }
 
-/// The work of one iteration; bytes and elements may both be known.
+/// How much one iteration processes, as the author of the benchmark declared it. Bytes and elements may both be declared, or neither.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throughput {
-    /// Bytes per iteration.
+    /// Number of bytes that one iteration processes. Null if it was not declared.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// Elements per iteration.
+    /// Number of elements that one iteration processes. Null if it was not declared.
     #[serde(default)]
     pub elements: Option<u64>,
 }
@@ -94,9 +94,9 @@ pub struct Throughput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
-    /// The identity.
+    /// The package, target and id of the benchmark.
     pub key: BenchmarkKey,
-    /// The author's version string: benchmarks of different versions are not comparable.
+    /// The version string that the author set. Benchmarks of different versions are not comparable.
     pub version: Option<String>,
     /// The work of one iteration.
     pub throughput: Throughput,
@@ -105,7 +105,7 @@ pub struct Benchmark {
     pub other_throughput: Option<String>,
     /// The settings that the author made in code.
     pub settings: AuthorSettings,
-    /// The meaning of its samples.
+    /// The metric, which says what the samples mean.
     pub metric: Metric,
 }
 
@@ -120,7 +120,8 @@ pub enum SkipSupport {
 }
 
 impl Benchmark {
-    /// Describes the first value that exceeds its limit; `None` if all values are within their limits.
+    /// Checks the texts and numbers that the benchmark was announced with, such as its id and its settings. Returns a description of the first one
+    /// that exceeds its limit, or `None` if all are within their limits.
     pub fn find_exceeded_limit(&self) -> Option<String> {
         let unit = match &self.metric {
             Metric::Time => None,
@@ -146,23 +147,23 @@ impl Benchmark {
     }
 }
 
-/// The meaning of a benchmark's samples.
+/// What the two whole numbers of each sample, `iterations` and `elapsed`, mean for a benchmark.
 ///
-/// With every metric, a sample is a fraction of two whole numbers, and less is better: a rate is stored as the time that its units took. One
-/// procedure can therefore judge all metrics, and the mean of a rate is its harmonic mean.
+/// With every metric, a smaller `elapsed` per iteration is better: a rate is stored as the time that its units took. The same statistics can
+/// therefore judge all metrics, and the mean of a rate is its harmonic mean.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Metric {
-    /// `elapsed` nanoseconds for `iterations` iterations; less is better.
+    /// A time: the iterations took `elapsed` nanoseconds. Less time is better.
     #[default]
     Time,
-    /// `iterations` units in `elapsed` nanoseconds, shown as units per second; more units are better.
+    /// A rate: `iterations` is a number of units that were processed in `elapsed` nanoseconds. It is shown as units per second, and more is better.
     Rate {
         /// Name of the unit, e.g. `ops` or `bytes`.
         unit: String,
     },
-    /// `elapsed` of the unit for `iterations` iterations; less is better.
+    /// An amount: the iterations used `elapsed` units, such as instructions. Less is better.
     Amount {
         /// Name of the unit, e.g. `instructions`.
         unit: String,

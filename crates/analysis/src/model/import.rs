@@ -1,8 +1,8 @@
-//! The origin of an imported run, the filter of its samples, and the data that Criterion writes about a benchmark.
+//! Types for imported runs: where the numbers came from, which samples are left out of summaries, and the files and messages of Criterion.
 //!
-//! This module holds only types; their users decide which file or message to read. All samples are stored, and tests use all of them unless
-//! `Observations::Filtered` is chosen. The types for Criterion describe its files (criterion 0.2 to 0.8) and its messages to a runner. A throughput
-//! of an unknown kind is kept as text.
+//! This module has only types. The code that uses them decides which file or message to read. An import stores all samples, and tests use all of them
+//! unless the user chooses `Observations::Filtered`. The types for Criterion describe the files that criterion 0.2 to 0.8 writes, and the messages
+//! that it sends to a runner. A throughput of an unknown kind is kept as text.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -10,33 +10,34 @@ use std::collections::BTreeMap;
 
 use super::{Outliers, Thresholds, Throughput};
 
-/// Everything needed to understand and to repeat an import.
+/// Where the data of an imported run came from, and how they were read: all that is needed to repeat the import.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
-    /// The format that was read, e.g. `csv`.
+    /// Name of the file format, e.g. `csv`.
     pub format: String,
-    /// The files, in the order given.
+    /// The files that were read, in the order in which they were given.
     pub files: Vec<SourceFile>,
-    /// The column map as it was declared.
+    /// The column map, in the syntax of the option that declares it. Empty if the format needs no column map.
     pub columns: String,
-    /// Names of the parts of each id, in order. An id is its parts with `/` between them; a `/` within a part is written `%2F`.
+    /// Names of the parts that make up the id of each benchmark, in their order. The parts are joined with `/`, and a `/` within a part is written
+    /// as `%2F`. Empty if there is no column map.
     pub id_parts: Vec<String>,
-    /// Further labels of benchmarks, by column.
+    /// Columns that label the benchmarks without being part of their ids.
     pub dimensions: Vec<SourceDimension>,
     /// The columns that were read as values, with their units.
     pub values: Vec<SourceValue>,
-    /// Whether a column or the file tells the processes apart. Otherwise the run counts as one process, and its repetitions are not independent
-    /// evidence.
+    /// Whether the data say which process each value comes from. If not, all values are treated as those of one process, and repeated values are not
+    /// independent evidence.
     pub processes_known: bool,
-    /// The filter that selects the samples for descriptions of the run. If it drops the first sample of a process, this sample is stored as the
-    /// warm-up of the process.
+    /// The filter that selects the samples for statistics that describe the run, such as means. If the filter drops the first sample of each process,
+    /// the import stores this sample as the warm-up of the process.
     pub filter: SampleFilter,
-    /// Parameters of the confidence intervals that `import` prints for means.
+    /// Parameters of the confidence intervals that the command `import` prints for means.
     pub interval: SourceInterval,
-    /// Numbers of values that were read, left out and kept.
+    /// How many values were read, left out and kept, summed over all benchmarks.
     pub counts: SampleCounts,
-    /// Rows that could not be read and were skipped (`--lenient`).
+    /// Number of rows that could not be read and were skipped. It is 0 without the option `--lenient`.
     pub rows_skipped: u64,
 }
 
@@ -45,15 +46,15 @@ pub fn as_in_cells(id: &str) -> String {
     id.replace("%2F", "/").replace("%252", "%2")
 }
 
-/// Parameters of the percentile bootstrap intervals of means.
+/// Parameters of the confidence intervals of means, which are percentile bootstrap intervals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceInterval {
-    /// The confidence level.
+    /// The confidence level, as a fraction.
     pub confidence_level: f64,
-    /// The number of resamples.
+    /// The number of bootstrap resamples.
     pub resamples: u32,
-    /// The seed from which the seed of each benchmark is derived.
+    /// The seed of the random numbers. The seed of each benchmark is derived from it.
     pub seed: u64,
 }
 
@@ -61,33 +62,34 @@ pub struct SourceInterval {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceDimension {
-    /// Name of the column, or its number as `#3`.
+    /// Name of the column, or its number written as `#3`.
     pub name: String,
-    /// The label of each id.
+    /// The label that the column gives to each benchmark, by the benchmark's id.
     pub labels: BTreeMap<String, String>,
 }
 
-/// A file that was read.
+/// A file that an import read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceFile {
-    /// Name of the file without directories; `-` for the standard input.
+    /// Name of the file without its directories, or `-` for the standard input.
     pub name: String,
-    /// BLAKE3 hash of the content, in hexadecimal digits.
+    /// BLAKE3 hash of the file's content, in hexadecimal digits.
     pub blake3: String,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
-/// A column that was read as values.
+/// A column of a file whose cells were read as measured values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceValue {
-    /// The part of the id that the column provides, if any.
+    /// The values in this column belong to benchmarks whose ids end with this label. Null if the column adds no part to the ids.
     pub label: Option<String>,
-    /// Name of the column, or its number as `#3`.
+    /// Name of the column, or its number written as `#3`.
     pub column: String,
-    /// Unit of the values: declared, `by row`, or `guessed`.
+    /// Unit of the values, if it was declared or the file format defines it. Otherwise it is `by row` if another column gives the unit of each row,
+    /// and `guessed` if the import had to guess the unit.
     pub unit: String,
 }
 
@@ -106,19 +108,20 @@ impl Source {
     }
 }
 
-/// A filter of samples. The filter of an import is stored with its run.
+/// Says which samples are left out of statistics that describe a run, such as means. The filter of an import is stored with its run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleFilter {
-    /// Whether the first sample of each process is left out, before anything else. A process with one sample keeps it.
+    /// Whether the first sample of each process is left out, before outliers are searched. A process that has only one sample keeps it.
     pub drop_first: bool,
-    /// The definition of outliers, applied to the samples of all processes of a benchmark together.
+    /// Which samples are outliers. The rule is applied to the samples of all processes of a benchmark together.
     pub outliers: Outliers,
-    /// Distance of the fence from the quartile or median, in interquartile ranges or scaled MADs; null if `outliers` has no fence.
+    /// How far the fence beyond which samples are outliers lies from the quartile (in interquartile ranges) or from the median (in scaled MADs). Null
+    /// if the rule in `outliers` has no fence.
     pub fence: Option<f64>,
-    /// With fewer samples than this, none is an outlier by interquartile ranges.
+    /// The fewest samples with which the rule `iqr` (interquartile ranges) is applied. If a benchmark has fewer samples, the rule leaves out none.
     pub min_samples: u32,
-    /// Whether an outlier in one value of a row leaves out the whole row.
+    /// Whether a row of the file is left out in all value columns if its value in one of them is an outlier.
     pub paired: bool,
 }
 
@@ -136,7 +139,8 @@ impl Default for SampleFilter {
 }
 
 impl SampleFilter {
-    /// Returns the filter with `min_samples` from `thresholds`, and with their fence unless the filter already has one.
+    /// Returns this filter with the values of `thresholds` filled in: the fewest samples for the `iqr` rule, and the fence of the outlier rule unless
+    /// this filter has a fence already.
     #[must_use]
     pub fn with_fence_from(self, thresholds: &Thresholds) -> Self {
         Self {
@@ -165,17 +169,17 @@ impl SampleFilter {
     }
 }
 
-/// Numbers of samples that were kept and left out: `runs_raw = runs + warmup_skipped + outliers_removed`.
+/// How many samples a filter kept and left out. The numbers satisfy `runs_raw = runs + warmup_skipped + outliers_removed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleCounts {
-    /// Samples before filtering.
+    /// Number of samples before filtering.
     pub runs_raw: u64,
-    /// Samples left out as warm-up: the first of each process.
+    /// Number of samples that were left out as warm-up, which are the first of each process.
     pub warmup_skipped: u64,
-    /// Samples that descriptions of the run leave out as outliers. They are stored, and tests use them.
+    /// Number of samples that were left out as outliers. They are stored, and tests use them, but statistics that describe the run do not.
     pub outliers_removed: u64,
-    /// Samples that were kept.
+    /// Number of samples that were kept.
     pub runs: u64,
 }
 
@@ -200,35 +204,35 @@ impl std::iter::Sum for SampleCounts {
     }
 }
 
-/// A filter and the number of samples that it left out.
+/// A filter of samples, with the numbers of samples that it kept and left out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilterReport {
-    /// The filter.
+    /// The filter that was applied.
     pub filter: SampleFilter,
-    /// Numbers of samples that were kept and left out.
+    /// How many samples the filter kept and left out.
     pub counts: SampleCounts,
 }
 
 impl FilterReport {
-    /// Writes the counts as an equation, with the name of the policy.
+    /// Writes the counts as an equation, followed by the name of the outlier rule in parentheses.
     pub fn describe(&self) -> String {
         format!("{} ({})", self.counts.describe(), self.filter.policy_name())
     }
 }
 
-/// The samples of a measurement that a filter keeps.
+/// The samples of a measurement that remain after a filter was applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilteredSamples {
-    /// The filter and its counts.
+    /// The filter, with the numbers of samples that it kept and left out.
     pub left_out: FilterReport,
-    /// Remaining values of each process, per iteration.
+    /// The values per iteration that remain in each process.
     pub processes: Vec<Vec<f64>>,
     /// Whether the import stored the first sample of each process as its warm-up, outside the samples that decide.
     pub first_apart: bool,
 }
 
-/// The content of `benchmark.json`, which Criterion writes last.
+/// The content of `benchmark.json`, the last file that Criterion writes about a benchmark.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CriterionBenchmark {
     /// The full id: group, function and parameter.
@@ -241,7 +245,7 @@ pub struct CriterionBenchmark {
     pub throughput: Option<DeclaredThroughput>,
 }
 
-/// The content of `sample.json`: an object; before criterion 0.3.3, an array of `iters` and `times`.
+/// The content of `sample.json`. It is an object or, before criterion 0.3.3, an array of `iters` and `times`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CriterionSamples {
     /// Iterations of each sample.
@@ -258,7 +262,8 @@ fn default_sampling_mode() -> String {
     "Linear".to_owned()
 }
 
-/// A throughput that an author declared. Later versions of Criterion may add variants to the format.
+/// A throughput that the author of a Criterion bench declared. Any value can be read, because later versions of Criterion may add variants to the
+/// format.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum DeclaredThroughput {
@@ -268,14 +273,14 @@ pub enum DeclaredThroughput {
     Number(f64),
     /// A text.
     Text(String),
-    /// An object: a kind with its content, or named parts.
+    /// A JSON object. It has either the kind of the throughput as its only key, as in `{"Bytes":10}`, or one key for each number of such a kind.
     Members(BTreeMap<String, DeclaredThroughput>),
     /// Any other value.
     Other(IgnoredAny),
 }
 
 impl DeclaredThroughput {
-    /// Returns the throughput if its kind is known: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
+    /// Returns the throughput if its kind is known, as in `{"Bytes":10}` or `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
     pub fn throughput(&self) -> Option<Throughput> {
         let (kind, content) = match self {
             Self::Members(members) if members.len() == 1 => members.first_key_value()?,

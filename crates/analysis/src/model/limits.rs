@@ -1,4 +1,5 @@
-//! Upper limits on input from outside, in one table: benches, tables of Cargo.toml, the command line, imported files, the store.
+//! Upper limits on all input from outside, in one table. Input comes from benches, tables of Cargo.toml, the command line, imported files and the
+//! store.
 //!
 //! The code that reads the input rejects larger values and names the limit. Messages are cut instead, because they are only shown.
 
@@ -6,38 +7,39 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Counts and times are below this, because the store and many JSON parsers have signed integers.
+/// All counts and times must be below this number, because the store and many JSON parsers use signed integers.
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
-/// Processes per run.
+/// The allowed number of processes in a run.
 pub const PROCESSES: RangeInclusive<u32> = 1..=10_000;
-/// Samples per process. The upper limit also holds for one request (docs/internals/src/protocol.md, section 4).
+/// The allowed number of samples in a process. The upper limit also holds for one request (docs/internals/src/protocol.md, section 4).
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
-/// Iterations of a counted warm-up; each is one request.
+/// The allowed number of iterations of a warm-up that is given as a number of iterations. Each of them is one request.
 pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;
-/// Disk space for kept builds, in MiB.
+/// The allowed disk space for kept builds, in MiB.
 pub const KEPT_BUILDS_MIB: RangeInclusive<u32> = 0..=1_048_576;
-/// Resamples of a bootstrap.
+/// The allowed number of resamples of a bootstrap.
 pub const RESAMPLES: RangeInclusive<u32> = 1_000..=100_000_000;
 /// The longest warm-up and the longest measurement of a process.
 pub const LONGEST_PHASE: Duration = Duration::from_secs(24 * 60 * 60);
-/// Benchmarks in an executable.
+/// The largest number of benchmarks in an executable.
 pub const MOST_BENCHMARKS: usize = 100_000;
-/// Bytes of an id, another name, a unit or an author's version.
+/// The largest size, in bytes, of an id, another name, a unit or an author's version.
 pub const LONGEST_NAME_BYTES: usize = 1_000;
-/// Characters of a message that a bench sends.
+/// The largest number of characters in a message that a bench sends.
 pub const LONGEST_MESSAGE: usize = 1_000;
-/// Bytes of a frame, and of all frames of one answer together.
+/// The largest size, in bytes, of a frame, and of all frames of one answer together.
 pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
-/// Functions that differ between two builds of a bench target and are stored with their names and sizes.
+/// If more functions than this differ between two builds of a bench target, only this many are stored with their names and sizes.
 pub const MOST_CHANGED_FUNCTIONS: usize = 100;
-/// Functions that are stored with a count of instructions or samples.
+/// The largest number of functions that are stored with a count of instructions or samples.
 pub const MOST_COUNTED_FUNCTIONS: usize = 40;
-/// Instruction counts of a benchmark in one run.
+/// The largest number of instruction counts of a benchmark in one run.
 pub const MOST_COUNTS: usize = 1_000;
-/// Entries to which stored data in run-length encoding may expand. Without a limit, a few bytes could request all memory.
+/// The largest number of entries to which stored data in run-length encoding may expand. Without a limit, a few damaged bytes could request all
+/// memory.
 pub const MOST_REPEATED: u64 = 1_000_000;
 
-/// Returns `value` if it is in `range`; the error names the range.
+/// Returns `value` if it is in `range`. The error message names the allowed range.
 pub fn check_range(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
     let found = u32::try_from(value).ok();
     found.filter(|found| range.contains(found)).ok_or_else(|| {
@@ -46,7 +48,7 @@ pub fn check_range(range: &RangeInclusive<u32>, value: u64) -> Result<u32, Strin
     })
 }
 
-/// Returns `time` if it is within the limit of a phase; the error names the limit.
+/// Returns `time` if it is at most [`LONGEST_PHASE`]. The error message names this limit.
 pub fn check_phase(time: Duration) -> Result<Duration, String> {
     if time <= LONGEST_PHASE {
         return Ok(time);
@@ -55,7 +57,7 @@ pub fn check_phase(time: Duration) -> Result<Duration, String> {
     Err(format!("must be at most {hours} hours"))
 }
 
-/// Cuts a message that is too long.
+/// Cuts a message that is too long, and appends its whole length.
 pub fn cut_message(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
         let all = text.len();
@@ -65,7 +67,7 @@ pub fn cut_message(mut text: String) -> String {
     text
 }
 
-/// Cuts a name that is too long. For names that only people read.
+/// Cuts a name that is too long. This is only for names that people read, because a cut name identifies nothing.
 pub fn cut_name(mut text: String) -> String {
     if text.len() > LONGEST_NAME_BYTES {
         let mut end = LONGEST_NAME_BYTES - '…'.len_utf8();

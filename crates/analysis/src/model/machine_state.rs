@@ -5,65 +5,65 @@ use serde::Serialize;
 
 use super::Nanos;
 
-/// The state of the machine before a measurement.
+/// The state of the machine before a measurement. Members are null if the system does not report them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineState {
-    /// The timer.
+    /// The clock that benches read.
     pub timer: TimerState,
-    /// Frequency scaling of the processors.
+    /// The settings of frequency scaling.
     pub frequency: FrequencyState,
-    /// The processors, and the number that this process may use.
+    /// The processors: their number, their kinds, and how many of them this process may use.
     pub processors: ProcessorState,
-    /// Virtual machine, container and their limits.
+    /// The virtual machine or container in which the system runs, with its limits.
     pub surroundings: SystemEnvironment,
-    /// Memory.
+    /// The memory and swap space, and how much of them is in use.
     pub memory: MemoryState,
-    /// Temperature and power.
+    /// The temperature and the power supply.
     pub power: PowerState,
-    /// Load average over one minute: processes that ran or waited to run.
+    /// Load average over the last minute: the mean number of processes that ran or waited to run.
     pub load: Option<f64>,
-    /// Linux's `randomize_va_space`: 0 is off, 1 leaves out the heap, 2 is full.
+    /// How Linux randomizes the addresses of a process (`randomize_va_space`): 0 is not at all, 1 leaves out the heap, 2 is fully.
     pub address_randomisation: Option<u8>,
-    /// The nice value of this process; with a value above 0 other processes come first.
+    /// The nice value of this process. If it is above 0, the scheduler prefers other processes.
     pub nice: Option<i32>,
 }
 
-/// The clock that benches read.
+/// The clock that benches read. A member is null if its value could not be determined.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimerState {
-    /// The clock source of the kernel.
+    /// Name of the kernel's clock source, e.g. `tsc`.
     pub source: Option<String>,
-    /// The clock sources that the kernel could use.
+    /// Names of the clock sources that the kernel could use. Empty if they are unknown.
     pub available: Vec<String>,
-    /// The smallest step between two readings.
+    /// The smallest difference between two readings of the clock, in nanoseconds.
     pub step_ns: Option<Nanos>,
-    /// Time that one reading takes.
+    /// Time that one reading of the clock takes, in nanoseconds.
     pub reading_ns: Option<f64>,
 }
 
-/// Settings that determine the frequency of the processors.
+/// Settings that determine the frequency of the processors. A member is null if the system does not report it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrequencyState {
-    /// The frequency governors, each once.
+    /// The frequency governors of all processors. Each name is listed once. Empty if they are unknown.
     pub governors: Vec<String>,
-    /// The frequency driver.
+    /// The frequency driver, e.g. `intel_pstate`.
     pub driver: Option<String>,
-    /// The energy preferences, each once.
+    /// The energy preferences of all processors, e.g. `balance_performance`. Each is listed once. Empty if they are unknown.
     pub preferences: Vec<String>,
     /// Whether processors may exceed their nominal frequency (boost).
     pub boost: Option<bool>,
-    /// The file that switches boost on and off.
+    /// Path of the file that switches boost on and off.
     pub boost_switch: Option<&'static str>,
-    /// The lowest frequency that is allowed now.
+    /// The lowest frequency that the settings allow on any processor, in kHz.
     pub lowest_khz: Option<u64>,
-    /// The highest frequency that is allowed now.
+    /// The highest frequency that the settings allow on any processor, in kHz.
     pub highest_khz: Option<u64>,
 }
 
-/// The processors.
+/// The processors of the machine, and which of them this process may use. A member is null if the system does not report it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessorState {
@@ -71,95 +71,95 @@ pub struct ProcessorState {
     pub online: Option<usize>,
     /// Number of processors that this process may use.
     pub allowed: Option<usize>,
-    /// The largest number of processors that share a core.
+    /// The largest number of online processors that share a core. It is 1 without hyper-threading.
     pub threads_per_core: Option<usize>,
-    /// The processors that the scheduler does not use by itself (`isolcpus`).
+    /// Numbers of the processors on which the scheduler puts no process by itself (`isolcpus`). Empty if there are none.
     pub isolated: Vec<u32>,
-    /// Whether there are cores of different kinds.
+    /// Whether there are cores of different kinds, such as performance cores and efficiency cores.
     pub hybrid: Option<bool>,
-    /// Number of memory nodes (NUMA).
+    /// Number of NUMA nodes, which are groups of processors with memory of their own.
     pub nodes: Option<usize>,
 }
 
-/// The environment of this system: virtual machine, container, CI.
+/// The environment in which the system runs: a virtual machine, a container or CI, with the limits that it sets.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SystemEnvironment {
-    /// Whether this is a virtual machine.
+    /// Whether this is a virtual machine. Null if it is unknown.
     pub virtual_machine: Option<bool>,
-    /// The maker of the hypervisor.
+    /// Name of the hypervisor, e.g. `KVM`. Null if there is none or it is unknown.
     pub hypervisor: Option<String>,
-    /// The kind of container.
+    /// The kind of container, e.g. `Docker`. Null if none was found.
     pub container: Option<String>,
-    /// Whether the limits of the container could be read. If not, there may be an unknown quota.
+    /// Whether the limits of the control group could be read. If not, there may be limits although the members below are null.
     pub limits_readable: bool,
-    /// Processor time that the control group may use, as a number of processors.
+    /// Processor time that the control group may use, as a number of processors. Null if there is no limit.
     pub processor_quota: Option<f64>,
-    /// Period of `processor_quota`, in microseconds. A group that has used up its share waits for the next period.
+    /// Period of `processor_quota`, in microseconds. A control group that has used up its quota waits for the next period. Null if there is no quota.
     pub quota_period_us: Option<u64>,
-    /// Memory that the control group may use.
+    /// Memory that the control group may use, in bytes. Null if there is no limit.
     pub memory_limit_bytes: Option<u64>,
-    /// Whether this is a CI runner.
+    /// Whether this machine is a CI runner, as environment variables show.
     pub ci: bool,
 }
 
-/// Memory.
+/// The memory and swap space of the machine. A member is null if the system does not report it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryState {
-    /// All memory.
+    /// All memory of the machine, in bytes.
     pub total_bytes: Option<u64>,
-    /// Memory that programs can get without swapping.
+    /// Memory that programs can still get without swapping, in bytes.
     pub available_bytes: Option<u64>,
-    /// Swap space.
+    /// All swap space, in bytes.
     pub swap_bytes: Option<u64>,
-    /// Swap space in use.
+    /// Swap space in use, in bytes.
     pub swap_used_bytes: Option<u64>,
-    /// Transparent huge pages: `always`, `madvise`, `never`.
+    /// When the system uses transparent huge pages: `always`, `madvise` or `never`.
     pub huge_pages: Option<String>,
 }
 
-/// Temperature and power.
+/// The temperature and the power supply of the machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerState {
-    /// The thermal zone that is nearest to its limit; without limits, the hottest one.
+    /// The thermal zone that is nearest to its temperature limit or, without limits, the hottest one. Null if the system reports no temperature.
     pub hottest: Option<HeatState>,
-    /// Whether the machine runs on battery.
+    /// Whether the machine runs on battery. Null if it has neither a battery nor a mains supply that the system reports.
     pub on_battery: Option<bool>,
-    /// The firmware's profile, e.g. `low-power`.
+    /// The power profile that is set in the firmware, e.g. `low-power`. Null if there is none.
     pub profile: Option<String>,
 }
 
-/// A thermal zone.
+/// A thermal zone of the machine, which is a place with a temperature sensor.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeatState {
-    /// Name of the zone.
+    /// Name of the zone, e.g. `x86_pkg_temp`.
     pub zone: String,
-    /// Temperature of the zone.
+    /// Temperature of the zone, in degrees Celsius.
     pub celsius: f64,
-    /// Temperature at which the system throttles.
+    /// Temperature at which the system slows down or stops, in degrees Celsius. Null if the zone has no such limit.
     pub limit_celsius: Option<f64>,
 }
 
-/// Activity of the machine during a measurement.
+/// What else happened on the machine during a measurement. Members are null if the system does not report them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostActivity {
     /// Duration of the measurement, in seconds.
     pub seconds: f64,
-    /// Share of the processors' time that a hypervisor gave to other machines.
+    /// The fraction of all processors' time that the hypervisor gave to other virtual machines.
     pub stolen_share: Option<f64>,
-    /// Share of the processors' time that other programs used.
+    /// The fraction of all processors' time that other programs used.
     pub others_share: Option<f64>,
-    /// The busiest of these programs.
+    /// The programs besides `cargo perfcheck` that used most processor time, the busiest first. There are at most three.
     pub busiest: Vec<BusyProgram>,
-    /// How often a processor was throttled because of its temperature.
+    /// How often processors were throttled because of their temperature.
     pub slowed_by_heat: Option<u64>,
-    /// How often the control group used up its processor quota.
+    /// How often the control group used up its processor quota and had to wait.
     pub out_of_quota: Option<u64>,
-    /// Pages that were swapped in or out.
+    /// Number of memory pages that were swapped in or out.
     pub swapped_pages: Option<u64>,
 }
 
@@ -167,8 +167,8 @@ pub struct HostActivity {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyProgram {
-    /// Name of the program, as reported by the system.
+    /// Name of the program, as the system reports it. Processes of the same name count as one program.
     pub name: String,
-    /// Number of processors that the program kept busy.
+    /// Number of processors that the program kept busy on average. It can be a fraction, such as 0.4.
     pub processors: f64,
 }

@@ -1,7 +1,7 @@
 //! Plain data that every layer uses: benchmark keys, samples and series, settings, facts, runs, verdicts.
 //!
-//! Must not do I/O, read a clock or use a third-party crate other than serde and, for the schema, schemars. Invariant: all records can be compared,
-//! cloned and stored exactly; measured counts and times are integers.
+//! This module must not do I/O, read a clock or use a third-party crate other than serde and, for the schema, schemars. All records can be compared,
+//! cloned and stored exactly: measured counts and times are integers.
 
 mod benchmark;
 mod import;

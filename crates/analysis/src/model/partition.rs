@@ -1,23 +1,23 @@
-//! Parts of a suite, each measured by one of several jobs, and the facts that must be equal in all parts.
+//! Types for `--partition`: which part of a suite a job measures, and the facts that must be equal in all parts before `merge` combines them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One of several parts: `2/8` is the second of eight.
+/// One of the parts into which `--partition` divides a suite. The second of eight parts is written `2/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ShardId {
-    /// Number of this part, from 1.
+    /// Number of this part, counted from 1.
     pub part: u32,
-    /// Number of parts.
+    /// Number of all parts.
     pub of: u32,
 }
 
 impl ShardId {
-    /// The largest number of parts; a larger number is rejected as a typing error.
+    /// The largest number of parts. A larger number is rejected as a typing error.
     pub const MOST: u32 = 1000;
 
     /// Reports whether the number of parts is allowed and there is a part with this number.
@@ -79,13 +79,13 @@ pub struct Shard {
     pub benchmarks: usize,
     /// A digest of the names of all benchmarks.
     pub suite: String,
-    /// The reference of all parts.
+    /// The reference that all parts are compared with.
     pub reference: RequestedReference,
-    /// Whether both sides are the same executable.
+    /// Whether the run is a control, in which both sides are the same executable.
     pub control: bool,
-    /// The words that select benchmarks; an empty list selects all.
+    /// The words that select benchmarks. If there are none, all benchmarks are selected.
     pub filter: Vec<String>,
-    /// Whether a word must equal the whole id.
+    /// Whether a word of `filter` must equal the whole id of a benchmark. Otherwise it must occur in the id.
     pub exact: bool,
 }
 

@@ -8,22 +8,25 @@ use super::{BenchmarkKey, Nanos, Side};
 /// The planned number of visits of each benchmark. A visit measures one benchmark in one process or round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
-    /// Each benchmark is visited by a planned number of processes; this is the largest of these numbers.
+    /// Each benchmark is visited by a planned number of processes. The value is the largest of these numbers.
     Processes(u32),
-    /// Each benchmark is visited in rounds until it is decided, in at most this many.
+    /// Each benchmark is visited in rounds until it is decided. The value is the largest number of rounds.
     Rounds(u32),
 }
 
 /// Whether an estimate of the remaining time is a lower limit, an upper limit or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateKind {
-    /// All benchmarks were visited before, so the rest takes about this time.
+    /// The remaining visits take about this time, because all benchmarks were visited before.
     About,
-    /// Some benchmarks were never visited. A single iteration of such a benchmark may take longer than planned for its whole visit.
+    /// The remaining visits take at least this time, because some benchmarks were never visited. A single iteration of such a benchmark may take
+    /// longer than planned for its whole visit.
     AtLeast,
-    /// All benchmarks were visited before, or there is a time budget. Benchmarks that are decided early save time.
+    /// The remaining visits take at most this time, because all benchmarks were visited before, or because there is a time budget. Benchmarks that
+    /// are decided early save time.
     AtMost,
-    /// Some benchmarks were never visited, and there is no time budget. Benchmarks that are decided early save time.
+    /// The remaining visits usually take at most this time, because benchmarks that are decided early save time. They can take longer, because some
+    /// benchmarks were never visited and there is no time budget.
     UsuallyAtMost,
 }
 
@@ -64,18 +67,18 @@ pub enum Event<'a> {
     Measured,
     /// Long work other than measuring made progress.
     Working {
-        /// Name of the work.
+        /// Name of the work, such as `Storing`.
         what: &'a str,
-        /// Number of benchmarks concerned; 0 while it is unknown.
+        /// Number of benchmarks that the work is about. It is 0 while it is unknown.
         benchmarks: usize,
-        /// Number of parts that are done.
+        /// Number of parts of the work that are done.
         done: usize,
-        /// Number of parts; the work ends when all are done.
+        /// Number of all parts. The work ends when all of them are done.
         of: usize,
     },
     /// A bench process printed these bytes.
     Output(&'a [u8]),
-    /// A visit failed; the other visits continue.
+    /// A visit failed. The other visits continue.
     VisitFailed {
         /// The benchmark.
         benchmark: &'a BenchmarkKey,
@@ -104,7 +107,7 @@ pub enum Event<'a> {
         /// The reason, in the bench's words.
         reason: &'a str,
     },
-    /// The largest clock step of the benches is known.
+    /// The clock steps of all benches are known. This is the largest of them.
     ClockStep(Nanos),
     /// A warning for the user.
     Warning(&'a str),
@@ -112,7 +115,7 @@ pub enum Event<'a> {
 
 /// A receiver of events.
 pub trait Observer {
-    /// Handles an event. All events except [`Event::Output`] are sent between samples.
+    /// Handles an event. All events except [`Event::Output`] are sent between samples, so that handling them disturbs no sample.
     fn observe(&self, event: &Event<'_>);
 }
 
@@ -123,7 +126,7 @@ impl Observer for NullObserver {
     fn observe(&self, _: &Event<'_>) {}
 }
 
-/// The largest number of output bytes that are buffered.
+/// The largest number of output bytes that an [`EventBuffer`] holds. Output beyond it is dropped.
 const MOST_HELD_BACK: usize = 16 << 20;
 
 /// An observer that buffers output and warnings for later. It drops all other events: progress would be out of date by then.
@@ -187,7 +190,7 @@ impl Observer for EventBuffer {
     }
 }
 
-/// Work on benchmarks that reports its progress. Dropping it reports the end.
+/// Reports the progress of work on benchmarks to an observer. When the reporter is dropped, it reports the end of the work.
 pub struct ProgressReporter<'a> {
     observer: &'a dyn Observer,
     what: String,
@@ -195,8 +198,8 @@ pub struct ProgressReporter<'a> {
 }
 
 impl<'a> ProgressReporter<'a> {
-    /// Begins the work and reports its start. `what` is a word such as `Storing`, which the output puts before the number of benchmarks. If the
-    /// number is not yet known, `benchmarks` is 0.
+    /// Begins the work and reports its start. `what` is a word such as `Storing`, which the output puts before the number of benchmarks. `benchmarks`
+    /// is 0 if this number is not yet known.
     pub fn begin(observer: &'a dyn Observer, what: impl Into<String>, benchmarks: usize) -> Self {
         let work = Self {
             observer,
@@ -207,12 +210,12 @@ impl<'a> ProgressReporter<'a> {
         work
     }
 
-    /// Returns work that reports to no observer.
+    /// Creates a reporter that reports to no observer.
     pub fn silent() -> Self {
         Self::begin(&NullObserver, "", 0)
     }
 
-    /// Reports that `done` of `of` parts are done; the size of a part does not matter.
+    /// Reports that `done` of `of` parts of the work are done. The parts may be of any size.
     pub fn report(&self, done: usize, of: usize) {
         self.observer.observe(&Event::Working {
             what: &self.what,

@@ -1,8 +1,8 @@
-//! A run: all processes of one invocation with their measurements, counts for each function of a benchmark, and facts about the machine, the build
-//! and the checkout.
+//! A run: all processes of one invocation with their measurements, and facts about the machine, the build and the checkout.
 //!
-//! Counts come from separate processes. They are either instructions of an iteration, which depend neither on a clock nor on the load of the machine,
-//! or CPU-time samples that were taken while the function ran.
+//! A run can also have counts for each function of a benchmark, which come from separate processes. A count is either the number of instructions in
+//! an iteration, or the number of CPU-time samples that a profiler took while the function ran. Instructions depend neither on a clock nor on the
+//! load of the machine.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
@@ -16,15 +16,16 @@ use super::{
     Series, Shard, Side, Source, Verdict, limits,
 };
 
-/// Number of a run in its store. Two sides that were measured side by side share a number: the candidate is N, and its base is -N, written `N/base`.
+/// Number of a run in its store. The two runs of a side-by-side measurement share a number: the candidate is N and the base is -N, which texts write
+/// as `N/base`.
 ///
-/// Runs are ordered by number, a base just before its candidate.
+/// Runs are ordered by this number without its sign, and a base comes just before its candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
-/// Suffix of a base in text. It follows the number that the base shares with its candidate.
+/// The suffix of a base when its run number is written as text. It follows the number that the base shares with its candidate.
 const BASE_SUFFIX: &str = "/base";
 
 impl RunId {
@@ -77,27 +78,28 @@ impl FromStr for RunId {
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
-/// How far a run got.
+/// Whether a run ended normally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// Under way, interrupted or killed: each stored process is complete, but some may be missing.
+    /// The run has not ended, or it was interrupted or killed. Every process that it stored is complete, but some may be missing.
     Incomplete,
-    /// Finished normally.
+    /// The run ended normally.
     Complete,
 }
 
-/// Whether a run may become a reference without being named.
+/// Whether later runs may be compared with a run without the user naming it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
-    /// Not a reference, for example because something became worse, the run was compared with a run that is not accepted, or the run has not ended.
+    /// The run is not accepted, for example because something became worse, because it was compared with a run that is not accepted, or because it
+    /// has not ended.
     Pending,
-    /// Accepted without a command, because nothing became worse.
+    /// The run was accepted without a command of the user, because nothing became worse.
     Automatic,
-    /// Accepted by the user; the run starts a new segment of the history.
+    /// The user accepted the run. A history starts a new segment with it.
     ByCommand,
 }
 
@@ -109,19 +111,19 @@ pub enum Purpose {
     Comparison,
     /// A comparison of an executable with itself, which shows how large a difference the host can cause.
     Control,
-    /// A step of a search through the history.
+    /// A step of `bisect`, which searches the history for the commit that changed a benchmark.
     Search,
     /// One part of a suite, judged together with the other parts. Runs of a part have this purpose even if they are not measured side by side.
     Part,
 }
 
-/// The other side of a side-by-side measurement, seen from one side. Round r of the pair is process r of both sides.
+/// Connects a run with the other side of the same side-by-side measurement. A round consists of the processes with the same number on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
-    /// The run of the other side.
+    /// Number of the other side's run.
     pub partner: RunId,
-    /// The side of this run.
+    /// The side that this run measured.
     pub side: Side,
 }
 
@@ -168,7 +170,7 @@ pub struct Run {
     pub id: RunId,
     /// The facts known when the run began.
     pub begun: NewRun,
-    /// Time at which the run ended normally; `None` if it did not.
+    /// Time at which the run ended normally. `None` if it has not ended, or was interrupted or killed.
     pub finished: Option<Timestamp>,
     /// How far the run got.
     pub status: RunStatus,
@@ -176,7 +178,7 @@ pub struct Run {
     pub acceptance: Acceptance,
     /// The other side, if the run was measured side by side.
     pub pair: Option<Pair>,
-    /// The boundaries and budgets of the sequential test in a side-by-side measurement, fixed before its first round.
+    /// The boundaries and budgets of the sequential test, which were fixed before the first round. `None` if the run was not measured side by side.
     pub plan: Option<String>,
     /// The origin of the numbers, if another program measured them.
     pub source: Option<Source>,
@@ -204,11 +206,11 @@ pub struct RunVerdict {
     pub key: BenchmarkKey,
     /// The verdict.
     pub verdict: Verdict,
-    /// Time of one iteration in this run, in nanoseconds; for lists and for the spread between runs.
+    /// Median time of one iteration in this run, in nanoseconds. Lists and histories show it. `None` if the run did not measure the benchmark.
     pub typical_ns: Option<f64>,
-    /// Relative change against the reference, a fraction.
+    /// Change relative to the reference, as a fraction.
     pub change: Option<f64>,
-    /// Standard error of ln(1 + change); `None` if it cannot be computed.
+    /// Standard error of ln(1 + change). `None` if it cannot be computed.
     pub standard_error: Option<f64>,
     /// The run used as the reference. It may have been deleted since.
     pub reference: Option<RunId>,
@@ -230,7 +232,7 @@ pub struct ProcessUsage {
     /// ms.
     pub cpu: Nanos,
     /// Time that the process spent on requests, in nanoseconds.
-    pub asked: Nanos,
+    pub working_time: Nanos,
     /// Number of involuntary context switches of its threads.
     pub involuntary_switches: u64,
     /// Time that the hypervisor gave to other machines during the process, in nanoseconds, summed over all processors.
@@ -246,28 +248,29 @@ pub struct ProcessUsage {
 /// speed of the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
-    /// Median time of a pass, in nanoseconds.
+    /// Median time of one pass of the workload, in nanoseconds.
     pub pass: Nanos,
-    /// Median distance of a pass from that median, in nanoseconds.
+    /// Median distance of the passes from their median time, in nanoseconds.
     pub spread: Nanos,
 }
 
 impl Control {
-    /// Returns the unsteadiness of the host: `spread` as a fraction of `pass`.
+    /// Returns how unsteady the host was: `spread` as a fraction of `pass`.
     pub fn jitter(self) -> f64 {
         self.spread.as_f64() / self.pass.as_f64().max(1.0)
     }
 }
 
-/// The reason why a process has no series of a benchmark.
+/// Says why a process has no samples of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// Ordinal of the process in the run, from 0.
+    /// Number of the process in the run, counted from 0.
     pub process: u32,
-    /// The side that failed. If one side fails, neither has a series.
+    /// The side that failed, or `candidate` if only one build was measured. A benchmark that fails on one side has no samples in this process on
+    /// either side.
     pub side: Side,
-    /// Description of the failure.
+    /// What went wrong, as text for people.
     pub message: String,
 }
 
@@ -276,15 +279,15 @@ pub struct Failure {
 pub struct ProcessSeries {
     /// Ordinal of the process in the run, from 0.
     pub process: u32,
-    /// Smallest step of the process's clock; 0 if the clock is unknown, as for imported values.
+    /// Smallest step of the process's clock. It is 0 if the clock is unknown, as for imported values.
     pub quantum: Nanos,
     /// Resources that the process used, if the system reported them.
     pub conduct: Option<ProcessUsage>,
-    /// The code layout of the executable, from 0; `None` if it ran as built.
+    /// Number of the code layout of the executable, from 0. `None` if the executable ran as it was built.
     pub layout: Option<u32>,
     /// The samples.
     pub series: Series,
-    /// Measurements besides the samples.
+    /// What the process recorded besides the samples, such as allocations and latencies.
     pub extras: Extras,
 }
 
@@ -297,23 +300,23 @@ pub struct Measurement {
     pub target_facts: TargetFacts,
     /// The settings with which it was sampled.
     pub sampling: SamplingSettings,
-    /// Noise threshold in force for the benchmark, a fraction.
+    /// Noise threshold that applies to the benchmark, as a fraction.
     pub noise_threshold: f64,
-    /// Its series by process, ascending.
+    /// The series of the benchmark in each process, in ascending order of the processes.
     pub processes: Vec<ProcessSeries>,
-    /// Failures of processes.
+    /// The processes that have no series of the benchmark, with the reasons.
     pub failures: Vec<Failure>,
     /// Counts from separate processes, which ran only to count instructions or CPU-time samples.
     pub counts: BenchmarkCounts,
     /// The run's verdict on the benchmark, once there is one.
     pub verdict: Option<Verdict>,
-    /// The samples that a filter keeps for descriptions, if there is a filter.
+    /// The samples that the filter of an import keeps. If there is a filter, statistics that describe the run, such as means, use only these samples.
     pub described: Option<FilteredSamples>,
-    /// The summary that remains after the samples were removed.
+    /// The summary that replaces the samples, if they were removed from the store.
     pub expired: Option<RunPoint>,
 }
 
-/// The summary of a benchmark in a run that remains after its samples were removed: a point of the history.
+/// The summary of a benchmark in a run that remains after its samples were removed from the store. A history shows it like any other run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunPoint {
     /// Number of processes whose samples are long enough to be compared.
@@ -322,9 +325,9 @@ pub struct RunPoint {
     pub samples: usize,
     /// Whether the samples come from the linear phase.
     pub from_ramp: bool,
-    /// ln of the run's value from low quantiles, in nanoseconds per iteration; `None` without samples.
+    /// Natural logarithm of the run value that is computed from low quantiles, in nanoseconds per iteration. `None` if there were no samples.
     pub low_quantile: Option<f64>,
-    /// ln of the run's value from medians, in nanoseconds per iteration; `None` without samples.
+    /// Natural logarithm of the run value that is computed from medians, in nanoseconds per iteration. `None` if there were no samples.
     pub median: Option<f64>,
 }
 
@@ -343,7 +346,7 @@ pub struct PortableRunId {
 /// A process of a bench executable, with its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessRecord {
-    /// The process without its measurements.
+    /// The facts about the process, without its measurements.
     pub head: ProcessHead,
     /// Facts of its bench target.
     pub target_facts: TargetFacts,
@@ -351,7 +354,7 @@ pub struct ProcessRecord {
     pub benchmarks: Vec<BenchmarkInProcess>,
 }
 
-/// A process without its measurements.
+/// The facts about a process, without its measurements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessHead {
@@ -367,10 +370,10 @@ pub struct ProcessHead {
     pub started: Timestamp,
     /// Bytes of padding in the environment of the process.
     pub padding_bytes: u32,
-    /// The code layout of the executable, from 0; `None` if it ran as built.
+    /// Number of the code layout of the executable, from 0. `None` if the executable ran as it was built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<u32>,
-    /// The harness that the executable reported; `None` if it reported none.
+    /// The harness that the executable reported. `None` if it reported none.
     pub harness: Option<Harness>,
     /// Resources that the process used, if the system reports them.
     pub conduct: Option<ProcessUsage>,
@@ -399,11 +402,11 @@ pub struct BenchmarkInProcess {
     pub benchmark: Benchmark,
     /// The settings with which it was sampled.
     pub sampling: SamplingSettings,
-    /// Noise threshold in force for the benchmark, a fraction.
+    /// Noise threshold that applies to the benchmark, as a fraction.
     pub noise_threshold: f64,
     /// The samples, or the reason why there are none.
     pub outcome: ProcessOutcome,
-    /// Measurements besides the samples.
+    /// What the process recorded besides the samples, such as allocations and latencies.
     #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
@@ -433,11 +436,11 @@ pub struct CountedBenchmark {
     pub counts: BenchmarkCounts,
 }
 
-/// Counts of a benchmark; empty unless requested.
+/// The instruction counts or CPU-time samples of a benchmark. Both are empty unless the user asked for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarkCounts {
-    /// Instruction counts, one for each process, in the order counted.
+    /// Instruction counts, one for each counting process, in the order in which the processes ran.
     pub instructions: Vec<InstructionCount>,
     /// Samples of the benchmark's CPU time, if instructions could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -451,7 +454,7 @@ pub struct InstructionCount {
     pub iterations: u64,
     /// Instructions in user space, of all threads, without those of the harness.
     pub instructions: u64,
-    /// The functions with the most instructions, in descending order; their names are readable, without hashes.
+    /// The functions with the most instructions, in descending order. Their names are readable, without hashes.
     pub functions: Vec<FunctionCount>,
 }
 
@@ -460,7 +463,8 @@ pub struct InstructionCount {
 pub struct StackCounts {
     /// Number of iterations in which these instructions were counted, at least 1.
     pub iterations: u64,
-    /// Instructions by call stack, without those of called functions. A stack has readable names, the outermost caller first.
+    /// Instructions by call stack. A stack is a list of readable names, the outermost caller first. Only the instructions of the last function in the
+    /// list are counted, without those of the functions that it calls.
     pub instructions: BTreeMap<Vec<String>, u64>,
 }
 
@@ -468,23 +472,23 @@ pub struct StackCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeSamples {
-    /// Samples in user space, of all threads; at least 1.
+    /// Number of samples in user space, of all threads. It is at least 1.
     pub samples: u64,
-    /// The functions with the most samples, in descending order; their names are readable, without hashes.
+    /// The functions with the most samples, in descending order. Their names are readable, without hashes.
     pub functions: Vec<FunctionCount>,
 }
 
-/// The count of a function, without the functions that it calls.
+/// The instructions or samples of a function, without those of the functions that it calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionCount {
     /// Readable name of the function.
     pub name: String,
-    /// Instructions in all counted iterations, or number of samples.
+    /// Instructions in all counted iterations, or number of CPU-time samples.
     pub count: u64,
 }
 
 impl FunctionCount {
-    /// Returns the functions with the highest counts in descending order, as many as a run keeps.
+    /// Returns the functions with the highest counts, in descending order. Functions beyond the number that a run stores are left out.
     pub fn top_functions(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
         let counts = counts.into_iter();
         let mut functions: Vec<Self> = counts.map(|(name, count)| Self { name, count }).collect();
@@ -501,49 +505,50 @@ impl InstructionCount {
     }
 }
 
-/// The machine. A different `cpu` or `architecture` makes runs incomparable; other differences cause warnings.
+/// The machine on which a run was measured. Runs with a different `cpu` or `architecture` are not comparable. Other differences cause
+/// warnings. Texts that an import does not state are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostFacts {
-    /// CPU model, as reported by the system.
+    /// CPU model, as the system reports it.
     pub cpu: String,
     /// Instruction set, e.g. `x86_64`.
     pub architecture: String,
     /// Operating system, e.g. `linux`.
     pub os: String,
-    /// Logical processors that this process may use.
+    /// Number of logical processors that `cargo perfcheck` could use. It is 0 if an import does not state it.
     pub cores: u32,
-    /// Kernel release.
+    /// Release of the kernel, e.g. `6.8.0-45-generic`.
     pub kernel: String,
-    /// Frequency governor of the first processor, if any.
+    /// Frequency governor of the first processor, e.g. `performance`. Null if the system does not report it.
     pub governor: Option<String>,
-    /// Microcode revision, if known.
+    /// Microcode revision of the processor. Null if the system does not report it.
     pub microcode: Option<String>,
-    /// Whether the machine is shared with others: a virtual machine, a container host or a CI runner. `None` if an import does not say so.
+    /// Whether others use the machine, too, which is assumed of a virtual machine or a CI runner. Null if an import does not state it.
     pub shared: Option<bool>,
 }
 
-/// The build of the executables. Any difference makes runs incomparable.
+/// How the bench executables of a run were built. Runs with any difference here are not comparable. Members that an import does not state are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildFacts {
     /// First line of `rustc -vV`, e.g. `rustc 1.95.0 (59807616e 2026-04-14)`.
     pub rustc: String,
-    /// Target triple.
+    /// Target triple, e.g. `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// Cargo profile.
+    /// Name of the cargo profile, e.g. `bench`.
     pub profile: String,
-    /// Effective flags, separated by spaces.
+    /// The flags that cargo passes to rustc (`RUSTFLAGS` or configuration), followed by `--config` options. They are separated by spaces.
     pub rustflags: String,
 }
 
-/// The environment of a run.
+/// The machine on which a run was measured, and how its executables were built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
-    /// The machine.
+    /// The machine on which the run was measured.
     pub host: HostFacts,
-    /// The build.
+    /// How the executables were built.
     pub build: BuildFacts,
 }
 
@@ -552,17 +557,17 @@ pub fn shorten_hash(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap_or(hash)
 }
 
-/// A commit, described for people.
+/// A git commit, with what people need to recognize it. All members but `hash` are empty if git does not know the commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Commit {
-    /// Full hash.
+    /// Full hash of the commit.
     pub hash: String,
     /// Name of the author.
     pub author: String,
-    /// Time at which it was authored, RFC 3339.
+    /// Time at which the commit was authored, in the format of RFC 3339.
     pub authored: String,
-    /// First line of the message.
+    /// First line of the commit message.
     pub subject: String,
 }
 
@@ -573,13 +578,13 @@ impl Commit {
     }
 }
 
-/// The state of the checkout.
+/// The state of the git checkout that was measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GitState {
-    /// Full hash of `HEAD`.
+    /// Full hash of the commit that is checked out (`HEAD`).
     pub commit: String,
-    /// Branch; `None` for a detached `HEAD`.
+    /// Name of the branch. Null if `HEAD` is detached.
     pub branch: Option<String>,
     /// Whether tracked files differ from `HEAD`.
     pub dirty: bool,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Side;
 use perfcheck_stats::{HdrCounter, HdrHistogram, HdrPrecision, quotient};
 
-/// Whole nanoseconds.
+/// A time as a whole number of nanoseconds.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -62,7 +62,7 @@ impl From<Sample> for (u64, Nanos) {
 }
 
 impl Sample {
-    /// An iteration of unknown duration.
+    /// A sample of one iteration whose duration is unknown.
     pub const UNTIMED: Self = Self {
         iterations: 1,
         elapsed: Nanos(0),
@@ -73,8 +73,8 @@ impl Sample {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
 
-    /// Returns the shortest time per iteration among `samples`, in nanoseconds. Samples of 0 ns are ignored; the result is infinite if there are no
-    /// other samples.
+    /// Returns the shortest time per iteration among `samples`, in nanoseconds. Samples of 0 ns are ignored. If there are no other samples, the
+    /// result is infinite.
     pub fn quickest_ns<'s>(samples: impl IntoIterator<Item = &'s Self>) -> f64 {
         let times = samples.into_iter().map(|sample| sample.per_iteration());
         times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
@@ -85,12 +85,12 @@ impl Sample {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Total of the warm-up, which is never part of the samples.
+    /// All iterations of the warm-up and the time that they took. They are never part of the samples.
     pub warm_up: Sample,
-    /// The linear phase: d, 2d, ..., Nd iterations. May be empty.
+    /// The linear phase: samples of d, 2d, ..., Nd iterations. It may be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linear: Vec<Sample>,
-    /// The flat phase: the same number of iterations in every sample. May be empty.
+    /// The flat phase: samples of the same number of iterations. It may be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flat: Vec<Sample>,
 }
@@ -119,16 +119,16 @@ impl Series {
     }
 }
 
-/// The samples of a benchmark in one round, in the order taken; samples 2q and 2q + 1 of each side form quad q.
+/// The samples of a benchmark in one round, in the order in which they were taken. Samples 2q and 2q + 1 of both sides form quad q.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     /// The samples of the base.
     pub base: Vec<Sample>,
     /// The samples of the candidate.
     pub candidate: Vec<Sample>,
-    /// For each quad, whether the candidate was sampled first; empty if unknown.
+    /// For each quad, whether the candidate took the first sample. Empty if this is unknown.
     pub led: Vec<bool>,
-    /// The code layout of the executables, from 0; `None` if they ran as built.
+    /// Number of the code layout of the executables, from 0. `None` if they ran as they were built.
     pub layout: Option<u32>,
 }
 
@@ -150,7 +150,7 @@ pub struct Extras {
     /// were measured side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub led: Vec<bool>,
-    /// Allocations of single iterations in an untimed pass, in the order of the iterations.
+    /// Allocations of single iterations, in the order of the iterations. They are counted in a separate pass that is not timed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocations: Vec<Allocations>,
     /// Latencies of single operations, for benchmarks that time each operation.
@@ -170,7 +170,7 @@ pub struct Allocations {
     /// Number of times that the thread of the iteration allocated or enlarged memory. If the iteration ended on another thread than it began on,
     /// `count`, `bytes` and `peak_bytes` cover the whole process.
     pub count: u64,
-    /// Bytes of these allocations.
+    /// Bytes of the allocations in `count`.
     pub bytes: u64,
     /// Largest number of bytes alive at once, beyond those alive when the iteration began.
     pub peak_bytes: u64,
@@ -188,13 +188,13 @@ pub struct Latencies {
     pub digits: u8,
     /// The counters of the histogram that are not 0, in ascending order.
     pub counts: Vec<HdrCounter>,
-    /// Operations that took longer than the histogram covers; its last counter includes them.
+    /// Number of operations that took longer than the histogram covers. Its last counter includes them.
     pub clamped: u64,
-    /// Operations that failed; no counter includes them.
+    /// Number of operations that failed. No counter includes them.
     pub errors: u64,
     /// Messages of the first errors.
     pub messages: Vec<String>,
-    /// Times of randomly drawn operations, each with the same probability; ascending.
+    /// Times of randomly drawn operations, in ascending order. Each operation had the same probability to be drawn.
     pub reservoir: Vec<Nanos>,
     /// Windows of one second each, counted from the beginning of the first sample.
     pub windows: Vec<LatencyWindow>,
@@ -205,7 +205,7 @@ fn default_digits() -> u8 {
 }
 
 impl Default for Latencies {
-    /// Returns latencies without operations; the histogram has three digits.
+    /// Returns latencies without operations. Their histogram has three digits.
     fn default() -> Self {
         Self {
             digits: default_digits(),
@@ -220,7 +220,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Returns the histogram; `None` if the counters and digits do not form one.
+    /// Returns the histogram of the latencies. Returns `None` if the stored counters and digits do not form a histogram.
     pub fn histogram(&self) -> Option<HdrHistogram> {
         HdrHistogram::from_counters(
             HdrPrecision::from_digits(self.digits)?,
@@ -229,18 +229,18 @@ impl Latencies {
     }
 }
 
-/// Operations completed in one second.
+/// The operations that were completed within one second of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyWindow {
-    /// Operations that succeeded.
+    /// Number of operations that succeeded.
     pub operations: u64,
-    /// Operations that failed.
+    /// Number of operations that failed.
     pub errors: u64,
-    /// Median time of the operations that succeeded; 0 if there are none.
+    /// Median time of the operations that succeeded. It is 0 if there are none.
     pub p50: Nanos,
-    /// 95th percentile of these times.
+    /// 95th percentile of the times of the operations that succeeded.
     pub p95: Nanos,
-    /// 99th percentile of these times.
+    /// 99th percentile of the times of the operations that succeeded.
     pub p99: Nanos,
 }
 

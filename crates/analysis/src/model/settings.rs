@@ -1,7 +1,8 @@
-//! Settings of sampling and of decisions, with the project's defaults, and choices between the statistics of published systems and the project's own.
+//! How benchmarks are sampled and how verdicts are reached: the settings, with their defaults.
 //!
-//! Choices are plain enums, each value with the word that people write; `--method` selects the conventions of a published system with one word.
-//! `compare::alternative` implements the choices; nothing here computes.
+//! A user may replace the project's own statistics with those of published benchmark tools. Each such choice is a plain enum, in which each value has
+//! the word that people write. `--method` sets all choices to the conventions of one tool. This module computes nothing: `compare::alternative`
+//! implements the choices.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub enum WarmUpGoal {
     Iterations(u32),
 }
 
-/// The settings that a bench author made in code; `None` if not set.
+/// The settings that a bench author made in code. A setting that the author left out is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AuthorSettings {
     /// Processes per run.
@@ -53,7 +54,7 @@ pub struct AuthorSettings {
     /// Distribution of iterations over samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampling_mode: Option<SamplingMode>,
-    /// Relative change that counts as noise, as a fraction.
+    /// Largest relative change that counts as noise, as a fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_threshold: Option<f64>,
 }
@@ -108,7 +109,7 @@ impl Interleaving {
 pub struct SamplingSettings {
     /// Processes per run.
     pub processes: u32,
-    /// Samples per process in the flat (or only) phase; `None` means as many as fit.
+    /// Samples per process in the flat phase, or in the only phase if there is no ramp. `None` means as many as fit into the measurement time.
     pub samples: Option<u32>,
     /// Warm-up time per process.
     pub warm_up: Nanos,
@@ -141,18 +142,20 @@ impl Default for SamplingSettings {
 /// The settings that decide a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionSettings {
-    /// Relative change that counts as noise, as a fraction.
+    /// Largest relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
-    /// One-sided, family-wise significance level of a run. It applies separately to regressions and to improvements.
+    /// The allowed probability of at least one false `regressed` among all benchmarks of a run (one-sided). Improvements are decided separately, with
+    /// the same probability.
     pub significance_level: f64,
     /// Confidence level of the bootstrap intervals that describe times.
     pub confidence_level: f64,
-    /// Bootstrap resamples.
+    /// Number of resamples that a bootstrap draws.
     pub resamples: u32,
-    /// The statistics that decide, if they are not those of the project's own procedure.
+    /// The test and the statistics that decide about stored runs, if they differ from the project's own procedure.
     #[serde(default, skip_serializing_if = "Analysis::is_default")]
     pub analysis: Analysis,
-    /// Bounds that are conventions (of `--test`, outliers, effect sizes) and not properties of a test. A workspace may set them.
+    /// Bounds that are conventions and not properties of a test, such as the fences of outliers and the sizes from which an effect counts as small or
+    /// large. A workspace may set them.
     #[serde(default, skip_serializing_if = "Thresholds::is_default")]
     pub thresholds: Thresholds,
 }
@@ -190,7 +193,7 @@ words! {
 }
 
 words! {
-    /// The unit that counts as one observation.
+    /// What counts as one observation in a test.
     Observations {
         Processes = "processes": "One value per process: processes are independent of each other",
         Samples = "samples": "Every sample, as in NBenchmark and Criterion: more false alarms if processes differ",
@@ -206,14 +209,14 @@ words! {
         Top5 = "top5": "Drop the largest 5 % (NBenchmark)",
         Both5 = "both5": "Drop the smallest and the largest 5 % (NBenchmark)",
         Iqr = "iqr": "Drop samples more than 1.5 IQR beyond the quartiles if there are at least ten samples and the IQR is not 0 (as in the serializer benchmarks)",
-        /// The fence is that of `NBenchmark`; thresholds do not change it.
+        /// The distance of the fence is always that of `NBenchmark`. The thresholds of a workspace do not change it.
         IqrUnguarded = "iqr-unguarded": "Like `iqr`, but with nearest-rank quartiles, for any number of samples and any IQR (NBenchmark)",
         Mad = "mad": "Drop samples more than 3 scaled MADs from the median (NBenchmark)",
         Winsorized = "winsorized": "Replace values beyond the 5 % and 95 % quantiles with these quantiles (as in the serializer benchmarks)",
     }
 }
 
-/// The analysis of stored runs. A field that is `None` has the default of the test.
+/// The analysis of stored runs. If a field is `None`, the default of the test applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Analysis {
@@ -227,17 +230,17 @@ pub struct Analysis {
     pub drop_first: bool,
     /// How the standard error of a mean is computed after outliers were removed.
     pub trimmed_error: TrimmedError,
-    /// The value that represents a process, and a side in the summary.
+    /// The statistic that stands for a process in the test, and for a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center: Option<Statistic>,
     /// The definition of quantiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Quantile>,
-    /// The correction for many benchmarks.
+    /// How p-values are corrected if a run has many benchmarks.
     pub correction: Correction,
     /// The method for the p-value of rank tests.
     pub p: MannWhitneyMethod,
-    /// The statistic that the verdicts are about.
+    /// The statistic whose change the verdicts are about, such as the time or the number of allocations.
     pub subject: Statistic,
 }
 
@@ -291,8 +294,8 @@ impl Analysis {
         self.leaves_out() || self.center.is_some() || self.quantile.is_some()
     }
 
-    /// Reports whether a rank test reports the change of the means instead of the shift. This applies if the observations are samples and their
-    /// center is the mean.
+    /// Returns true if a rank test should report by how much the means differ, rather than the Hodges-Lehmann shift. This is so if the observations
+    /// are samples, not processes, and the chosen center is the mean.
     pub fn reports_change_of_means(&self) -> bool {
         self.observations != Observations::Processes && self.center == Some(Statistic::Mean)
     }
@@ -306,7 +309,7 @@ impl Analysis {
         })
     }
 
-    /// Returns the definition of quantiles. The default is the nearest rank for the test of 95th percentiles, and `Linear` for the others.
+    /// Returns the definition of quantiles. The default is the nearest rank for the test of 95th percentiles, and linear interpolation otherwise.
     pub fn quantile_in_force(&self) -> Quantile {
         self.quantile.unwrap_or(match self.test {
             Test::P95Ratio => Quantile::InvertedCdf,

@@ -1,7 +1,7 @@
-//! The named statistics: one table of the words that users type and read, and the sets in which each statistic is allowed.
+//! The statistics that users can name. One table has their words, and says for which uses (columns, limits and others) each of them is available.
 //!
-//! `compare` computes their values. A word has one meaning within a [`StatisticSet`]. In columns and pivots, `p95` and `max` describe samples;
-//! everywhere else, they describe single operations.
+//! `compare` computes the values. A word has only one meaning within a [`StatisticSet`]: in columns and pivots, `p95` and `max` describe samples.
+//! Everywhere else, they describe single operations.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 /// A number that describes a measurement, or its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Statistic {
-    /// Time per iteration. Its change is the one that a verdict about time rests on; its value in one run is the median.
+    /// Time per iteration. Its value in one run is the median. Its change is the one that a verdict about time rests on.
     Time,
     /// Smallest sample.
     Min,
@@ -19,29 +19,30 @@ pub enum Statistic {
     Mean,
     /// Median of all samples.
     Median,
-    /// The 1 % quantile.
+    /// The 1 % quantile of the samples.
     Floor,
     /// The slope of the linear phase.
     Slope,
-    /// Standard deviation of all samples; for rates, computed for their harmonic mean by the delta method.
+    /// Standard deviation of all samples. For rates, it is the deviation of their harmonic mean, computed by the delta method.
     StdDev,
     /// Standard deviation of the means of the processes.
     ProcessStdDev,
-    /// Standard deviation divided by mean, of all samples.
+    /// Standard deviation of all samples, divided by their mean.
     Variation,
-    /// Median absolute deviation of the samples, scaled.
+    /// Median absolute deviation of the samples, scaled so that it estimates the standard deviation.
     Mad,
     /// Median absolute deviation of the samples, without the scale factor.
     MadUnscaled,
-    /// Mean of the best samples; the number is their percentage.
+    /// Mean of the best samples. The number says what percentage of the samples this is.
     BestMean(u8),
-    /// Percentile of the samples, in thousandths: this share of the samples is at least as good as the value.
+    /// Percentile of the samples. The number is the share of samples, in thousandths, that are at least as good as the percentile.
     Percentile(u16),
-    /// Percentile of the samples by linear interpolation, in thousandths.
+    /// Percentile of the samples by linear interpolation. The number is in thousandths.
     LinearPercentile(u16),
-    /// Median of the means of random parts of a process's samples, averaged over processes.
+    /// The subselection of mmtests. For each process, random parts of its samples are drawn, and the median of the parts' means is taken. The value
+    /// is the mean of these medians over all processes.
     Subselection,
-    /// Subselection with parts drawn with replacement.
+    /// Like `Subselection`, but each random part is drawn with replacement.
     SubselectionReplaced,
     /// Half the width of the 95 % interval of the subselection.
     SubselectionMargin,
@@ -49,24 +50,24 @@ pub enum Statistic {
     Allocations,
     /// Bytes that an iteration allocates.
     Bytes,
-    /// Largest number of bytes alive at once.
+    /// Largest number of bytes that are allocated at once in an iteration.
     Peak,
     /// Instructions of an iteration.
     Instructions,
-    /// Percentile of single operations, in thousandths; 1000 is the longest operation.
+    /// Percentile of the times of single operations. The number is in thousandths, so 1000 is the longest operation.
     Latency(u16),
 }
 
-/// The set of statistics that are available for one use.
+/// A set of statistics, named for the use for which they are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatisticSet {
-    /// Columns of runs and pivots.
+    /// Statistics that can be columns in a table of runs or in a pivot.
     Columns,
-    /// Values that represent a process, or a side in the summary.
+    /// Statistics that can stand for a process in a test, or for a side in the summary (`--center`).
     Centers,
-    /// Statistics that verdicts can be about.
+    /// Statistics that verdicts can be about (`--metric`).
     Metrics,
-    /// Statistics that can have limits.
+    /// Statistics that can have limits (`--limit`).
     Limits,
 }
 
@@ -77,23 +78,23 @@ pub enum Unit {
     Time,
     /// Bytes.
     Bytes,
-    /// A number of items.
+    /// A number of items, such as allocations or instructions.
     Count,
 }
 
 impl Statistic {
-    /// The median of single operations.
+    /// The median time of single operations.
     pub const P50: Self = Self::Latency(500);
-    /// The 95th percentile of single operations.
+    /// The 95th percentile of the times of single operations.
     pub const P95: Self = Self::Latency(950);
-    /// The 99th percentile of single operations.
+    /// The 99th percentile of the times of single operations.
     pub const P99: Self = Self::Latency(990);
-    /// The 99.9th percentile of single operations.
+    /// The 99.9th percentile of the times of single operations.
     pub const P999: Self = Self::Latency(999);
     /// The longest single operation.
     pub const LONGEST: Self = Self::Latency(1000);
 
-    /// Parses the word of a statistic in `set`; the error lists the words of the set.
+    /// Parses the word of a statistic that belongs to `set`. The error message lists the words of the set.
     pub fn parse(text: &str, set: StatisticSet) -> Result<Self, String> {
         let word = text.trim().to_ascii_lowercase();
         let named = set.statistics().iter().find(|one| one.to_string() == word);
@@ -111,7 +112,8 @@ impl Statistic {
         })
     }
 
-    /// Parses the words that only columns accept: `best-N`, `pN` and `pN-linear` with any percentage, and the names that mmtests uses.
+    /// Parses the words that only columns accept: `best-N`, `pN` and `pN-linear` with any percentage, and the names that mmtests uses for its
+    /// statistics.
     fn parse_column(word: &str) -> Option<Self> {
         let percent = |digits: &str| {
             let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
@@ -146,7 +148,7 @@ impl Statistic {
         }
     }
 
-    /// Reports whether the statistic measures spread. Less spread is better, for every metric.
+    /// Reports whether the statistic measures spread. Less spread is better, whichever metric is measured.
     pub fn is_spread(self) -> bool {
         matches!(
             self,
@@ -164,7 +166,7 @@ impl Statistic {
         !matches!(self, Self::Slope | Self::StdDev | Self::Mad)
     }
 
-    /// Returns the description for the help of a flag.
+    /// Returns a description of the statistic for the help text of a flag.
     pub fn help(self) -> &'static str {
         match self {
             Self::Time => "Time per iteration",
@@ -213,7 +215,7 @@ impl Statistic {
 }
 
 impl StatisticSet {
-    /// Returns the statistics of the set that have a word of their own, in the order of listings.
+    /// Returns the statistics of the set that have a word of their own, in the order in which they are listed.
     pub fn statistics(self) -> &'static [Statistic] {
         use Statistic as S;
         match self {

@@ -1,16 +1,16 @@
 //! Every bound that is a convention rather than a property of a test, with its name, its default and its source.
 //!
-//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run stores the thresholds that its verdicts used. The constants with
-//! which the project's own procedure was calibrated are not thresholds; docs/internals/src/statistics/ describes them.
+//! A workspace may set thresholds (`[workspace.metadata.perfcheck.thresholds]`), and a run stores those that its verdicts used. The constants with
+//! which the project's own procedure was calibrated are not thresholds. docs/internals/src/statistics/ describes them.
 
 use serde::{Deserialize, Serialize};
 
 /// The description of one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdKind {
-    /// Its key in Cargo.toml.
+    /// The key of the threshold in Cargo.toml.
     pub name: &'static str,
-    /// The default.
+    /// The value if the workspace sets none.
     pub default: f64,
     /// The smallest value allowed.
     pub least: f64,
@@ -65,7 +65,7 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// Two-sided level of the tests of `--test` if no `--significance-level` is set (from `NBenchmark`, Criterion, mmtests).
+    /// Two-sided significance level of the tests of `--test` if no `--significance-level` is set (from `NBenchmark`, Criterion, mmtests).
     test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
     /// Values that each side needs for a rank test (from `NBenchmark`; its later versions need 2).
     min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
@@ -77,7 +77,7 @@ thresholds! {
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
     /// Cliff's delta below this is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
-    /// Cliff's delta below this is medium; from this value on, it is large.
+    /// Cliff's delta below this is medium. From this value on, it is large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
     /// A rank test reports no change if Cliff's delta is below this (from `NBenchmark`).
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
@@ -95,36 +95,37 @@ thresholds! {
     cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
     /// A coefficient of variation of this value or more causes a warning (from `NBenchmark`).
     cv_high "cv-high" = 0.5 in 0.0 to 1e6;
-    /// Warn if the standard deviation of the processes' medians is more than this many times the mean standard error of a process (from
-    /// `NBenchmark`).
+    /// Warn that processes differ from each other if the standard deviation of their medians is more than this many times the mean standard error of
+    /// a process (from `NBenchmark`).
     process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
     /// Samples needed to check for autocorrelation, drift and several modes (from `NBenchmark`).
     series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
     /// Autocorrelation above this causes a warning (from `NBenchmark`).
     autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
-    /// Warn if the two halves of the samples differ at this level (from `NBenchmark`).
+    /// Warn if the two halves of the samples differ at this significance level (from `NBenchmark`).
     halves_level "halves-level" = 0.001 in 0.0 to 1.0;
     /// The samples drift if the means of their halves differ by more than this fraction (from `NBenchmark`).
     drift_change "drift-change" = 0.1 in 0.0 to 1e6;
-    /// For a drift, the means must also differ by this many standard errors (from `NBenchmark`).
+    /// The samples drift only if the means of their halves also differ by this many standard errors (from `NBenchmark`).
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
-    /// A modal value at or above this means several modes (Gregg 2014).
+    /// The samples have several modes if their modal value is at least this (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
     /// With at least this many processes (or samples of a single process), intervals come from the bootstrap, because the bootstrap then covers the
     /// true value as often as Student's t. Criterion's method sets this to 2.
     bootstrap_min_processes "bootstrap-min-processes" = 300.0 in 2.0 to 1e6 whole;
-    /// The smallest number of samples in a slow cluster (from `NBenchmark`).
+    /// Slow outliers that are close together count as a slow cluster, which causes a warning. This is the smallest number of samples in such a
+    /// cluster (from `NBenchmark`).
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
-    /// The smallest share of all samples in a slow cluster (from `NBenchmark`).
+    /// The smallest share of all samples that a slow cluster must have to cause a warning (from `NBenchmark`).
     slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
-    /// The largest coefficient of variation of a slow cluster (from `NBenchmark`).
+    /// The largest coefficient of variation within a slow cluster. If the slow samples vary more, they are no cluster (from `NBenchmark`).
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
     /// Warn if the mean is more than this many times the median (from the serializer benchmarks).
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
     /// Warn about a sample that takes more than this many seconds per iteration and is also more than `mean-over-median` times the median (from the
     /// serializer methodology).
     absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
-    /// Level of the intervals of means that `import` prints (from the serializer benchmarks).
+    /// Confidence level of the intervals of means that `import` prints (from the serializer benchmarks).
     import_level "import-level" = 0.95 in 0.5 to 0.999_999;
     /// Resamples of the intervals of means that `import` prints (from the serializer benchmarks).
     import_resamples "import-resamples" = 2000.0 in 100.0 to 1e7 whole;

@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// Number of benchmarks with each verdict.
+/// How many benchmarks got each verdict. Verdicts that no benchmark got are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<Verdict, usize>);
@@ -67,9 +67,9 @@ impl FromIterator<Verdict> for Tally {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The side that the candidate is compared with. A base that was measured side by side never becomes a reference for other runs.
+    /// The side that the candidate is compared with. If it was measured side by side, no other run is compared with it.
     Base,
-    /// The side that the verdicts are about.
+    /// The side that the verdicts are about, such as the current work tree.
     Candidate,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// A value for each side.
+/// A value for each side of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BySide<T> {
@@ -106,7 +106,7 @@ impl<T> BySide<T> {
         }
     }
 
-    /// Returns the value of `side` for modification.
+    /// Returns the value of `side` by mutable reference.
     pub fn get_mut(&mut self, side: Side) -> &mut T {
         match side {
             Side::Base => &mut self.base,

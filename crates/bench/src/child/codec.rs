@@ -19,23 +19,23 @@ pub const PROTOCOL_VERSION: u64 = 1;
 /// The order in which the parent can run a child's benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
-    /// Any benchmark, any number of times, in any order.
+    /// The parent can run any benchmark, any number of times and in any order.
     Addressable,
-    /// In program order: each benchmark is run or skipped.
+    /// The child offers its benchmarks in program order, and the parent runs or skips each of them.
     Sequential,
 }
 
-/// The kinds of measurement that a benchmark supports.
+/// Which measurements a benchmark offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Samples of the time.
+    /// The benchmark offers samples of the time.
     Time,
-    /// Samples of the time, and the latencies of single operations.
+    /// The benchmark offers samples of the time, and the latencies of single operations.
     Latency,
 }
 
 impl RequestKind {
-    /// Parses the kind of a benchmark; an absent or unknown word means `Time`.
+    /// Parses the kind of a benchmark. An absent or unknown word means `Time`.
     pub(super) fn parse(word: Option<&str>) -> Self {
         match word {
             Some("latency") => Self::Latency,
@@ -55,7 +55,7 @@ pub struct Hello {
     pub version: String,
     /// Capabilities of the harness, unknown words included.
     pub capabilities: Vec<String>,
-    /// Smallest step of the clock.
+    /// The smallest difference in time that the child's clock can show.
     pub quantum_ns: Nanos,
 }
 
@@ -65,7 +65,7 @@ impl Hello {
         self.has("allocations")
     }
 
-    /// Returns a message if a value exceeds its limit.
+    /// Returns an error message if a name or a number in the frame is larger than the limits on input from outside allow.
     pub(super) fn find_excess(&self) -> Option<String> {
         let names = [("harness", &self.harness), ("version", &self.version)];
         let long = names.into_iter().find_map(|(what, text)| {
@@ -84,7 +84,8 @@ impl Hello {
             .any(|capability| capability == word)
     }
 
-    /// Returns the capability to use: addressable if available; `None` if the harness has neither.
+    /// Returns how the parent runs the benchmarks of this child. Returns `Addressable` if the harness has both capabilities, and `None` if it has
+    /// neither.
     pub fn capability(&self) -> Option<Capability> {
         if self.has("addressable") {
             Some(Capability::Addressable)
@@ -101,13 +102,13 @@ impl Hello {
 pub struct Announcement {
     /// Id within the executable.
     pub id: String,
-    /// The author's version string.
+    /// The benchmark version that the author set, if any. Results of different versions are not compared.
     #[serde(default)]
     pub version: Option<String>,
-    /// Amount that one iteration processes.
+    /// The bytes or elements that one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
-    /// The quantity that the samples measure; time by default.
+    /// The quantity that the samples measure. Time if the child does not name another one.
     #[serde(default, deserialize_with = "null_is_default")]
     pub metric: Metric,
     /// Settings that the author made in code.
@@ -162,7 +163,7 @@ pub(super) enum Frame {
         reason: String,
     },
     Error {
-        /// `None` if the request was rejected and nothing changed.
+        /// The benchmark that failed. `None` if the child rejected the request and changed nothing.
         #[serde(default)]
         id: Option<String>,
         message: String,
@@ -178,8 +179,8 @@ impl Frame {
         serde_json::from_slice(line)
     }
 
-    /// Returns a message if a value exceeds its limit. Announcements are not checked here, because the other benchmarks are measured even if one
-    /// announcement is bad.
+    /// Returns an error message if a number of the frame exceeds its limit. Announcements are not checked here, because a bad announcement must not
+    /// prevent the other benchmarks from being measured.
     pub(super) fn find_excess(&self) -> Option<String> {
         let numbers = match self {
             Self::Hello(hello) => return hello.find_excess(),
@@ -209,9 +210,9 @@ impl Frame {
 /// The benchmarks of an addressable child.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// Its benchmarks, in program order.
+    /// The benchmarks of the child, in program order.
     pub benchmarks: Vec<Announcement>,
-    /// Errors of the parts of the bench that could not list their benchmarks.
+    /// One error message for each part of the bench that could not list its benchmarks, such as a function that panicked.
     pub broken: Vec<String>,
 }
 
@@ -220,7 +221,7 @@ pub struct Listing {
 pub struct WarmUp {
     /// Iterations of the warm-up, and the time of their bodies.
     pub body: Sample,
-    /// Elapsed time, including set-up and drops.
+    /// The time of the whole warm-up, including set-up and drops.
     pub total: Nanos,
 }
 
@@ -231,7 +232,7 @@ impl WarmUp {
     }
 }
 
-/// A number of samples that have the same number of iterations.
+/// Asks for a number of samples that all have the same number of iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSpec {
     /// Iterations of each sample.
@@ -260,9 +261,9 @@ pub(super) enum ChildRequest<'a> {
     Next,
     WarmUp(Nanos),
     Sample(&'a [SampleSpec]),
-    /// Largest number of iterations to count.
+    /// Runs at most this number of iterations, and counts what each of them allocates.
     Count(u64),
-    /// Largest number of single latencies in the answer.
+    /// Asks for the latencies of all samples so far, with the times of at most this number of single operations.
     Latencies(u64),
     Finish,
     Bye,
@@ -306,7 +307,7 @@ fn escape(id: &str) -> String {
         .replace('\r', "\\r")
 }
 
-/// Largest number of messages of failed operations in an answer.
+/// An answer may contain the messages of at most this number of failed operations.
 const MOST_MESSAGES: usize = 5;
 
 /// The fields of a `counted` frame.
@@ -377,7 +378,7 @@ impl AllocationsAnswer {
 /// The fields of a `latencies` frame.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct LatenciesAnswer {
-    /// Significant digits of the histogram; three if absent.
+    /// The significant digits of the histogram. Three if the child does not send them.
     #[serde(default)]
     digits: Option<u8>,
     counts: Vec<HdrCounter>,
@@ -451,7 +452,7 @@ impl LatenciesAnswer {
             ));
         }
         let mut reservoir: Vec<Nanos> = self.reservoir_ns.into_iter().map(Nanos).collect();
-        // Their order carries no information, and sorted values compress better.
+        // The order of the reservoir carries no information, and sorted values compress better.
         reservoir.sort_unstable();
         Ok(Latencies {
             digits: precision.digits(),
@@ -464,7 +465,6 @@ impl LatenciesAnswer {
         })
     }
 
-    /// Returns the precision of the histogram.
     fn precision(&self) -> Result<HdrPrecision, String> {
         self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
             HdrPrecision::from_digits(digits).ok_or_else(|| {

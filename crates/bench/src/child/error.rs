@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::codec::PROTOCOL_VERSION;
 
-/// An error of the conversation with a child. It ends the conversation; [`ChildError::Bench`] ends only the current benchmark.
+/// An error of the conversation with a child. Each of them ends the conversation, except [`ChildError::Bench`], which ends only the current
+/// benchmark.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// The executable could not be started.
@@ -17,7 +18,7 @@ pub enum ChildError {
         /// The reason.
         source: io::Error,
     },
-    /// The process ended, or the time was over, without a `hello`.
+    /// The process ended, or the time was up, before it sent a `hello`.
     #[error(
         "not a supported benchmark executable: {what}{}\n  help: the supported harnesses are perfcheck, Criterion, divan and libtest's `#[bench]`; all but libtest need `harness = false` in Cargo.toml. Use `--bench NAME` to measure only one bench target",
         append_output(first_line.as_ref())
@@ -28,7 +29,7 @@ pub enum ChildError {
         /// The first line that the process printed instead of a `hello`.
         first_line: Option<String>,
     },
-    /// A Criterion bench that does not report to its runner.
+    /// The bench uses a version of Criterion that does not report to its runner.
     #[error(
         "its version of Criterion does not report samples to cargo-perfcheck\n  help: update to Criterion 0.3.3 or later, which reports them if it can connect to 127.0.0.1"
     )]
@@ -54,7 +55,7 @@ pub enum ChildError {
     Timeout {
         /// The request.
         request: String,
-        /// Time allowed for the answer.
+        /// How long the child had time for the answer.
         after: Duration,
     },
     /// The process ended before it answered.
@@ -67,10 +68,10 @@ pub enum ChildError {
         status: String,
         /// The request.
         request: String,
-        /// The message of its panic, or else the last line of its output.
+        /// The message of the panic that ended the process, or else the last line of its output.
         last_output: Option<String>,
     },
-    /// The child rejected a request, and has not executed it.
+    /// The child rejected a request and did not execute it.
     #[error("it refused `{request}`: {message}")]
     Refused {
         /// The request.
@@ -78,7 +79,7 @@ pub enum ChildError {
         /// The reason.
         message: String,
     },
-    /// The bench itself failed; the child can continue with others.
+    /// The current benchmark failed. The child can go on with other benchmarks.
     #[error("{0}")]
     Bench(String),
     /// The user asked to stop.

@@ -17,18 +17,18 @@ use perfcheck_analysis::model::{Event, Observer};
 use perfcheck_host::os::describe_death;
 use perfcheck_host::process::{Interrupt, ProcessGroup, start_thread};
 
-/// Time for a child to end after it was told to end or has closed its pipe.
+/// How long a child may take to end after it was told to end or has closed its pipe.
 const END_GRACE: Duration = Duration::from_secs(2);
-/// Time to wait for output after a child and its descendants have ended. The rest is normally available at once; it
-/// can take longer if another process holds the pipe or the machine is very busy.
+/// How long to wait for output after a child and its descendants have ended. Their last output is normally available at once. It can take longer if
+/// another process holds the pipe or the machine is very busy.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// Limit for draining the pipes, even if there is much output or it is passed on slowly.
+/// The longest time spent on reading the rest of the output, even if there is much of it or it is passed on slowly.
 const OUTPUT_GRACE: Duration = Duration::from_secs(30);
-/// Multiple of the expected duration of a request that is allowed in addition to the timeout.
+/// A request may take the timeout and this many times its expected duration.
 pub(super) const PATIENCE: u32 = 10;
-/// Largest number of characters in quoted output.
+/// An error message quotes at most this many characters of a line of output.
 const QUOTED: usize = 200;
-/// Bytes of output that are kept: enough for the message of a panic and its backtrace.
+/// How many bytes of the last output are kept for error messages. That is enough for the message of a panic and its backtrace.
 const KEPT_OUTPUT: usize = 64 << 10;
 
 /// A running process and its output.
@@ -45,7 +45,7 @@ pub(super) struct RunningBench<'a> {
 pub(super) enum WaitOutcome<T> {
     /// A message arrived.
     Came(T),
-    /// The channel is closed; no message can follow.
+    /// The channel is closed, so no message can follow.
     Closed,
     /// The deadline has passed.
     Late,
@@ -95,7 +95,7 @@ impl<'a> RunningBench<'a> {
         }
     }
 
-    /// Waits for the answer to `request` until `allowed` after `since`; `None` if the channel is closed.
+    /// Waits for the answer to `request`, at most for the time `allowed` from the moment `since` on. Returns `None` if the channel is closed.
     pub(super) fn wait_for_answer<T>(
         &mut self,
         incoming: &Receiver<T>,
@@ -207,7 +207,7 @@ impl<'a> RunningBench<'a> {
         }
     }
 
-    /// Passes on the rest of the output.
+    /// Passes on the output that is still in the pipes.
     pub(super) fn drain_output(&mut self) {
         let deadline = Instant::now() + OUTPUT_GRACE;
         while Instant::now() < deadline {
@@ -273,7 +273,7 @@ fn describe_status(status: ExitStatus) -> String {
     })
 }
 
-/// Number of pieces that are buffered before the child has to wait.
+/// How many pieces of output are buffered before the child has to wait.
 const WAITING: usize = 256;
 /// Number of lines that are buffered. It is small because a line can be as long as a whole answer.
 const WAITING_LINES: usize = 4;
@@ -289,7 +289,7 @@ pub(super) enum IncomingLine {
     TooLong(Vec<u8>),
 }
 
-/// Reads lines until end of file, which closes the channel.
+/// Reads the lines of a pipe on a thread of its own. The returned channel closes at the end of the pipe.
 pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receiver<IncomingLine>> {
     spawn(move |sender| {
         let mut pipe = BufReader::with_capacity(PIECE, pipe);
@@ -323,12 +323,12 @@ fn next_line(pipe: &mut impl BufRead) -> Option<IncomingLine> {
     }
 }
 
-/// Reads bytes as they arrive until end of file, which closes the channel.
+/// Reads the bytes of a pipe as they arrive, on a thread of its own. The returned channel closes at the end of the pipe.
 pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
     read_pieces_from_all([Box::new(pipe)])
 }
 
-/// Reads bytes from several pipes as they arrive. The channel closes at the end of all of them.
+/// Reads the bytes of several pipes as they arrive. The returned channel closes once all pipes have ended.
 pub(super) fn read_pieces_from_all<const N: usize>(
     pipes: [Box<dyn Read + Send>; N],
 ) -> io::Result<Receiver<Vec<u8>>> {

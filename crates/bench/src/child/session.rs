@@ -32,22 +32,22 @@ use perfcheck_analysis::model::{
 pub enum StartOutcome {
     /// The benchmark waits for requests.
     Ready(ReadyBenchmark),
-    /// The bench declined, with this reason.
+    /// The benchmark declined to run, for this reason.
     Skipped(String),
 }
 
 /// A benchmark that waits for requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyBenchmark {
-    /// Amount that one iteration processes.
+    /// The bytes or elements that one iteration processes.
     pub throughput: Throughput,
-    /// The kind of measurement that it supports.
+    /// The kind of measurement that the benchmark supports.
     pub kind: RequestKind,
 }
 
-/// The harness of an executable, as found by starting it.
+/// The harness of an executable, which was found out by starting it.
 pub enum DetectedHarness<'a> {
-    /// A harness with our protocol; the process waits for requests.
+    /// A harness with our protocol. Its process waits for requests.
     Ours(Box<Session<'a>>),
     /// Criterion, of this version.
     Criterion(CriterionVersion),
@@ -70,7 +70,7 @@ pub struct Session<'a> {
     requests: ChildStdin,
     frames: Receiver<IncomingLine>,
     timeout: Duration,
-    /// Beginning of the last frame, quoted if the frame is unexpected.
+    /// The beginning of the last frame. Error messages quote it if the frame is unexpected.
     last_frame: String,
     hello: Hello,
     /// Total time between requests and their answers.
@@ -81,7 +81,7 @@ pub struct Session<'a> {
     sampled: u64,
     /// Time of the last request.
     sent: Instant,
-    /// Bytes of the answer to that request so far.
+    /// How many bytes of the answer to the last request have arrived so far.
     answered: usize,
     /// Number of benchmarks announced so far.
     announced: usize,
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         Self::start_observed(spec, context, |_| ())
     }
 
-    /// Like [`Self::start`]; `started` receives the process id right after the start.
+    /// Like [`Self::start`], but calls `started` with the process id as soon as the process has started.
     pub fn start_observed(
         spec: &ProcessSpec,
         context: &ProcessContext<'a>,
@@ -225,8 +225,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Skips the benchmark `id` that a sequential child has announced, and returns the next one. If the bench needs
-    /// all of its benchmarks to run, this one runs for an iteration.
+    /// Skips the benchmark `id` that a sequential child has announced, and returns the next one. If the bench works only if all of its benchmarks
+    /// run, the benchmark runs for one iteration instead.
     pub fn skip(&mut self, id: &str) -> Result<Option<Announcement>, ChildError> {
         if self.skipping == SkipSupport::Works {
             return self.request_announcement(&ChildRequest::Skip);
@@ -263,8 +263,8 @@ impl<'a> Session<'a> {
 
     /// Warms up until `goal` is reached, and returns the totals.
     ///
-    /// A warm-up with a time of zero ends after its first iteration, so a series of such warm-ups reaches a number of iterations. If an iteration
-    /// takes no time by the bench's clock, such a warm-up runs more of them until the clock advances.
+    /// To reach a number of iterations, this function requests one warm-up after the other with a time of zero. Such a warm-up ends after its first
+    /// iteration. If an iteration takes no time by the bench's clock, the warm-up goes on until the clock advances.
     pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
         let fewest = match goal {
             WarmUpGoal::Time(time) => return self.warm_up_for(time),
@@ -301,7 +301,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes the samples of a schedule; `expected` is their expected duration.
+    /// Takes the samples of a schedule. They are expected to take the time `expected`.
     pub fn sample(
         &mut self,
         schedule: &[SampleSpec],
@@ -350,8 +350,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the allocations of each of at most `iterations` iterations, in the order of execution; `expected` is their expected duration. Only for
-    /// children that count allocations.
+    /// Asks the child to run at most `iterations` iterations, and returns what each of them allocated, in the order of execution. `expected` is how
+    /// long the iterations should take. Works only for children that count allocations.
     pub fn count(
         &mut self,
         iterations: u64,
@@ -367,8 +367,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the latencies of the operations of all samples since the benchmark was started, with at most `reservoir` single times. Only for
-    /// benchmarks of the kind [`RequestKind::Latency`].
+    /// Returns the latencies that the samples have recorded since the benchmark was started, with the times of at most `reservoir` single operations.
+    /// Works only for benchmarks of the kind [`RequestKind::Latency`].
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
         let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
@@ -468,7 +468,7 @@ impl<'a> Session<'a> {
         self.sent = Instant::now();
         self.answered = 0;
         let line = format!("{request}\n");
-        // A failed write means that the child has ended; its exit status says more than the error of the write.
+        // A failed write means that the child has ended. Its exit status says more than the error of the write.
         match self.requests.write_all(line.as_bytes()) {
             Ok(()) => Ok(()),
             Err(_) => Err(self.running.exit_error(&request.to_string())),
@@ -529,7 +529,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Creates the error for a last frame that does not fit the request.
+    /// Creates the error for the case that the last frame does not fit the request.
     fn unexpected_frame(&self, request: &ChildRequest<'_>) -> ChildError {
         ChildError::protocol(format!(
             "`{}` is not an answer to `{request}`",
@@ -551,14 +551,14 @@ fn command(spec: &ProcessSpec) -> Command {
     command
 }
 
-/// Time for a child to say hello.
+/// How long a child may take to identify itself.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
-/// The beginning of the first line that Criterion prints about a benchmark.
+/// The beginning of each line that Criterion prints about a benchmark.
 const OF_CRITERION: &[u8] = b"Benchmarking ";
-/// Beginning of a message about plots that old versions of Criterion print first. It is ignored.
+/// The beginning of a message about plots, which old versions of Criterion print before anything else. The message is ignored.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
 
-/// The first sign by which an executable identifies itself. `T` is an event on the port of a Criterion runner.
+/// The first sign by which an executable shows which harness it has. `T` is an event on the port of a Criterion runner.
 pub(super) enum Greeting<T> {
     Hello(Hello),
     Runner(T),
@@ -574,7 +574,7 @@ pub(super) struct UnidentifiedChild<'a> {
 }
 
 impl<'a> UnidentifiedChild<'a> {
-    /// Starts `command`; `started` receives the process id at once.
+    /// Starts `command` and calls `started` with the process id at once.
     pub(super) fn spawn(
         command: &mut Command,
         spec: &ProcessSpec,

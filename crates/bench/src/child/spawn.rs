@@ -1,5 +1,5 @@
-//! The specification of a bench process, and the context in which it runs: what starts it, what interrupts it, and what receives its events. Both are
-//! common to all kinds of harness.
+//! Starts bench processes, with any kind of harness. A [`ProcessSpec`] says what to start. A [`ProcessContext`] says who can interrupt the process,
+//! and who receives its events.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use super::error::ChildError;
 use perfcheck_analysis::model::{NullObserver, Observer, SkipSupport};
 use perfcheck_host::process::{Interrupt, LeftoverPolicy, ProcessGroup, Supervisor};
 
-/// The environment variable that slows a bench down (docs/internals/src/protocol.md, section 8).
+/// The environment variable that makes each sample longer by a given share, for tests of this tool (docs/internals/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 
 /// The environment variable that sets the precision of latency histograms (docs/internals/src/protocol.md, section 10).
@@ -23,22 +23,21 @@ pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 pub struct ProcessSpec {
     /// The program to start.
     pub program: PathBuf,
-    /// Arguments before `--bench`: those of a runner program, and the executable that it runs.
+    /// The arguments that precede `--bench`. If a runner starts the bench, these are the runner's arguments and the executable.
     pub first_arguments: Vec<OsString>,
     /// Working directory.
     pub directory: PathBuf,
-    /// Environment variables to set, or (`None`) to remove from the inherited environment.
+    /// The environment variables to set. A variable without a value is removed from the inherited environment.
     pub variables: BTreeMap<String, Option<OsString>>,
     /// Number of the process within the run, from 0.
     pub ordinal: u32,
-    /// Bytes by which the environment is enlarged, which moves the start of the stack.
+    /// How many bytes the environment is enlarged by. This moves the start of the stack.
     pub padding: u32,
     /// Whether the bench still works if this process skips some of its benchmarks.
     pub skipping: SkipSupport,
 }
 
-/// Returns the command that starts the executable with piped outputs. It has only the arguments common to all kinds
-/// of benches.
+/// Returns the command that starts the executable with piped outputs. It has only the arguments that all kinds of benches accept.
 pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
     command
@@ -108,7 +107,7 @@ pub struct ProcessContext<'a> {
     pub interrupt: &'a Interrupt,
     /// Receives events, and the output of benches other than their results.
     pub observer: &'a dyn Observer,
-    /// Base timeout of every answer, to which the expected duration of the request is added.
+    /// The time that every answer may take in addition to the expected duration of its request.
     pub timeout: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! A benchmark of a campaign, on all its sides: its settings, its visits so far, the duration of a visit, and the lengths of its samples.
-//! [`PerBenchmark`] has a value for each benchmark of a target.
+//! A benchmark of a campaign: its settings, its visits so far, the duration of a visit, and the lengths of its samples on each side. [`PerBenchmark`]
+//! has a value for each benchmark of a target.
 
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
@@ -34,11 +34,11 @@ pub struct ResolvedSettings {
     pub sampling: SamplingSettings,
     /// The noise threshold in force, as a fraction.
     pub noise_threshold: f64,
-    /// The flat phase in the run to compare with. It is used again as far as it fits.
+    /// The flat phase that the run to compare with used. The new run uses the same iterations unless the benchmark has become much faster or slower.
     pub pinned: Option<FlatSchedule>,
-    /// Number of samples in the run to compare with, if the bench itself lays out its samples.
+    /// The number of samples in the run to compare with, if the bench chooses the iterations of its samples by itself.
     pub pinned_samples: Option<u32>,
-    /// Duration of a process in the run to compare with.
+    /// How long a process took in the run to compare with.
     pub past_visit: Option<Duration>,
 }
 
@@ -58,33 +58,33 @@ pub(super) enum SamplingPhase {
 
 /// A benchmark, and its state in the campaign.
 pub(super) struct CampaignBenchmark {
-    /// The benchmark as its executable announced it, updated by later reports of its processes.
+    /// The benchmark as its executable announced it. Later reports of its processes update it.
     pub(super) subject: Benchmark,
     pub(super) resolved: ResolvedSettings,
-    /// How exactly its harness accepts times.
+    /// How exactly the harness of the benchmark accepts times.
     pub(super) time_precision: TimePrecision,
     /// Number of successful visits.
     pub(super) measured: u32,
     pub(super) failures: u32,
-    /// Whether it needs no more visits, or declines them.
+    /// Whether the benchmark needs no more visits or has declined to be visited.
     pub(super) done: bool,
-    /// The result of the last evaluation. While it is [`LookStatus::Searching`], this benchmark waits for those in doubt.
+    /// The result of the last evaluation. While it is [`LookStatus::Searching`], a time budget is first spent on other benchmarks.
     pub(super) standing: LookStatus,
-    /// Number of rounds that did not visit it.
+    /// The number of rounds in which this benchmark waited for others. They do not count toward its maximum number of rounds.
     pub(super) waited: u32,
-    /// The reason why it declines to be visited, if it does.
+    /// The reason why the benchmark declines to be visited, if it does.
     pub(super) skipped: Option<String>,
-    /// Time of its visits so far, including its share of starting processes.
+    /// How long the visits so far took, including the benchmark's share of the time for starting processes.
     pub(super) time: Duration,
-    /// Duration of a visit: first as expected, then the mean of those measured.
+    /// How long a visit takes. Before the first visit this is the expected duration, then the mean of the visits so far.
     pub(super) visit: Duration,
-    /// Whether the time of an iteration is known. If it is not, a visit may take much longer than expected.
+    /// Whether it is known how long an iteration takes. If it is not, a visit may take much longer than expected.
     pub(super) paced: bool,
-    /// The samples of both sides, round by round; empty with one side.
+    /// The samples of both sides in each round. Empty if only one side is measured.
     pub(super) rounds: Vec<Round>,
-    /// The lengths of its samples on each side; empty if it is not timed.
+    /// The lengths of the samples on each side. Empty if the samples are not times.
     pub(super) lengths: BySide<SampleLengths>,
-    /// Whether one processor is enough for it; `None` until a round has shown it.
+    /// Whether one processor is enough for the benchmark. `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
 }
 
@@ -141,8 +141,8 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Returns the time of a phase to pass to its harness. `None` means to pass nothing, because the author's time is nearer to `requested` than
-    /// whole seconds are.
+    /// Returns the time that is passed to the harness for a phase. If the harness accepts only whole seconds, `requested` is rounded up. Returns
+    /// `None` if nothing is passed, because the author's time is nearer to `requested` than the rounded time.
     pub(super) fn time_to_pass(
         &self,
         phase: SamplingPhase,
@@ -202,13 +202,13 @@ impl CampaignBenchmark {
             .saturating_sub(exact)
     }
 
-    /// Reports whether it may be visited again.
+    /// Returns true if the benchmark may be visited again.
     pub(super) fn is_open(&self) -> bool {
         !self.done && self.failures < MOST_FAILURES
     }
 
-    /// Returns its total number of processes. With one side, a process whose samples were too short is repeated; the total is at most twice the
-    /// number in the settings.
+    /// Returns the total number of processes for this benchmark. If only one side is measured, a process whose samples were too short is repeated,
+    /// but the total is at most twice the number in the settings.
     pub(super) fn processes(&self) -> u32 {
         let planned = self.resolved.sampling.processes;
         match self.resolved.sampling.turns {
@@ -219,7 +219,7 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Notes the lengths of the samples of a process of each side.
+    /// Records how long the samples of a process were, for each side.
     pub(super) fn note_lengths(&mut self, sides: &[SideResult<BenchmarkInProcess>]) {
         for SideResult { side, result } in sides {
             if let ProcessOutcome::Measured(series) = &result.outcome
@@ -231,8 +231,8 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Returns the factor by which the next process of each side must sample longer than its settings say. The last process had the factor
-    /// `stretch`.
+    /// Returns the factor by which the next process of each side must sample longer than its settings say. `stretch` is the factor that the last
+    /// process had.
     pub(super) fn stretch_after(&self, stretch: u32) -> u32 {
         let stretches = Side::BOTH.map(|side| self.lengths.get(side).stretch_after(stretch));
         stretches[0].max(stretches[1])
@@ -261,12 +261,13 @@ impl CampaignBenchmark {
         limit.is_some_and(|limit| self.affordable_rounds(limit) == 0)
     }
 
-    /// Reports whether it waits while other benchmarks are in doubt.
+    /// Returns true if other benchmarks may be visited before this one. Its speed is then unchanged so far, and more rounds could only reveal a slow
+    /// path: a cost that few samples have.
     pub(super) fn can_wait(&self) -> bool {
         self.standing == LookStatus::Searching
     }
 
-    /// Reports whether it was measured, needed more rounds, and could have had them.
+    /// Returns true if the benchmark was measured and is not settled, although it has had fewer rounds than it may have.
     pub(super) fn has_unused_rounds(&self) -> bool {
         let had = self.measured + self.failures;
         self.measured > 0
@@ -276,7 +277,7 @@ impl CampaignBenchmark {
             && had < self.processes()
     }
 
-    /// Records a successful visit. The next ones are expected to take the mean of all.
+    /// Records a successful visit. The next visits are expected to take the mean of all visits so far.
     pub(super) fn record_visit(&mut self, visit: Duration) {
         self.measured += 1;
         self.time += visit;
@@ -284,8 +285,8 @@ impl CampaignBenchmark {
         self.paced = true;
     }
 
-    /// Applies the findings of a short process: the settings and, if known, the time of an iteration. Each visit runs at least `iterations`
-    /// iterations.
+    /// Applies what a short process before the first round has shown: the settings and, if known, the time of an iteration. Each visit runs at least
+    /// `iterations` iterations.
     pub(super) fn apply_glance(
         &mut self,
         resolved: ResolvedSettings,
@@ -302,7 +303,7 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Learns from the processes of a round whether one processor is enough. If a single process needed more, the answer stays no.
+    /// Notes whether one processor was enough for the processes of a round. If any process ever needed more, the answer stays no.
     pub(super) fn note_processor_use(&mut self, seen: &[Option<bool>]) {
         if seen.contains(&Some(false)) {
             self.is_solitary = Some(false);
@@ -311,7 +312,7 @@ impl CampaignBenchmark {
         }
     }
 
-    /// Returns the record of its outcome in a process.
+    /// Returns the record of what the benchmark did in a process.
     pub(super) fn record(&self, outcome: ProcessOutcome) -> BenchmarkInProcess {
         BenchmarkInProcess {
             benchmark: self.subject.clone(),
@@ -331,7 +332,7 @@ pub(super) struct BenchmarkIndex(pub(super) usize);
 pub(super) struct PerBenchmark<T>(Vec<T>);
 
 impl<T> PerBenchmark<T> {
-    /// Creates the same value for each of a number of `benchmarks`.
+    /// Creates a copy of `value` for each benchmark of a target that has this number of `benchmarks`.
     pub(super) fn repeat(value: T, benchmarks: usize) -> Self
     where
         T: Clone,
@@ -386,16 +387,16 @@ impl<T> IndexMut<BenchmarkIndex> for PerBenchmark<T> {
     }
 }
 
-/// Target length of a sample in nanoseconds, after samples came out too short. It leaves a margin, because samples shorter than 100 us are not
-/// tested.
+/// If samples were too short, later samples should be this long, in nanoseconds. The length has a margin, because samples shorter than 100 us do not
+/// enter the verdict.
 pub(super) const LEAST_SAMPLE_NS: f64 = 250_000.0;
 /// Maximum factor by which a process samples longer than its settings say.
 const MOST_STRETCH: u32 = 16;
 
-/// The processes of one side that have sampled a benchmark, in order.
+/// The processes of one side that have sampled a benchmark, in the order in which they ran.
 ///
-/// A process lays out its samples by its warm-up, so a slow warm-up makes all of its samples too short. Only the iteration time of all processes
-/// together reveals this, and how much longer the next process must sample.
+/// A process chooses the number of iterations in its samples by the speed of its warm-up. So a slow warm-up makes all of its samples too short. The
+/// iteration time of all processes together shows when this happened, and by which factor the next process must sample longer.
 #[derive(Debug, Default)]
 pub struct SampleLengths {
     processes: Vec<ProcessSampling>,
@@ -407,15 +408,15 @@ impl SampleLengths {
         self.processes.push(process);
     }
 
-    /// Returns the time of an iteration, in nanoseconds, if the samples of the last process were too short.
+    /// Returns the time of an iteration in nanoseconds if the samples of the last process were too short.
     pub fn known_ns_if_short(&self) -> Option<f64> {
         let typical_ns = self.typical_ns()?;
         let last = self.processes.last()?;
         is_too_short(*last, typical_ns).then_some(typical_ns)
     }
 
-    /// Returns the number of processes to repeat: those whose samples were too short. Returns 0 if the samples of all processes were too short,
-    /// because another process would not change that.
+    /// Returns how many processes must be repeated because their samples were too short. Returns 0 if this holds for all processes, because another
+    /// process would not change it.
     pub fn processes_to_repeat(&self) -> u32 {
         let Some(typical_ns) = self.typical_ns() else {
             return 0;
@@ -431,8 +432,8 @@ impl SampleLengths {
         }
     }
 
-    /// Returns the factor by which the next process must sample longer than its settings say, a power of two. The last process had the factor
-    /// `stretch`.
+    /// Returns the factor by which the next process must sample longer than its settings say. It is a power of two. `stretch` is the factor that the
+    /// last process had.
     pub fn stretch_after(&self, stretch: u32) -> u32 {
         let (Some(typical_ns), Some(last)) = (self.typical_ns(), self.processes.last()) else {
             return 1;
@@ -500,8 +501,8 @@ mod tests {
         }
     }
 
-    /// Returns the time of a visit: a process with 100 ms of warm-up and 400 ms of samples, or a round with 5 ms of warm-up and 40 ms of samples for
-    /// both sides.
+    /// Returns how long a visit takes if times are rounded to whole seconds. The visit is a process with 100 ms of warm-up and 400 ms of samples, or
+    /// a round with 5 ms of warm-up and 40 ms of samples for both sides.
     fn visit_in_whole_seconds(turns: Interleaving, authors: AuthorSettings) -> Duration {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {

@@ -34,7 +34,7 @@ use perfcheck_analysis::model::{
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_host::ControlProbe;
 
-/// Other benchmarks wait for one in doubt until it has had this many rounds.
+/// If there is a time budget, it is first spent on the benchmarks whose speed is still uncertain, up to this number of rounds for each of them.
 const ROUNDS_IN_DOUBT: u32 = 60;
 
 /// How a campaign ended.
@@ -51,35 +51,35 @@ pub enum CampaignEnd {
 pub struct BenchmarkCost {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Time of its rounds, including its share of starting processes.
+    /// How long the rounds of the benchmark took, including its share of the time for starting processes.
     pub time: Duration,
-    /// Whether it ran out of time before it was settled or had used its rounds.
+    /// Whether the benchmark ran out of time before it was settled or had used its rounds.
     pub ran_out_of_time: bool,
-    /// Whether the two sides could be alive at the same time; otherwise their processes ran one after the other.
+    /// Whether the processes of both sides could be alive at the same time. Otherwise they ran one after the other.
     pub is_together: bool,
-    /// The reason why it declined to be measured, if it did.
+    /// The reason why the benchmark declined to be measured, if it did.
     pub skipped: Option<String>,
 }
 
 /// The result of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignResult {
-    /// How it ended.
+    /// How the campaign ended.
     pub end: CampaignEnd,
     /// The cost of each benchmark.
     pub costs: Vec<BenchmarkCost>,
 }
 
-/// Number of times that a target, by package and name, was started in the round. Two pairs may share a target, if its benchmarks have different
-/// bases; they then share the number.
+/// How often each target was started in the current round, by package and name. If the benchmarks of a target have different bases, the target
+/// belongs to several pairs of executables. All of these pairs share one number.
 type Attempts = BTreeMap<(String, String), u32>;
 
 /// The receiver of a campaign's results, which also decides when a benchmark needs no more rounds.
 pub struct CampaignSink<'s, E> {
     /// Takes the record of each process as soon as it has ended, even if it was cut short.
     pub record: &'s mut dyn FnMut(Side, &ProcessRecord) -> Result<(), E>,
-    /// Decides from a benchmark, its noise threshold and its rounds whether it needs more rounds; `None` if this number of rounds is not evaluated.
-    /// With one side, the list of rounds is empty.
+    /// Decides whether a benchmark needs more rounds. Gets the benchmark, its noise threshold, and the rounds that it has had. The list of rounds is
+    /// empty if only one side is measured. Returns `None` if nothing is evaluated after this number of rounds.
     pub standing: &'s mut StandingFn<'s>,
 }
 
@@ -104,7 +104,7 @@ struct DrivenTarget {
 }
 
 impl<'a> Campaign<'a> {
-    /// Plans processes of one side. `resolve` returns the settings of each benchmark.
+    /// Plans a campaign that measures one build. `resolve` returns the settings of each benchmark.
     pub fn single(
         targets: Vec<DiscoveredTarget>,
         resolve: impl Fn(&Benchmark) -> ResolvedSettings + 'a,
@@ -123,7 +123,7 @@ impl<'a> Campaign<'a> {
         campaign
     }
 
-    /// Plans rounds of two sides. `noise_threshold` returns the threshold of each benchmark.
+    /// Plans a campaign that measures two builds side by side. `noise_threshold` returns the threshold of each benchmark.
     pub fn paired(
         targets: Vec<PairedTarget>,
         noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
@@ -210,7 +210,7 @@ impl<'a> Campaign<'a> {
         self
     }
 
-    /// Returns the expected duration, estimated from the plan before anything is measured, and the kind of the estimate.
+    /// Returns how long the campaign will take, as estimated from the plan before anything is measured, and the kind of this estimate.
     pub fn expected_duration(&self) -> (Duration, EstimateKind) {
         let work = self.remaining_work();
         let settings = &self.settings;
@@ -305,13 +305,13 @@ impl<'a> Campaign<'a> {
         });
     }
 
-    /// Reports whether every target has no open benchmark or no time left.
+    /// Returns true if every target has run out of open benchmarks or of time.
     fn is_over(&self) -> bool {
         let mut targets = self.targets.iter().map(|driven| &driven.target);
         targets.all(|target| target.late.is_some() || target.open_benchmarks().next().is_none())
     }
 
-    /// Returns the benchmarks that the next round visits: a time budget is first spent on those in doubt.
+    /// Returns which benchmarks the next round visits. A time budget is first spent on the benchmarks whose speed is still uncertain.
     fn round_scope(&self) -> RoundScope {
         let targets = self.targets.iter().map(|driven| &driven.target);
         let in_time = targets.filter(|target| target.late.is_none());
@@ -586,7 +586,7 @@ mod tests {
         };
         let processes = SamplingSettings::default().processes;
         assert_eq!(left(&campaign, 3), [processes - 1, processes - 3, 0]);
-        // The other benchmark has been in doubt for 60 rounds, so this one need not wait any longer.
+        // The speed of the other benchmark has been uncertain for 60 rounds, so the waiting benchmark is visited again.
         campaign.targets[0].target.benchmarks[BenchmarkIndex(1)].measured = 60;
         assert_eq!(chosen(&mut campaign, 3), [0, 1]);
         // No more visits are expected of a target that has no time left.

@@ -1,6 +1,8 @@
-//! Counts the instructions of benchmarks in separate processes, which run under callgrind; also by call stack.
+//! Counts the instructions that benchmarks execute, by function or by call stack. The counts come from processes of their own, which run under
+//! callgrind.
 //!
-//! Counts are exact if two processes agree. If they do not, as with hash maps in random order, more processes are counted and treated as samples.
+//! Counts are exact if two processes agree. If they do not, as with hash maps in random order, more processes count, and each count is treated as a
+//! sample.
 
 #![expect(clippy::disallowed_methods, reason = "how long processes take")]
 
@@ -24,17 +26,18 @@ use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::readable_name;
 use perfcheck_host::process::TimeSamplingError;
 
-/// Number of processes to count in, if the first ones agree.
+/// A benchmark is counted in this many processes if their counts agree.
 const AGREEING: usize = 2;
-/// Number of processes to count in, if they do not agree.
+/// A benchmark is counted in at most this many processes if its counts do not agree.
 const VARYING: usize = 5;
 /// Target length of a sample without callgrind, in nanoseconds.
 const SAMPLE_NS: f64 = 1e6;
-/// Maximum number of iterations of the shorter sample.
+/// The instructions of an iteration are computed from the difference between a shorter and a longer sample. The shorter sample has at most this many
+/// iterations.
 const MOST_ITERATIONS: f64 = 256.0;
-/// Approximate maximum slowdown of a sample under callgrind.
+/// Under callgrind, a sample takes at most about this many times as long as usual.
 const SLOWER: u32 = 100;
-/// Factor by which the timeout of a process is longer under callgrind.
+/// Under callgrind, the timeout of a process is longer by this factor.
 const PATIENCE: u32 = 10;
 
 /// The counts of a benchmark, one for each process, or the reason why there are none.
@@ -45,19 +48,21 @@ pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 pub struct CountRequest {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Approximate time of an iteration, in nanoseconds. Both sides of a comparison must get the same value.
+    /// The approximate time of an iteration, in nanoseconds. Both sides of a comparison must get the same value, so that both run the same number of
+    /// iterations.
     pub iteration_ns: f64,
 }
 
 impl CountRequest {
-    /// Returns the iterations of the shorter sample. A power of two, so that slightly different times give the same number.
+    /// Returns the number of iterations of the shorter sample. It is a power of two, so that slightly different times give the same number.
     fn iterations(&self) -> u64 {
         let fitting = (SAMPLE_NS / self.iteration_ns.max(1.0)).clamp(1.0, MOST_ITERATIONS);
         1 << fitting.log2().round() as u32
     }
 
-    /// Returns the iterations of the shorter and of the longer sample. If iterations allocate in different ways, the two samples are not alike. Their
-    /// counts by function still are nearly in proportion, but those by stack are not. So for stacks the shorter sample is as short as possible.
+    /// Returns the iteration counts of the shorter and of the longer sample. If iterations allocate in different ways, the longer sample is not just
+    /// a multiple of the shorter one. The counts by function are still nearly in proportion then, but the counts by stack are not. So for stacks the
+    /// shorter sample is as short as possible.
     fn lengths(&self, counted_by: CountBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
@@ -149,7 +154,8 @@ pub fn count_stacks(
     Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
-/// Reports whether another process should count.
+/// Returns true if another process should count the benchmark: if it has been counted in fewer than two processes, or if its counts so far do not
+/// agree. Returns false if counting has failed.
 fn needs_another_process(counted: &CountResult) -> bool {
     let Ok(counts) = counted else { return false };
     let agree = counts.windows(2).all(|two| {
@@ -253,7 +259,7 @@ impl<'c> CountingProcesses<'c> {
         ))
     }
 
-    /// Counts in one process of our own harness, and in further ones after failures.
+    /// Counts all benchmarks in one process of our own harness. After a failure, another process counts the remaining ones.
     fn count_in_one_process(
         &mut self,
         requests: &[&CountRequest],
@@ -282,7 +288,7 @@ impl<'c> CountingProcesses<'c> {
             while let Some(one) = requests.get(counts.len()) {
                 let count = self.count_benchmark(&mut session, &mut recording, one);
                 match count {
-                    // The process has already passed this benchmark; another process will reach it.
+                    // The process has already passed this benchmark, but another process will reach it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(failed_count(error, &recording)?));
@@ -397,7 +403,7 @@ impl<'c> CountingProcesses<'c> {
             (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
                 CountBy::Function => pair_samples(less, more, 1 << before),
-                // See `CountRequest::lengths`; the second window has two iterations.
+                // Subtract the shortest sample, as in `CountRequest::lengths`. It is the second window, which has two iterations.
                 CountBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);
                     pair_samples(less, more, (2 << before) - 2)
@@ -406,7 +412,7 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
-    /// Counts in two processes of divan. One-time work happens in both, so their difference does not contain it.
+    /// Counts in two processes of divan. Both do the same one-time work, so the difference of their counts does not contain it.
     fn count_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -509,12 +515,12 @@ impl SamplePair {
     }
 }
 
-/// Name that replaces further callers on a stack that is deeper than callgrind records.
+/// The name that replaces the outermost callers of a stack that is deeper than callgrind records.
 const FURTHER_CALLERS: &str = "(further callers)";
 /// Name of functions without a symbol.
 const NO_SYMBOL: &str = "(no symbol)";
 
-/// Instructions by call stack: readable names, the outermost caller first.
+/// The number of instructions of each call stack. A stack is a list of readable names that begins with the outermost caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stacks(BTreeMap<Vec<String>, u64>);
 
@@ -536,8 +542,8 @@ impl Stacks {
         Self(stacks)
     }
 
-    /// Returns the instructions by which `self` exceeds `other`, without the stacks that have no excess. Outer callers must have been removed before,
-    /// because each sample is called by a different instance of a generic function.
+    /// Returns the instructions by which `self` exceeds `other`, without the stacks that have no excess. Both must come from [`Self::from_profile`],
+    /// which removes the outer callers: each sample is called by a different instance of a generic function, so whole stacks would never be equal.
     pub(super) fn subtract(mut self, other: &Self) -> BTreeMap<Vec<String>, u64> {
         for (stack, count) in &mut self.0 {
             *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
@@ -547,8 +553,8 @@ impl Stacks {
         self.without_common_callers().0
     }
 
-    /// Removes the callers that all stacks have in common, except the innermost: they call the harness, which calls the code it times. Each thread
-    /// begins in a function of its own, so this is done for each thread separately.
+    /// Removes the outer callers that all stacks have in common, except the innermost of them. These functions only lead to the harness, which calls
+    /// the timed code. Each thread begins in a function of its own, so this is done for each thread separately.
     fn without_common_callers(self) -> Self {
         let stacks: Vec<(Vec<String>, u64)> = self.0.into_iter().collect();
         let mut inner = BTreeMap::new();
@@ -589,7 +595,7 @@ fn frame_name(symbol: &str) -> String {
 /// The reason why instructions were not counted, or time was not sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
-    /// The timed code cannot be distinguished from the rest.
+    /// The timed code cannot be distinguished from the rest of the bench's code.
     #[error(transparent)]
     Windows(#[from] TimedWindowsError),
     /// The harness does not report how often it iterates.
@@ -635,10 +641,10 @@ pub enum CountError {
     /// This system cannot sample the time of a process.
     #[error(transparent)]
     NoTime(#[from] TimeSamplingError),
-    /// The functions have no names.
+    /// The functions of the executable have no names.
     #[error("its executable has no function symbols (`strip = true` removes them)")]
     NoNames,
-    /// No sample found the benchmark at work.
+    /// The benchmark was not running at the time of any sample.
     #[error("no sample was taken while the benchmark ran")]
     Unseen,
     /// More iterations did not execute more instructions.
@@ -669,7 +675,8 @@ impl CountError {
         )
     }
 
-    /// Reports whether the process may have failed only because of the process next to it, so that a process that runs alone may succeed.
+    /// Reports whether the process may have failed only because the process of the other side ran at the same time. It may then succeed if it runs
+    /// alone.
     pub fn may_pass_alone(&self) -> bool {
         match self {
             Self::Child { error, .. } => !matches!(

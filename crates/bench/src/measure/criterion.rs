@@ -35,15 +35,17 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_build::cargo::BenchTarget;
 
-/// Time passed to a version that accepts only whole seconds, unless the author's time is shorter.
+/// The time that is passed to a version of Criterion that accepts only whole seconds, unless the author's time is shorter.
 const WHOLE: Duration = Duration::from_secs(1);
 /// [`WHOLE`] with a margin, because samples take a little more or less than their time.
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
-/// Time that the samples of such a version take if neither the command line nor the author has set it.
+/// If the samples of a benchmark would take a time in this range, its measurement time is assumed to be Criterion's default of 5 seconds, which
+/// neither the command line nor the author has changed.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 
-/// If less than this share of an iteration is measured, the rest is setup. Iterations of a warm-up may take twice as long even without setup.
+/// If less than this share of an iteration's time in the warm-up is measured, the rest of the time is taken for setup, which Criterion does not
+/// measure. The limit is low because iterations of a warm-up may take twice as long even without setup.
 const MOSTLY_SET_UP: f64 = 0.5;
 /// A warm-up with fewer iterations does not show the share of setup, because the first iterations are slow.
 const WARM: u64 = 8;
@@ -79,11 +81,11 @@ fn estimate_iteration(series: &Series) -> (f64, f64) {
     }
 }
 
-/// The findings of a short process about a benchmark.
+/// What a short process has shown about a benchmark.
 struct ObservedPace {
     id: String,
     pace: IterationPace,
-    /// The settings that its author fixed in code.
+    /// The settings of the benchmark that its author fixed in code.
     settings: AuthorSettings,
 }
 
@@ -141,8 +143,8 @@ fn measure_paces(
                 Err(error) => break Err(error),
             }
         };
-        // After a panic, another process shows the benchmarks that follow. After a timeout no other process starts, because it might wait as long
-        // again.
+        // After a panic, another process shows how long the following benchmarks take. After a timeout no other process starts, because it might wait
+        // just as long.
         let culprit = session.current_benchmark().map(str::to_owned);
         if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
             let before = left.clone();
@@ -183,7 +185,8 @@ fn request_whole_seconds(left: &mut [PaceRequest<'_>], culprit: &str, too_long: 
 }
 
 impl CampaignBenchmark {
-    /// Returns the record of a process's report, with the settings and the metric of its samples; `None` without samples.
+    /// Returns the record of a benchmark that a process has reported, with the settings and the metric of its samples. Returns `None` if the report
+    /// has no samples.
     pub(super) fn record_report(&self, reported: CriterionReport) -> Option<BenchmarkInProcess> {
         let measured = reported.measured?;
         let mut record = self.record(ProcessOutcome::Measured(measured.series));
@@ -425,7 +428,7 @@ impl CriterionDriver {
         target.executables.sides_in(order).map(start).collect()
     }
 
-    /// Lets one side run until it has measured one of the `chosen` benchmarks; `None` once the process has ended.
+    /// Lets one side run until it has measured one of the `chosen` benchmarks. Returns `None` once the process has ended.
     fn next_result(
         &mut self,
         round: &mut TargetRound<'_, '_>,
@@ -453,8 +456,8 @@ impl CriterionDriver {
             if let Some(result) = target.benchmarks[index].record_report(reported) {
                 // The pace comes from the first process that shows it, so that all processes have the same layout.
                 let known = self.paces[index].pace.get_or_insert(pace);
-                // In rounds, both sides get the time that the side with the smaller measured share needs. So far only the candidate's share was
-                // known.
+                // In rounds, both sides get the time that is needed by the side that measures a smaller share of an iteration. So far only the share
+                // of the candidate was known.
                 if round.settings.plan.is_some()
                     && round.processes.is_first()
                     && pace.measured < known.measured
@@ -467,8 +470,8 @@ impl CriterionDriver {
     }
 }
 
-/// Reports whether a process may have died because it ran only `run` benchmarks: it died between two benchmarks, and running all of them has not been
-/// tried.
+/// Reports whether a process may have died because it ran only `run` benchmarks of its target. This is possible if the process died between two
+/// benchmarks, and no process has been made to run all benchmarks yet.
 fn may_need_all(round: &TargetRound<'_, '_>, run: usize, failure: &StepError) -> bool {
     failure.under_way.is_none()
         && matches!(failure.error, ChildError::Exited { .. })
@@ -487,7 +490,7 @@ fn run_all_benchmarks(round: &mut TargetRound<'_, '_>, error: &ChildError) {
     round.warn(&message);
 }
 
-/// Records the failure of the running benchmark. The others that were `chosen` get another process.
+/// Records the failure of the running benchmark. The remaining `chosen` benchmarks get another process.
 fn record_step_failure(
     round: &mut TargetRound<'_, '_>,
     mut chosen: Vec<BenchmarkIndex>,
@@ -503,7 +506,7 @@ fn record_step_failure(
         .extract_if(.., |index| Some(*index) == culprit)
         .collect();
     if failed.is_empty() {
-        // Without a culprit, all of them would fail in the same way again.
+        // No single benchmark is to blame, so all of them would fail in the same way again.
         failed = std::mem::take(&mut chosen);
     }
     for index in failed {
@@ -523,7 +526,8 @@ fn run_to_end(child: &mut SideChild<CriterionSession<'_>>) -> Result<(), StepErr
     }
 }
 
-/// Returns the benchmarks whose processes complete one iteration, and then many, on both sides. Stops after a benchmark that takes too long.
+/// Rehearses the benchmarks on both sides: first a single iteration, then many. Returns the benchmarks whose processes complete both. Stops after a
+/// benchmark that takes too long.
 pub fn rehearse(
     pair: &PairedTarget,
     context: ProcessContext<'_>,

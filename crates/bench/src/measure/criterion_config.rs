@@ -11,21 +11,21 @@ use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use crate::child::{ChildError, CriterionSettings, CriterionVersion, FEWEST_SAMPLES};
 use perfcheck_build::cargo::BenchTarget;
 
-/// Numbers of samples to choose from. They are few, so that many benchmarks have the same settings and share a process.
+/// The numbers of samples to choose from. There are only a few of them, so that many benchmarks have the same settings and share a process.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
 /// Number of samples if the time of an iteration is unknown.
 const DEFAULT_SAMPLES: u32 = 100;
-/// Minimum warm-up in a round. Each process is fresh, and its first iterations are slower than the rest.
+/// The minimum warm-up in a round. Each round starts a new process, whose first iterations are slower than the rest.
 const ROUND_WARM_UP: Duration = Duration::from_millis(10);
 /// Minimum sampling time of a side in a round, as a share of its setup time.
 const SHARE_OF_SET_UP: f64 = 0.25;
-/// Shortest time of a side in a round. Longer times are this multiplied by a power of two, so that more benchmarks can share a process.
+/// Shortest time of a side in a round. Longer times are this time multiplied by a power of two, so that more benchmarks can share a process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// Maximum factor by which the setup of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
 /// Minimum measured time of an average sample, without the setup of its iterations. In a ramp, half of the samples are shorter than the average.
 const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
-/// Factor by which samples are longer in a round that takes longer than necessary.
+/// If a round takes longer than necessary, because Criterion accepts only whole seconds, its samples are longer by this factor.
 const LONGER: f64 = 2.0;
 
 /// Settings of the process that finds out how long iterations take.
@@ -34,8 +34,8 @@ const GLANCE: CriterionSettings = CriterionSettings {
     measurement: Some(Duration::from_millis(20)),
     samples: 10,
 };
-/// Settings of the same process for a version of Criterion that accepts only whole seconds. They keep the author's times, which may be shorter than a
-/// second.
+/// Settings of the process that finds out how long iterations take, for a version of Criterion that accepts only whole seconds. They keep the
+/// author's times, which may be shorter than a second.
 const GLANCE_AT_AUTHORS: CriterionSettings = CriterionSettings {
     warm_up: None,
     measurement: None,
@@ -51,7 +51,8 @@ pub(super) fn shortest_sampling(version: CriterionVersion) -> CriterionSettings 
     }
 }
 
-/// Returns the warning that a target's processes run all of its benchmarks, because one that skipped some ended with `error`.
+/// Returns a warning that each process of `target` runs all of its benchmarks. The reason is that a process ended with `error` when it skipped some
+/// of them.
 pub(super) fn all_benchmarks_warning(target: &BenchTarget, error: &ChildError) -> String {
     format!(
         "each process runs all benchmarks and a filter saves no time, because bench target `{}` of package `{}` fails if it skips benchmarks: {error}",
@@ -89,11 +90,11 @@ fn choose_sample_count(
 /// The speed of a benchmark, as observed in a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct IterationPace {
-    /// Time of an iteration including its setup, in nanoseconds; `None` if the benchmark does not measure time.
+    /// The time of an iteration in nanoseconds, including its setup. `None` if the benchmark does not measure time.
     pub(super) iteration_ns: Option<f64>,
-    /// The measured share of that time; 1 if iterations have no setup.
+    /// The share of an iteration's time that is measured. It is 1 if iterations have no setup.
     pub(super) measured: f64,
-    /// Setup time of the bench before the benchmark: from our permission to continue until its warm-up.
+    /// How long the bench sets up the benchmark: from our permission to continue until its warm-up.
     pub(super) set_up: Duration,
 }
 
@@ -105,7 +106,8 @@ pub(super) struct SampledAlike {
 }
 
 impl SampledAlike {
-    /// Removes from `unvisited` the first benchmark in program order, and all others with the same settings; `None` if none is left.
+    /// Removes from `unvisited` the first benchmark in program order, and all others that have the same settings. Returns `None` if `unvisited` is
+    /// empty.
     pub(super) fn take(
         unvisited: &mut Vec<BenchmarkIndex>,
         settings_of: impl Fn(BenchmarkIndex) -> CriterionSettings,
@@ -124,9 +126,9 @@ impl SampledAlike {
 /// The state of a benchmark in Criterion's driver.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CriterionPace {
-    /// Its speed, once a process has shown it.
+    /// The speed of the benchmark, once a process has shown it.
     pub(super) pace: Option<IterationPace>,
-    /// Factor by which the next process samples longer than its settings say.
+    /// The factor by which the next process samples longer than its settings say.
     pub(super) stretch: u32,
 }
 
@@ -148,7 +150,7 @@ impl CriterionPace {
             ..
         } = &benchmark.resolved;
         let measurement = Duration::from(sampling.measurement);
-        // Time that is spent anyway is filled with as many samples as possible.
+        // The time may be longer than requested, because of whole seconds or the author's settings. Fill it with as many samples as possible.
         let time = benchmark.effective_time(SamplingPhase::Samples, measurement);
         let fitting = || choose_sample_count(time, self.pace, SAMPLE_NS, *pinned_samples);
         CriterionSettings {

@@ -16,7 +16,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_build::cargo::BenchTarget;
 
-/// Number of characters to quote of an id that is refused, because it may be too long.
+/// An error message quotes at most this many characters of an id that is refused, because the id may be too long.
 const LONGEST_QUOTED: usize = 60;
 
 /// A bench target and the benchmarks that it announced.
@@ -24,13 +24,13 @@ const LONGEST_QUOTED: usize = 60;
 pub struct DiscoveredTarget {
     /// The target.
     pub target: BenchTarget,
-    /// Its benchmarks, in program order.
+    /// The benchmarks of the target, in program order.
     pub benchmarks: Vec<Benchmark>,
     /// The capabilities of its harness (docs/internals/src/protocol.md).
     pub capabilities: Vec<String>,
-    /// Resolution of its clock, if its harness reports it.
+    /// The resolution of the bench's clock, if its harness reports one.
     pub clock_step: Option<Nanos>,
-    /// The kind of its harness, which decides how it is driven.
+    /// The kind of the target's harness, which decides how its processes are driven.
     pub harness: HarnessKind,
 }
 
@@ -54,7 +54,8 @@ pub struct DiscoveredBenches {
     pub failures: Vec<TargetFailure>,
 }
 
-/// The results for the candidate, as input for the discovery of a reference. A failure of both builds is then reported only once.
+/// What is already known about the candidate when the benchmarks of a reference are discovered. A failure that both builds have is then reported only
+/// once.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceContext<'a> {
     /// The outcome for the candidate.
@@ -63,8 +64,8 @@ pub struct ReferenceContext<'a> {
     pub reference: &'a str,
 }
 
-/// Asks every target for its benchmarks. A target that fails is reported and recorded in [`DiscoveredBenches::failures`]; `Err` means that the user
-/// asked to stop.
+/// Asks every target for its benchmarks. A target that fails is reported and recorded in [`DiscoveredBenches::failures`]. The function itself fails
+/// only if the user asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
     beside: Option<ReferenceContext<'_>>,
@@ -195,7 +196,7 @@ fn target_with_benchmarks(
     }
 }
 
-/// Refuses benchmarks that are beyond the limits. The others are measured.
+/// Refuses the benchmarks that have a value beyond its limit. All other benchmarks are measured.
 fn refuse_beyond_limits(announced: &mut TargetListing) {
     let TargetListing { target, broken, .. } = announced;
     target.benchmarks.retain(|benchmark| {
@@ -340,8 +341,8 @@ fn list_sequentially(session: &mut Session<'_>, listing: &mut Listing) -> Result
     Ok(())
 }
 
-/// Returns the error that ended a listing if the benchmarks found before it can still be measured: if there are any, and the process ended or the
-/// bench failed. Fails with any other error.
+/// Decides whether the benchmarks that were found before `error` can still be measured. Returns the error if there are such benchmarks, and it only
+/// means that the process ended or that the bench failed. Fails with the error otherwise.
 fn require_benchmarks(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
     match error {
         ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),
@@ -408,7 +409,8 @@ fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchm
     }
 }
 
-/// The user's `FILTER...` and `--exact`, as in `cargo bench`. It selects a benchmark if its id contains (or is) one of the words.
+/// The user's `FILTER...` and `--exact`, as in `cargo bench`. A benchmark is selected if its id contains one of the words or, with `--exact`, is one
+/// of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The words. If there are none, every benchmark is selected.

@@ -1,4 +1,4 @@
-//! The interface of the drivers, one for each kind of harness.
+//! The interface of the drivers. Each kind of harness has a driver, which runs its processes.
 
 use super::benchmark::TimePrecision;
 use super::process::Interrupted;
@@ -11,7 +11,7 @@ pub(super) trait BenchDriver {
         TimePrecision::Exactly
     }
 
-    /// Explains why the harness measures for longer than requested; `None` if it does not.
+    /// Explains why the harness measures for longer than requested, or returns `None` if it does not.
     fn explain_rounding(&self) -> Option<String> {
         None
     }
@@ -26,7 +26,8 @@ pub(super) trait BenchDriver {
         true
     }
 
-    /// Learns about the benchmarks before the first process of the target.
+    /// Prepares for the first process of the target. For example, Criterion's driver finds out how long iterations
+    /// take.
     fn prepare(&mut self, _round: &mut TargetRound<'_, '_>) {}
 
     /// Runs one process of each side, for as many of the unvisited benchmarks as possible.

@@ -3,8 +3,9 @@
 //! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `benchmark.rs`). A driver (`driver.rs`) runs the
 //! processes of a target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. It sees a target's round (`round.rs`), not
 //! the campaign. All random choices are drawn in `schedule.rs`.
-//! Must not decide what a result means, nor print. Invariant: for the same seed, the processes of a run do the same things in the same order,
-//! independent of later comparisons; both sides get the same requests, independent of what either does.
+//!
+//! Must not decide what a result means, nor print. There are two invariants. For the same seed, the processes of a run do the same things in the same
+//! order, whichever comparisons follow. Both sides get the same requests, whatever either side does.
 
 mod benchmark;
 mod campaign;

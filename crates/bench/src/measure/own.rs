@@ -23,18 +23,18 @@ use perfcheck_analysis::model::{
     BenchmarkInProcess, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side, Throughput,
 };
 
-/// Number of times that a benchmark must fail while both sides are alive, and then succeed with one side at a time, before the two sides always run
-/// one after the other.
+/// If a benchmark fails this many times while both sides are alive, and then succeeds with one side at a time, the two sides always run one after the
+/// other from then on.
 const TRIALS: u32 = 2;
 
-/// How the processes of the two sides run. A single side has nothing to overlap with.
+/// Whether the processes of the two sides run at the same time. It stays `Together` if only one side is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProcessOverlap {
-    /// Both are alive and sampled alternately.
+    /// The processes of both sides are alive at the same time, and are sampled alternately.
     Together,
-    /// A benchmark failed while both were alive, so it is tried with one side at a time.
+    /// A benchmark failed while the processes of both sides were alive, so it is tried with one side at a time.
     OnTrial,
-    /// They cannot be alive at the same time, so they run one after the other.
+    /// The processes of the two sides cannot be alive at the same time, so they run one after the other.
     Apart,
 }
 
@@ -49,16 +49,16 @@ pub(super) struct OwnDriver {
 /// The state of a benchmark in this driver.
 #[derive(Debug, Clone, Default)]
 struct OwnBenchmark {
-    /// The layout of its samples. The first visit determines it.
+    /// The layout of the benchmark's samples, which the first visit determines.
     layout: Option<SampleLayout>,
-    /// Number of times in a row that it failed while both sides were alive, and then succeeded with one side at a time.
+    /// How many times in a row the benchmark failed while both sides were alive, and then succeeded with one side at a time.
     trials: u32,
 }
 
 /// A visit that did not fail.
 struct PinnedVisit {
     outcome: VisitOutcome,
-    /// Whether one processor was enough; `None` if that is unknown.
+    /// Whether one processor was enough for the visit. `None` if that is unknown.
     is_solitary: Option<bool>,
 }
 
@@ -66,7 +66,7 @@ struct PinnedVisit {
 struct LiveChildren<'v, 's> {
     children: &'v mut [SideChild<Session<'s>>],
     watch: &'v mut ProcessObserver,
-    /// A benchmark's share of the time for starting them.
+    /// Each benchmark's share of the time for starting the processes.
     start_time: Duration,
 }
 
@@ -103,7 +103,7 @@ impl BenchDriver for OwnDriver {
                     }
                 }
             }
-            // Before this counts as a failure of the benchmark, try one side at a time.
+            // Before this counts as a failure of the benchmark, try the benchmark with one side at a time.
             ProcessOverlap::Together => self.overlap = ProcessOverlap::OnTrial,
             ProcessOverlap::OnTrial | ProcessOverlap::Apart => {
                 if overlap == ProcessOverlap::OnTrial {
@@ -178,7 +178,7 @@ impl OwnDriver {
             .iter()
             .all(|child| child.session.hello().capability() == Some(Capability::Addressable));
         if !is_addressable {
-            // Benchmarks come in program order, and are taken from the end.
+            // The children go through their benchmarks in program order, and `unvisited` is taken from its end, so it must be in reverse order.
             round.unvisited.sort_unstable_by(|a, b| b.cmp(a));
         }
         let mut progress = false;
@@ -210,7 +210,7 @@ impl OwnDriver {
                     round.unvisited.pop();
                     round.record_skip(index, &reason);
                 }
-                // One side's program may have another order and have passed this benchmark already. Another process will reach it.
+                // The program of one side may have another order, and may have passed this benchmark already. Another process will reach it.
                 Ok(PinnedVisit {
                     outcome: VisitOutcome::Absent(_),
                     ..
@@ -428,7 +428,7 @@ fn start<'c>(round: &mut TargetRound<'_, 'c>, side: Side) -> Result<Session<'c>,
     }
 }
 
-/// Returns the resources used by a process that has answered its last request; `None` if the system does not report them.
+/// Returns the resources used by a process that has answered its last request. Returns `None` if the system does not report them.
 fn process_usage(watch: &ProcessObserver, session: &mut Session<'_>) -> Option<ProcessUsage> {
     let usage = session.usage()?;
     Some(watch.process_usage(&usage, session.working_time()))

@@ -8,7 +8,7 @@ use super::benchmark::{ResolvedSettings, TimeLimit};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings};
 
-/// If two quads take longer than this, in nanoseconds, one is enough.
+/// If two quads take longer than this, in nanoseconds, a round has only one quad.
 const LONG_QUADS_NS: f64 = 6e8;
 /// Minimum sampling time of a round, as a share of the time for starting and setting up its processes.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
@@ -60,7 +60,8 @@ pub struct RoundSettings {
     pub short_time: Nanos,
     /// Target length of a sample.
     pub sample: Nanos,
-    /// Iterations before each sample, as a share of those in the sample. Their time is discarded: they warm the caches that the other side has used.
+    /// The number of iterations before each sample, as a share of the iterations in the sample. Their time is discarded. They warm the caches that
+    /// the other side has used.
     pub lead_in: f64,
     /// Warm-up time of each process.
     pub warm_up: Nanos,
@@ -82,7 +83,7 @@ impl Default for RoundSettings {
 }
 
 impl RoundSettings {
-    /// Returns the time of a round's samples, in nanoseconds, if the benchmark has had this number of `rounds`.
+    /// Returns how long the samples of the next round take, in nanoseconds, if the benchmark has had this number of `rounds`.
     fn time_after(&self, rounds: usize) -> f64 {
         let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
             self.short_time
@@ -92,7 +93,7 @@ impl RoundSettings {
         time.as_f64()
     }
 
-    /// Returns the difference between the time of a later round and the mean of the first `rounds`.
+    /// Returns how much longer the samples of a later round take than those of the first `rounds` rounds on average.
     pub(super) fn growth_after(&self, rounds: u32) -> Duration {
         let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
         let short = rounds.min(Plan::ROUNDS_OF_UNCHANGED as u32);
@@ -100,8 +101,8 @@ impl RoundSettings {
     }
 }
 
-/// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` is the time of an iteration of each side; samples of the quicker
-/// side have the target length. The number of samples comes from [`compute_quads`].
+/// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` has the time of an iteration on each side. Samples of the quicker
+/// side get the target length. The number of samples comes from [`compute_quads`].
 pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> SampleLayout {
     let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
     let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
@@ -122,8 +123,8 @@ pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2])
     }
 }
 
-/// Returns the number of quads in a round, if the benchmark has had this number of `rounds`. A quad has two samples of each side. `total_ns` is the
-/// time of one iteration of both sides together, including setup and drops; `overhead` is the time for starting and setting up both sides.
+/// Returns the number of quads in a round if the benchmark has had this number of `rounds`. A quad has two samples of each side. `total_ns` is the
+/// time of one iteration of both sides together, including setup and drops. `overhead` is the time for starting and setting up both sides.
 pub(super) fn compute_quads(
     settings: &RoundSettings,
     layout: &SampleLayout,
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn a_round_has_two_quads_at_least_but_where_they_take_very_long() {
         let at_once = Duration::ZERO;
-        // Four samples of 0.5 ms, and 0.1 ms before each: 8 of these quads in 20 ms.
+        // A quad has four samples of 0.5 ms, each after a lead-in of 0.1 ms. So 8 quads take about 20 ms.
         assert_eq!(quads_of(1000.0, 0, at_once), 8);
         assert_eq!(quads_of(1000.0, 29, at_once), 8);
         assert_eq!(quads_of(1000.0, 30, at_once), 16, "40 ms");

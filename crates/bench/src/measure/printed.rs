@@ -66,7 +66,8 @@ impl PrintedDriver {
         Self { harnesses }
     }
 
-    /// Returns the facts known about the harness of a side. The resolution of its clock is not known; with 0, no value is rejected as too short.
+    /// Returns the facts known about the harness of a side. The resolution of its clock is unknown. It is set to 0, so that no value is rejected as
+    /// too short.
     fn harness(&self, side: Side) -> Harness {
         Harness {
             name: self.harnesses.get(side).printer().word().to_owned(),

@@ -1,5 +1,5 @@
-//! The current process of each side: how it is started, its record, how it runs, and the conditions that must be fair to both sides: processors and
-//! the shared cache.
+//! The current process of each side: how it is started, how it runs, and what is recorded about it. Also makes the conditions fair to both sides: it
+//! chooses processors and fills the shared cache.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,12 +23,12 @@ pub(super) struct ActiveProcesses {
 pub(super) struct Interrupted;
 
 impl ActiveProcesses {
-    /// Returns the round that they belong to.
+    /// Returns the round that the processes belong to.
     pub(super) fn round(&self) -> u32 {
         self.records.candidate.head.ordinal
     }
 
-    /// Reports whether they are the first processes of their target.
+    /// Returns true if these are the first processes of their target.
     pub(super) fn is_first(&self) -> bool {
         self.round() == 0 && self.records.candidate.head.attempt == 0
     }
@@ -67,7 +67,7 @@ pub(super) fn process_spec(target: &BenchTarget, ordinal: u32, padding: u32) -> 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProcessNumber {
     pub(super) round: u32,
-    /// Number of earlier processes of its target in the round.
+    /// The number of processes of the same target that were started earlier in the round.
     pub(super) attempt: u32,
 }
 
@@ -106,7 +106,8 @@ pub(super) fn new_record(
 /// Observes how a process runs, from its start to its end.
 pub(super) struct ProcessObserver {
     control: Option<Control>,
-    /// Whether the times are scripted. Real interruptions would then have no meaning.
+    /// Whether the times of the control workload come from a script. Interruptions of the real process would then mean nothing, so they are not
+    /// recorded.
     is_scripted: bool,
     stolen: Option<Duration>,
     processor: Option<u32>,
@@ -152,7 +153,7 @@ impl ProcessObserver {
         ProcessUsage {
             threads: usage.threads,
             cpu: usage.cpu.into(),
-            asked: working_time.into(),
+            working_time: working_time.into(),
             involuntary_switches: if self.is_scripted {
                 0
             } else {
@@ -165,15 +166,16 @@ impl ProcessObserver {
     }
 }
 
-/// CPU time outside the main thread is attributed to the kernel if it is at most this share of all CPU time, plus `SLACK`.
+/// If the CPU time outside the main thread is at most this share of all CPU time plus `SLACK`, it is taken for work of the kernel. The process then
+/// has kept to one processor.
 const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
 
 /// A child that can be bound to a processor, and whose use of resources can be read.
 pub(super) trait PinnableChild {
-    /// Returns the id of its process.
+    /// Returns the process id.
     fn id(&mut self) -> u32;
-    /// Returns its usage so far, if the system reports it.
+    /// Returns the resources that the process has used so far, if the system reports them.
     fn usage(&mut self) -> Option<UsageSnapshot> {
         read_usage(self.id())
     }
@@ -196,15 +198,15 @@ impl PinnableChild for CriterionSession<'_> {
 /// In its first round a benchmark may run on any processor, which shows whether it needs more than one. If it does not, it is bound to one from then
 /// on. Children are bound after they have started, so that a program that counts processors counts them all.
 pub(super) enum CpuPinning {
-    /// They are bound to one processor.
+    /// The children are bound to one processor.
     Bound(ThreadPinning),
-    /// They may run anywhere; the usage of each before the benchmark is known.
+    /// The children may run on any processor. For each, this has the resources that it had used before the benchmark.
     Free(BTreeMap<Side, Option<UsageSnapshot>>),
 }
 
 impl CpuPinning {
-    /// Binds the children and this thread before the benchmark. `choose` gets the number of processors and returns the index of one; without it
-    /// nothing is bound.
+    /// Binds the children and this thread to a processor before the benchmark. `choose` gets the number of processors and returns the index of one.
+    /// If `choose` is `None`, nothing is bound.
     pub(super) fn bind(
         children: &mut [SideChild<impl PinnableChild>],
         choose: Option<impl FnOnce(u32) -> usize>,
@@ -235,7 +237,8 @@ impl CpuPinning {
     /// Unbinds the children after the benchmark. Returns whether one processor was enough for each, or `None` if that is unknown.
     pub(super) fn release(self, children: &mut [SideChild<impl PinnableChild>]) -> Option<bool> {
         match self {
-            // A bound child can only show that it has more threads than expected.
+            // While a child is bound to one processor, its CPU time does not show whether it needs more. But it may turn out to have more threads
+            // than expected.
             Self::Bound(_) => {
                 let mut usages = children
                     .iter_mut()
@@ -261,7 +264,7 @@ fn is_single_threaded(usage: &UsageSnapshot) -> bool {
     usage.threads == 1 && !usage.has_children
 }
 
-/// Reports whether the main thread did all the work. The CPU time of other threads counts even if they have ended.
+/// Reports whether the main thread did all the work between two readings. CPU time of other threads counts even if they have ended since.
 fn kept_to_one(before: &UsageSnapshot, after: &UsageSnapshot) -> bool {
     let cpu = after.cpu.saturating_sub(before.cpu);
     let main_thread = after.main_thread.saturating_sub(before.main_thread);
@@ -270,11 +273,11 @@ fn kept_to_one(before: &UsageSnapshot, after: &UsageSnapshot) -> bool {
 
 /// The data of both sides are large if they take more than this share of the cache, which other programs use too.
 const LARGE_SHARE: f64 = 0.75;
-/// Number of times that the filling memory is written, because a cache does not always replace its oldest line first.
+/// How often the memory that fills the cache is written, because a cache does not always replace its oldest line first.
 const PASSES: usize = 4;
-/// The filling memory is this many times as large as the cache, because pages do not spread evenly over the cache.
+/// The memory that fills the cache is this many times as large as the cache, because pages do not spread evenly over the cache.
 const OVER_SIZE: u64 = 2;
-/// Maximum size of the filling memory, in bytes.
+/// The maximum size of the memory that fills the cache, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 /// Size of a cache line, in bytes.
 const LINE: usize = 64;
@@ -285,9 +288,9 @@ const LINE: usize = 64;
 /// this makes that side a tenth to a third faster for a whole round. So if the data of both sides do not fit into the cache together, memory of our
 /// own fills it after setup.
 pub(super) struct SharedCache {
-    /// Its size in bytes; `None` if the system does not report it.
+    /// The size of the cache in bytes. `None` if the system does not report it.
     bytes: Option<u64>,
-    /// The memory that fills it: allocated when it is first needed, and kept.
+    /// The memory that fills the cache. It is allocated when it is first needed, and then kept.
     filling: Vec<u8>,
 }
 

@@ -11,13 +11,13 @@ use super::settings::CampaignSettings;
 use super::target::Target;
 use perfcheck_analysis::model::{EstimateKind, Event};
 
-/// Number of rounds after which the time left is known: the first round includes one-time costs.
+/// The time left is known once a benchmark has had this many rounds, because the first round includes one-time costs.
 const ROUNDS_UNTIL_KNOWN: u32 = 2;
 
 /// The remaining work of some targets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemainingWork {
-    /// Maximum number of visits.
+    /// The maximum number of visits that are still to come.
     pub(super) visits: usize,
     /// Expected duration of these visits, estimated from earlier ones. The time budget does not shorten it.
     time: Duration,
@@ -71,7 +71,7 @@ impl RemainingWork {
             target.round_time.saturating_sub(visits)
         };
         let is_time_known = |benchmark: &CampaignBenchmark| match settings.plan {
-            // With whole seconds, the estimate is no lower bound: the author's time may turn out to be shorter.
+            // If the harness accepts only whole seconds, the estimate is no lower bound, because the author's time may turn out to be shorter.
             None => benchmark.paced || benchmark.time_precision != TimePrecision::Exactly,
             Some(_) => benchmark.measured >= ROUNDS_UNTIL_KNOWN,
         };
@@ -91,7 +91,7 @@ impl RemainingWork {
         }
     }
 
-    /// Returns the kind of the estimate of the time left. A benchmark that has never run has no upper bound.
+    /// Returns the kind of the estimate of the time left. As long as a benchmark has never run, the estimate is only a lower bound.
     pub(super) fn estimate_kind(&self, settings: &CampaignSettings<'_>) -> EstimateKind {
         match settings.plan {
             None if self.is_time_known => EstimateKind::About,

@@ -36,7 +36,7 @@ pub(super) struct SuccessfulVisit<T> {
     pub(super) sides: Vec<SideResult<T>>,
     /// How two sides alternated.
     pub(super) interleaving: Interleaving,
-    /// Its duration, including its share of starting the processes.
+    /// How long the visit took, including its share of the time for starting the processes.
     pub(super) time: Duration,
 }
 
@@ -168,7 +168,7 @@ impl TargetRound<'_, '_> {
         });
     }
 
-    /// Records a failure on `side` for both sides, because there is nothing to compare with.
+    /// Records a failure on `side` as a failure of both sides, because the other side has nothing to be compared with.
     pub(super) fn record_failure(&mut self, index: BenchmarkIndex, side: Side, message: &str) {
         *self.ended_visits += 1;
         self.benchmark_mut(index).failures += 1;
@@ -202,8 +202,8 @@ impl TargetRound<'_, '_> {
         observer.observe(&Event::Warning(message));
     }
 
-    /// Returns a function that chooses the processor to bind a benchmark to, if one is known to be enough for it. The choice is drawn anew for each
-    /// pair of processes. A single side is never bound.
+    /// Returns a function that chooses the processor to which a benchmark is bound. Returns `None` if the benchmark is not bound, because one
+    /// processor is not known to be enough for it. The choice is drawn anew for each pair of processes. A single side is never bound.
     pub(super) fn choose_processor(
         &self,
         index: BenchmarkIndex,

@@ -31,11 +31,11 @@ use perfcheck_host::process::{TimeSample, TimeSampler, TimeSamplingError};
 
 /// Warm-up of a benchmark of our own harness.
 const WARM_UP: Duration = Duration::from_millis(50);
-/// Approximate duration of a request to our own harness, which runs at least one iteration.
+/// How long a request to our own harness takes, approximately. Each request runs at least one iteration.
 const REQUEST: Duration = Duration::from_millis(20);
-/// Maximum number of processes of a harness that decides by itself how long it runs.
+/// The maximum number of processes that are sampled of a harness that decides by itself how long it runs.
 const MOST_PROCESSES: usize = 50;
-/// Ratio of the measurement time requested from other harnesses to the sampling time. They are stopped before they begin their analysis.
+/// Other harnesses are asked to measure for this many times the sampling time, so that they can be stopped before they begin their analysis.
 const LONGER: u32 = 2;
 
 /// The samples of a benchmark, or the reason why there are none.
@@ -230,7 +230,7 @@ impl<'n> ObservedProcess<'n> {
         self.process = Some(SampledProcess::attach(id, self.names));
     }
 
-    /// Returns the observed process. The first call starts to observe and sample the process with this `id`; `None` if that fails.
+    /// Returns the observed process. The first call starts to observe and sample the process with this `id`, and returns `None` if that fails.
     fn get_or_begin(&mut self, id: u32) -> Option<&mut SampledProcess<'n>> {
         if self.process.is_none() {
             self.begin(id);
@@ -252,9 +252,9 @@ impl<'n> ObservedProcess<'n> {
 /// Interval between samples, in CPU time. It is not a multiple of a usual duration, because samples in step with the iterations would always hit the
 /// same place.
 const PERIOD: Duration = Duration::from_nanos(201_731);
-/// Name of code without a name.
+/// What samples are called whose code belongs neither to a named function nor to a named file.
 const UNNAMED: &str = "(unnamed)";
-/// Name for samples of another process, which the benchmark has started.
+/// What samples are called that come from another process, which the benchmark has started.
 const ANOTHER_PROCESS: &str = "(another process)";
 
 /// A function in the memory of an executable.
@@ -342,7 +342,7 @@ struct MappedFile {
     start: u64,
     end: u64,
     in_file: u64,
-    /// Path as the system reports it; empty if there is none.
+    /// The path as the system reports it. Empty if there is none.
     path: String,
 }
 
@@ -366,16 +366,16 @@ fn parse_executable_maps(maps: &str) -> Vec<MappedFile> {
     maps.lines().filter_map(map).collect()
 }
 
-/// A place where samples found a process.
+/// Where in its code a sample found a process.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SampleLocation {
-    /// A function of its executable, by index.
+    /// A function of the executable, by its index in [`FunctionNames`].
     Function(usize),
-    /// Another file, or code without a name.
+    /// The name of another file that is mapped into the process, or of code without a name.
     Elsewhere(String),
 }
 
-/// Number of samples at each place, for processes of one executable.
+/// The number of samples at each location, summed over processes of one executable.
 pub(super) type LocationCounts = BTreeMap<SampleLocation, u64>;
 
 /// A process that is observed from its start on.
@@ -464,7 +464,7 @@ impl<'n> SampledProcess<'n> {
         elsewhere(file.unwrap_or(UNNAMED))
     }
 
-    /// Adds the samples of this process to those of others.
+    /// Adds the samples of this process to those of other processes in `found`.
     pub(super) fn add_to(self, found: &mut LocationCounts) {
         for (place, count) in self.found {
             *found.entry(place).or_default() += count;

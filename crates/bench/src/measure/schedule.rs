@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{SamplingMode, SamplingSettings, Side, limits};
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_stats::{Draws, Stream};
 
-/// Target length of a sample, in nanoseconds. The clock's resolution spoils shorter samples; longer ones suffer more interruptions.
+/// The target length of a sample in nanoseconds. Shorter samples would suffer from the clock's resolution, and longer ones from more interruptions.
 pub(super) const SAMPLE_NS: f64 = 1e6;
 /// Steps of the ramp in the standard mode.
 const RAMP_STEPS: u64 = 10;
@@ -23,7 +23,8 @@ const PIN_LENGTH_FACTOR: f64 = 4.0;
 /// Maximum time of a pinned schedule, as a multiple of the measurement time. Samples beyond it are omitted.
 pub(super) const PIN_TIME_FACTOR: f64 = 2.5;
 
-/// Maximum ratio of a process's time with setup and drops to that without.
+/// If setup and drops make iterations take more than this many times as long as their bodies, the schedule has fewer iterations, so that the process
+/// still ends in reasonable time.
 const TOTAL_TIME_FACTOR: f64 = 4.0;
 
 /// The flat phase: `samples` samples of `iterations` iterations.
@@ -35,17 +36,17 @@ pub struct FlatSchedule {
     pub samples: u64,
 }
 
-/// The schedule of a process after its warm-up. In a round with two sides, both have the same schedule.
+/// The schedule of a process after its warm-up. Both sides of a round have the same schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SampleLayout {
-    /// Times of an iteration that the schedule was computed for, in nanoseconds: first the quicker side's, then the slower side's. They are equal for
-    /// a single side.
+    /// The time of an iteration for which the schedule was computed, in nanoseconds: first on the quicker side, then on the slower side. Both are
+    /// equal if only one side is measured.
     pub(super) iteration_ns: [f64; 2],
-    /// Iterations of the linear phase: d, 2d, ..., Nd; may be empty.
+    /// The iteration counts of the linear phase: d, 2d, ..., Nd. Empty if there is no linear phase.
     pub(super) linear: Vec<u64>,
     /// The flat phase, if there is one.
     pub(super) flat: Option<FlatSchedule>,
-    /// Untimed iterations right before each flat sample; 0 for none.
+    /// The number of untimed iterations right before each flat sample. It is 0 if there are none.
     pub(super) lead_in: u64,
 }
 
@@ -89,7 +90,7 @@ pub(super) fn expected_duration(request: &[SampleSpec], iteration_ns: f64) -> Du
 }
 
 /// Computes the schedule of a process. `iteration_ns` is the time of one iteration in the warm-up. `pinned` is the flat phase of the run to be
-/// compared with; it is followed as far as it still fits.
+/// compared with, which the new schedule follows as far as it still fits.
 pub(super) fn compute_layout(
     settings: &SamplingSettings,
     iteration_ns: f64,
@@ -202,7 +203,7 @@ fn follow_pinned(
 /// Exclusive upper bound of the padding, in bytes: one page, so that every alignment of the stack within a page can occur.
 const LARGEST_PADDING: u32 = 4096;
 
-/// Returns the random numbers for `purpose`. Each block of a target (a process or round, by number) has its own.
+/// Returns the random numbers for `purpose`. Each process or round of a target has numbers of its own, which `block` selects.
 pub(super) fn stream(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
     let name = format!("{purpose}/{}/{}", target.package, target.target);
     Draws::new(Stream { seed, name: &name }, block)

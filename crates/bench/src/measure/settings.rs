@@ -13,10 +13,11 @@ use crate::child::ProcessContext;
 use perfcheck_analysis::model::Benchmark;
 use perfcheck_host::ControlProbe;
 
-/// The settings of a campaign; they stay the same for all its rounds.
+/// The settings of a campaign, which stay the same for all of its rounds.
 pub(super) struct CampaignSettings<'c> {
     pub(super) seed: u64,
-    /// The plan of the rounds of two sides; `None` with one side, where each benchmark has its own number of processes.
+    /// The plan of the rounds if two sides are measured. `None` if one side is measured, because each benchmark then
+    /// has its own number of processes.
     pub(super) plan: Option<PairedPlan>,
     pub(super) context: ProcessContext<'c>,
     /// Resolves the settings of a benchmark. Called again when a process reports the author's settings.

@@ -1,4 +1,4 @@
-//! Values of one side or of both: one side if one build is measured, two if builds are measured side by side.
+//! Values that exist once if one build is measured, and twice, for each side, if two builds are measured side by side.
 
 use crate::child::ChildError;
 use perfcheck_analysis::model::{BySide, Side};

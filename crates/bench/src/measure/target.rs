@@ -29,7 +29,7 @@ pub struct PairedTarget {
     pub benchmarks: Vec<Benchmark>,
     /// The kind of harness of each side. Both have the same driver.
     pub harnesses: BySide<HarnessKind>,
-    /// Links both executables again with other code layouts; `None` if that is not possible.
+    /// Links both executables again with other code layouts. `None` if that is not possible.
     pub layouts: Option<CodeLayouts>,
 }
 
@@ -54,11 +54,11 @@ impl PairedTarget {
 /// Judges from a benchmark's noise threshold and rounds whether the benchmark needs more rounds.
 pub(super) type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
 
-/// The benchmarks that a round visits.
+/// Which benchmarks a round visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RoundScope {
     AllOpen,
-    /// Only the open benchmarks that cannot wait.
+    /// Only the open benchmarks that cannot wait, because their speed is still in doubt.
     InDoubt,
 }
 
@@ -66,11 +66,11 @@ pub(super) enum RoundScope {
 pub(super) struct Target {
     /// The executables to start.
     pub(super) executables: CampaignSides<BenchTarget>,
-    /// The executables as built, from which layouts are made.
+    /// The executables as cargo built them. Executables with other code layouts are linked from these.
     pub(super) built: CampaignSides<BenchTarget>,
     /// Links the executables of both sides again.
     pub(super) layouts: Option<CodeLayouts>,
-    /// The round for which the executables were linked; `None` if they have the layout of their build.
+    /// The round for which the executables were last linked. `None` if they still have the layout of their build.
     pub(super) layout: Option<u32>,
     /// Time that linking took for the current layout.
     pub(super) link_time: Duration,
@@ -102,7 +102,7 @@ impl Target {
         }
     }
 
-    /// Returns the ids of benchmarks. A campaign uses indices; a bench that goes through its benchmarks by itself uses ids.
+    /// Returns the ids of benchmarks. A campaign uses indices, but a bench that goes through its benchmarks by itself must be told their ids.
     pub(super) fn ids(&self, indices: &[BenchmarkIndex]) -> Vec<String> {
         let id = |index: &BenchmarkIndex| self.benchmarks[*index].subject.key.id.clone();
         indices.iter().map(id).collect()
@@ -118,8 +118,8 @@ impl Target {
         benchmarks.filter(|benchmark| benchmark.is_open())
     }
 
-    /// Returns the benchmarks that this round visits, in random order; they are visited from the end of the list. The other open benchmarks wait: the
-    /// round does not count for them.
+    /// Returns the benchmarks that this round visits, in random order. They are visited from the end of the list. The round does not count for the
+    /// other open benchmarks, which wait.
     pub(super) fn choose_benchmarks(
         &mut self,
         settings: &CampaignSettings<'_>,
@@ -168,8 +168,8 @@ impl Target {
         }
     }
 
-    /// Goes through `chosen` from the end and keeps the benchmarks whose visits together fit into `left`. Gives up each benchmark that would not fit
-    /// even without the others.
+    /// Goes through `chosen` from the end and keeps the benchmarks whose visits together fit into the time `left`. A benchmark that would not fit
+    /// even without the others is given up.
     fn retain_fitting(&mut self, left: Duration, chosen: &mut Vec<BenchmarkIndex>) {
         let mut free = left;
         let mut fitting = Vec::new();
@@ -200,7 +200,7 @@ impl Target {
                 "{}/{}: the code layout no longer varies between rounds: {error}",
                 bench.package, bench.target
             );
-            // One of the two may already have the new layout.
+            // One of the two executables may have been linked again, so go back to both executables as built.
             self.executables = self.built.clone();
             self.layout = None;
             self.link_time = Duration::ZERO;
@@ -219,7 +219,7 @@ impl Target {
         self.layouts = Some(layouts);
     }
 
-    /// Prepares the next process of each side. The padding is the same on both sides: shared randomness adds no noise to the comparison.
+    /// Prepares the next process of each side. Both sides get the same padding, because differences in padding would add noise to the comparison.
     pub(super) fn prepare_processes(&self, seed: u64, number: ProcessNumber) -> ActiveProcesses {
         let block = number.block();
         let padding = schedule::draw_padding(seed, &self.executables.candidate, block);

@@ -30,16 +30,16 @@ use perfcheck_stats::Draws;
 const CALIBRATION_SAMPLES: u64 = 20;
 /// Factor by which calibration samples are shorter than the samples of the rounds.
 const CALIBRATION_SHARE: f64 = 5.0;
-/// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. A layout based on it would make samples too
-/// short.
+/// The first warm-up was disturbed if its iterations took this many times as long as those of the ramp. A layout based on such a warm-up would make
+/// samples too short.
 const HIT_WARM_UP: f64 = 2.0;
 /// The first round was disturbed if the layout assumes iterations this many times as long as those of the quickest sample.
 const HIT_ROUND: f64 = 1.5;
-/// Number of rounds within which the layout is corrected after such a disturbance, which may last longer than one round.
+/// A layout that was made in a disturbed round is corrected within this number of rounds, because the disturbance may last longer than one round.
 const ROUNDS_LAID_OUT_AGAIN: usize = 10;
-/// Number of rounds in which allocations are counted: enough for a test over processes, without losing time in the others.
+/// Allocations are counted in this many rounds. That is enough for a test over processes, and later rounds lose no time with it.
 const COUNTED_ROUNDS: usize = 5;
-/// A visit is invalid if the machine was suspended for longer than this in the meantime.
+/// A visit is invalid if the machine was suspended for longer than this during the visit.
 const SUSPENDED: Duration = Duration::from_millis(100);
 
 /// The results of one side in a visit.
@@ -54,16 +54,16 @@ pub(super) struct VisitResult {
 pub(super) enum VisitOutcome {
     Measured(Vec<SideResult<VisitResult>>),
     Skipped(String),
-    /// The child of this side goes through its benchmarks by itself and has already passed this one or no longer announces it.
+    /// The child of this side goes through its benchmarks by itself, and has already passed this benchmark or no longer announces it.
     Absent(Side),
 }
 
 /// A request to visit a benchmark.
 pub(super) struct VisitRequest<'a> {
     pub(super) id: &'a str,
-    /// The metric of its samples. If they are amounts, only the warm-up shows how long an iteration takes.
+    /// The metric of the benchmark's samples. If they are amounts, only the warm-up shows how long an iteration takes.
     pub(super) metric: &'a Metric,
-    /// The layout of the samples. The first visit of a run sets it, the others repeat it.
+    /// The layout of the samples. The first visit of a run sets it, and later visits repeat it.
     pub(super) layout: &'a mut Option<SampleLayout>,
     /// Time of an iteration in nanoseconds, if the samples of the previous visit were too short.
     pub(super) known_ns: Option<f64>,
@@ -222,8 +222,8 @@ fn request_each<T>(
         .collect()
 }
 
-/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself and has already passed
-/// this one or no longer announces it.
+/// Starts a benchmark in the way that its child supports. Returns `None` if the child goes through its benchmarks by itself, and has already passed
+/// this benchmark or no longer announces it.
 pub(super) fn start_or_advance(
     session: &mut Session<'_>,
     id: &str,
@@ -244,9 +244,9 @@ pub(super) fn start_or_advance(
 /// Facts about an iteration that the warm-up does not show.
 #[derive(Clone, Copy)]
 struct KnownIteration {
-    /// Its time in nanoseconds, if the samples of the previous visit were too short.
+    /// The time of an iteration in nanoseconds, if the samples of the previous visit were too short.
     ns: Option<f64>,
-    /// Whether its samples measure time.
+    /// Whether the samples of the benchmark measure time.
     is_timed: bool,
 }
 
@@ -300,7 +300,7 @@ impl RoundSampling {
         let apart = children.len() == 1;
         let is_first = layout.is_none();
         let mut sides_ns = [f64::INFINITY; 2];
-        // If the sides run one after the other, both calibrate in their first round, although the first one's layout applies to both.
+        // If the sides run one after the other, each of them calibrates in its first round, although both use the layout of the side that ran first.
         if is_first || apart && self.had == 0 {
             let of_sides = request_each(children, |place, session| {
                 if metric.is_timed() {
@@ -327,8 +327,8 @@ impl RoundSampling {
         Ok(laid_out.clone())
     }
 
-    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, by a draw for every two quads; a single side takes the same number of
-    /// samples in a row.
+    /// Takes the samples of a round. Two sides alternate as ABBA and BAAB, in an order that is drawn for every two quads. A single side takes the
+    /// same number of samples in a row.
     fn sample(
         &mut self,
         children: &mut [SideChild<Session<'_>>],
@@ -407,7 +407,7 @@ fn calibrate(
     let warm_ns = warm.body.per_iteration().max(1e-3);
     let sample_ns = settings.sample.as_f64() / CALIBRATION_SHARE;
     let iterations = (sample_ns / warm_ns).round().max(1.0);
-    // Long iterations need fewer samples: the warm-up has measured them well enough.
+    // If iterations are long, a few samples are enough, because the warm-up has measured them well enough.
     let count = (CALIBRATION_SAMPLES as f64 * sample_ns / (iterations * warm_ns)).ceil();
     let spec = SampleSpec {
         iterations: iterations as u64,
@@ -469,12 +469,13 @@ const COUNTING: Duration = Duration::from_millis(10);
 /// Number of single latencies that are kept from a process.
 const RESERVOIR: u64 = 10_000;
 
-/// The amount of untimed measurements.
+/// Which untimed measurements a visit takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UntimedScope {
-    /// Everything the benchmark offers.
+    /// The visit takes all untimed measurements that the benchmark offers.
     InFull,
-    /// The measurements for the many rounds of a side-by-side measurement: no single latencies, and allocations only with `count`.
+    /// The visit is one of the many rounds of a side-by-side measurement. It takes no single latencies, and it counts allocations only if `count` is
+    /// true.
     InRounds { count: bool },
 }
 

@@ -1,7 +1,7 @@
 //! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages.
 
-use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
-use cargo_metadata::{Artifact, BuildScript, Message};
+use cargo_metadata::diagnostic::DiagnosticLevel;
+use cargo_metadata::{Artifact, BuildScript, CompilerMessage, Message, Package, Target};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::error::CargoError;
+use super::error::{CargoError, CompileError};
 use super::metadata::{Workspace, has_bench_functions};
 use super::options::CargoOptions;
 use super::output::{BenchTarget, BuildOutput};
@@ -37,7 +37,7 @@ pub struct BuildOrder<'a> {
     pub toolchain: &'a Toolchain,
     /// The user's flags for cargo, target selection included.
     pub options: &'a CargoOptions,
-    /// Variables to set for cargo in addition to the inherited ones; `None` removes a variable.
+    /// The variables to set for cargo in addition to the inherited ones. A variable without a value is removed.
     pub variables: &'a BTreeMap<String, Option<OsString>>,
     /// When to print the compiler's messages.
     pub diagnostics: DiagnosticTiming,
@@ -48,9 +48,10 @@ pub struct BuildOrder<'a> {
 /// When to print the compiler's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagnosticTiming {
-    /// Cargo prints them as they arrive.
+    /// Cargo prints the compiler's messages as they arrive.
     Immediate,
-    /// After the build, by the caller. A successful build returns all messages; the error of a failed build has only the first error.
+    /// The caller prints the compiler's messages after the build. A successful build returns all of them, but the error of a failed build has only
+    /// the first error.
     Later,
 }
 
@@ -117,13 +118,13 @@ impl BuildOrder<'_> {
         .map_err(start_error)?;
         let mut artifacts: Vec<Artifact> = Vec::new();
         let mut scripts: Vec<BuildScript> = Vec::new();
-        let mut diagnostics: Vec<Diagnostic> = Vec::new();
+        let mut diagnostics: Vec<CompilerMessage> = Vec::new();
         loop {
             crossbeam_channel::select! {
                 recv(received) -> message => match message {
                     Ok(Message::CompilerArtifact(artifact)) => artifacts.push(artifact),
                     Ok(Message::BuildScriptExecuted(script)) => scripts.push(script),
-                    Ok(Message::CompilerMessage(message)) => diagnostics.push(message.message),
+                    Ok(Message::CompilerMessage(message)) => diagnostics.push(message),
                     Ok(_) => {}
                     Err(_) => break,
                 },
@@ -141,7 +142,9 @@ impl BuildOrder<'_> {
             return Err(CargoError::Build {
                 status: status.to_string(),
                 unstable: self.unstable_targets(selection.as_ref()),
-                first_error: first_error(&diagnostics),
+                first_error: self
+                    .first_error(&diagnostics, selection.as_ref())
+                    .map(Box::new),
             });
         }
         // Without target flags cargo selects by itself and may build more than is measured.
@@ -159,7 +162,7 @@ impl BuildOrder<'_> {
         let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
         output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
         let diagnostics = diagnostics.into_iter();
-        output.diagnostics = diagnostics.filter_map(|one| one.rendered).collect();
+        output.diagnostics = diagnostics.filter_map(|one| one.message.rendered).collect();
         Ok(output)
     }
 
@@ -170,13 +173,44 @@ impl BuildOrder<'_> {
         }
         let selected = self.workspace.selected(self.options);
         all_targets(&selected)
-            .filter(|(package, target)| match selection {
-                Some(all) => all.targets.contains(&SelectedTarget::new(package, target)),
-                None => self.options.selects(target),
-            })
+            .filter(|(package, target)| self.is_selected(package, target, selection))
             .filter(|(package, target)| has_bench_functions(package, target))
             .map(|(package, target)| format!("{}/{}", package.name, target.name))
             .collect()
+    }
+
+    fn is_selected(
+        &self,
+        package: &Package,
+        target: &Target,
+        selection: Option<&TargetSelection>,
+    ) -> bool {
+        match selection {
+            Some(all) => all.targets.contains(&SelectedTarget::new(package, target)),
+            None => self.options.selects(target),
+        }
+    }
+
+    fn first_error(
+        &self,
+        diagnostics: &[CompilerMessage],
+        selection: Option<&TargetSelection>,
+    ) -> Option<CompileError> {
+        let is_error = |one: &&CompilerMessage| one.message.level == DiagnosticLevel::Error;
+        let found = diagnostics.iter().find(is_error)?;
+        let text = &found.message.message;
+        let members = self.workspace.members();
+        // The targets that are selected are built for benches or tests.
+        let member = members.into_iter().find(|one| {
+            one.id == found.package_id && !self.is_selected(one, &found.target, selection)
+        });
+        Some(CompileError {
+            text: match &found.message.code {
+                Some(code) => format!("{}: {text}", code.code),
+                None => text.clone(),
+            },
+            library_of: member.map(|package| package.name.to_string()),
+        })
     }
 
     fn message_format(&self) -> &'static str {
@@ -232,16 +266,6 @@ impl BuildOrder<'_> {
             },
         )
     }
-}
-
-/// Returns the first error: its code, if it has one, and its text.
-fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
-    let is_error = |one: &&Diagnostic| one.level == DiagnosticLevel::Error;
-    let error = diagnostics.iter().find(is_error)?;
-    Some(match &error.code {
-        Some(code) => format!("{}: {}", code.code, error.message),
-        None => error.message.clone(),
-    })
 }
 
 #[cfg(test)]

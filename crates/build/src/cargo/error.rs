@@ -5,6 +5,16 @@ use std::path::{Path, PathBuf};
 
 use perfcheck_host::process::RunError;
 
+/// An error of the compiler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    /// The error code, if there is one, and the message.
+    pub text: String,
+    /// The member of the workspace whose library or binary has the error. `None` if the error is in a bench, which also sees the development
+    /// dependencies, or in a package from elsewhere.
+    pub library_of: Option<String>,
+}
+
 /// The reason why nothing can be built.
 #[derive(Debug, thiserror::Error)]
 pub enum CargoError {
@@ -16,7 +26,7 @@ pub enum CargoError {
         /// The error of starting it.
         source: io::Error,
     },
-    /// `cargo metadata` failed; the message is cargo's own.
+    /// `cargo metadata` failed with this message.
     #[error("cargo could not read the workspace\n{message}{help}", message = .0, help = outside_help(.0))]
     Metadata(String),
     /// The user named a package that the workspace does not have.
@@ -41,10 +51,10 @@ pub enum CargoError {
         /// The bench targets of the selected packages.
         existing: Vec<String>,
     },
-    /// Cargo failed before it built anything; the message is cargo's own.
+    /// Cargo failed with this message before it built anything.
     #[error("cargo could not select the bench targets\n{0}")]
     Selection(String),
-    /// The build failed; cargo has printed the reason.
+    /// The build failed, and cargo has already printed the reason.
     #[error(
         "the bench targets did not build ({status}); cargo's messages are above{}",
         nightly_help(unstable)
@@ -55,7 +65,7 @@ pub enum CargoError {
         /// The targets with `#[bench]` functions, if the compiler is a stable one.
         unstable: Vec<String>,
         /// The compiler's first error, if it was not printed.
-        first_error: Option<String>,
+        first_error: Option<Box<CompileError>>,
     },
     /// A program answered in an unexpected format.
     #[error("unexpected answer from `{program}`: {what}")]
@@ -73,7 +83,7 @@ pub enum CargoError {
     Interrupted,
 }
 
-/// Returns help for a user who is outside any package; empty for other errors.
+/// Returns a hint for users who are outside any package. Returns an empty text if `message` reports another error.
 fn outside_help(message: &str) -> &'static str {
     if message.contains("could not find `Cargo.toml`") {
         "\n  help: run the command in a package, or name its Cargo.toml with `--manifest-path`"
@@ -82,7 +92,8 @@ fn outside_help(message: &str) -> &'static str {
     }
 }
 
-/// Returns help on building the `#[bench]` functions of `targets`, which stable compilers refuse; empty without targets.
+/// Returns a hint on how to build the `#[bench]` functions of `targets`, which stable compilers refuse. Returns an empty text if there are no such
+/// targets.
 fn nightly_help(targets: &[String]) -> String {
     if targets.is_empty() {
         return String::new();

@@ -1,6 +1,8 @@
 //! The workspace as described by `cargo metadata`, and the facts about benchmarks that cargo does not report, read from manifests and sources.
 
-use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
+use cargo_metadata::{
+    CargoOpt, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,6 +87,16 @@ impl Workspace {
         let members = self.members().into_iter();
         let mut dependencies = members.flat_map(|one| &one.dependencies);
         dependencies.any(|dependency| dependency.name == package)
+    }
+
+    /// Returns the packages that the library and the binaries of a member depend on. Returns `None` if the workspace has no such member.
+    pub fn library_dependencies(&self, member: &str) -> Option<Vec<&str>> {
+        let mut members = self.members().into_iter();
+        let dependencies = &members.find(|one| *one.name == member)?.dependencies;
+        let used = dependencies
+            .iter()
+            .filter(|dependency| dependency.kind != DependencyKind::Development);
+        Some(used.map(|dependency| dependency.name.as_str()).collect())
     }
 
     fn command(cargo: &Path, options: &CargoOptions) -> MetadataCommand {
@@ -241,7 +253,7 @@ impl Workspace {
             .collect()
     }
 
-    /// Lists all targets of all packages of the workspace, bench targets first: package, name, main source file.
+    /// Lists all targets of the workspace, bench targets first. Each has the name of its package, its own name and its main source file.
     pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
         let members = self.metadata.workspace_packages().into_iter();
         let mut found: Vec<_> = members
@@ -263,7 +275,7 @@ impl Workspace {
         [target].into_iter().chain(build).collect()
     }
 
-    /// Returns the directories of its packages.
+    /// Returns the directories of the workspace's packages.
     pub fn package_directories(&self) -> Vec<&Path> {
         let packages = self.metadata.workspace_packages().into_iter();
         let manifests = packages.map(|package| package.manifest_path.as_std_path());

@@ -36,7 +36,7 @@ pub struct CargoOptions {
     pub all_features: bool,
     /// Whether `--no-default-features` was given.
     pub no_default_features: bool,
-    /// `--profile`; `None` for cargo's profile `bench`.
+    /// `--profile`. `None` means cargo's profile `bench`.
     pub profile: Option<String>,
     /// `--target`.
     pub target: Option<String>,

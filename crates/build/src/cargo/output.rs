@@ -226,8 +226,8 @@ fn is_unit(artifact: &Artifact) -> bool {
     artifact.profile.test && artifact.target.kind != [TargetKind::Bench]
 }
 
-/// Returns the target's name for benchmark ids. A bench target and another target may share a name, so the others get a prefix with a colon, which no
-/// target name contains.
+/// Returns the target's name for benchmark ids. A bench target and another target may share a name. So the name of a target that is not a bench
+/// target gets a prefix with a colon, which no target name contains.
 fn target_name(artifact: &Artifact) -> String {
     let name = &artifact.target.name;
     match &artifact.target.kind[..] {
@@ -285,15 +285,15 @@ pub struct BenchTarget {
     pub target: String,
     /// Program to start: the executable, or the configured runner.
     pub program: PathBuf,
-    /// Arguments of the runner, with the executable as the last; empty without a runner.
+    /// The arguments of the runner, the last of which is the executable. Empty if there is no runner.
     pub first_arguments: Vec<OsString>,
     /// Working directory.
     pub directory: PathBuf,
-    /// Environment variables to set; `None` removes a variable.
+    /// The environment variables to set. A variable without a value is removed.
     pub variables: BTreeMap<String, Option<OsString>>,
     /// Facts that decide whether two runs can be compared.
     pub facts: TargetFacts,
-    /// Whether its processes can skip benchmarks; discovery finds out.
+    /// Whether a process of this target still works if it skips benchmarks. The discovery of the benchmarks finds that out.
     pub skipping: SkipSupport,
 }
 
@@ -316,7 +316,7 @@ impl BenchTarget {
     }
 }
 
-/// The build results that cargo's variables depend on.
+/// The results of a build that determine which environment variables cargo sets for an executable.
 pub(super) struct BenchEnvironment<'a> {
     pub(super) cargo: &'a Path,
     pub(super) toolchain: &'a Toolchain,
@@ -333,9 +333,9 @@ pub(super) struct Binary {
     pub(super) executable: PathBuf,
 }
 
-/// Returns the variables for an executable of `package` in a `deps` directory.
+/// Returns the environment variables that `cargo bench` would set for an executable of `package`, which lies in a directory `deps`.
 ///
-/// `None` removes a variable: if cargo started our parent process, we have inherited the variables of another package.
+/// A variable without a value must be removed. If cargo started our parent process, we have inherited the variables of another package.
 pub(super) fn bench_variables(
     surroundings: &BenchEnvironment<'_>,
     package: &Package,
@@ -422,8 +422,9 @@ pub(super) fn strip_kind(path: &str) -> &str {
     }
 }
 
-/// Lists the library directories in cargo's order: those that build scripts added inside the target directory, the parent of the executable's
-/// directory, the executable's directory, the standard library. The inherited value follows.
+/// Lists the directories in which the dynamic linker searches for libraries, in cargo's order: those that build scripts added inside the target
+/// directory, the parent of the executable's directory, the executable's directory, and the one of the standard library. The directories of the
+/// inherited variable follow.
 fn library_directories(surroundings: &BenchEnvironment<'_>, executable: &Path) -> Vec<PathBuf> {
     let deps = executable.parent().unwrap_or(executable);
     let output = deps.parent().unwrap_or(deps);

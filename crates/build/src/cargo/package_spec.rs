@@ -28,7 +28,7 @@ pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', ']'])
 }
 
-/// Splits a URL at `#`; returns `None` if the specification is not a URL.
+/// Splits a URL at `#`. Returns `None` if the specification is not a URL.
 fn split_address(specification: &str) -> Option<(&str, Option<&str>)> {
     if !specification.contains("://") {
         return None;
@@ -65,7 +65,7 @@ fn matches_version(wanted: &str, package: &Package) -> bool {
 
 /// Reports whether this member of the workspace has that address. The address may omit the kind of source before `+`.
 fn is_address_of(address: &str, package: &Package) -> bool {
-    // `path+file:///directory#name@1.0.0`; before cargo 1.77: `name 1.0.0 (path+file:///directory)`.
+    // The id is `path+file:///directory#name@1.0.0` or, before cargo 1.77, `name 1.0.0 (path+file:///directory)`.
     let id = &package.id.repr;
     let own = match id.split_once(" (") {
         Some((_, behind)) => behind.trim_end_matches(')'),

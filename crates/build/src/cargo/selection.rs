@@ -28,14 +28,14 @@ pub struct SkippedTarget {
 pub enum SkipReason {
     /// The target requires these features, which are off.
     FeaturesOff(Vec<String>),
-    /// Its manifest says `bench = false`.
+    /// The manifest says `bench = false` for the target.
     BenchIsFalse,
 }
 
 /// The targets of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TargetSelection {
-    /// The flags of `cargo bench` that name targets; if empty, cargo selects by itself.
+    /// The flags of `cargo bench` that name the targets. If there are none, cargo selects the targets by itself.
     pub(super) flags: Vec<OsString>,
     /// The targets to measure.
     pub(super) targets: BTreeSet<SelectedTarget>,
@@ -148,7 +148,7 @@ impl TargetSelection {
         Ok(selection)
     }
 
-    /// Selects every target that may hold benchmarks. Cargo then builds those of them that it selects by itself.
+    /// Selects every target that may hold benchmarks. Cargo then builds only the ones that it selects by itself.
     pub(super) fn from_manifests(workspace: &Workspace, options: &CargoOptions) -> Self {
         let selected = workspace.selected(options);
         let targets = all_targets(&selected).filter(|(package, target)| {

@@ -29,7 +29,7 @@ pub struct Toolchain {
     pub target_libraries: PathBuf,
     /// The variables of the `[env]` table.
     pub(super) configured_environment: Vec<ConfiguredVariable>,
-    /// The configured runner and its arguments; empty if there is none.
+    /// The configured runner and its arguments. Empty if there is no runner.
     pub(super) runner: Vec<OsString>,
     /// The linker from cargo's configuration.
     pub linker: Option<PathBuf>,
@@ -220,11 +220,11 @@ fn query_rustc(
 pub(super) struct ConfiguredVariable {
     pub(super) name: String,
     pub(super) value: OsString,
-    /// Whether it replaces a variable that is already set.
+    /// Whether the variable replaces one that is already set.
     pub(super) force: bool,
 }
 
-/// The `--config` entries of a command line; later ones win.
+/// What the `--config` entries of a command line set. If several entries set the same key, the last one applies.
 #[derive(Debug, Default)]
 pub(super) struct Overrides {
     /// The variables of the `[env]` tables.
@@ -306,7 +306,7 @@ fn variable(name: &str, item: &Item, root: &Path) -> Option<ConfiguredVariable> 
     })
 }
 
-/// Returns a program and its arguments. A relative path is resolved against `root`; a bare name is left for `PATH`.
+/// Returns a program and its arguments. A relative path is resolved against `root`, but a bare name is left to be looked up in `PATH`.
 fn program(item: &Item, root: &Path) -> String {
     let mut words = split_words(item);
     if let Some(first) = words.first_mut()

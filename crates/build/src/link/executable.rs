@@ -147,11 +147,16 @@ mod tests {
 
     #[test]
     fn a_damaged_executable_tells_its_functions_or_why_not() {
-        let whole: &[u8] = include_bytes!("../../../code/tests/corpus/small.elf");
-        let found = parse_functions(whole).expect("names");
-        let names: Vec<&String> = found.functions.keys().collect();
-        assert_eq!(names, ["_start", "first", "second"]);
-        perfcheck_mutations::attack("functions", &[whole.to_vec()], |bytes| {
+        let whole: [&[u8]; 2] = [
+            include_bytes!("../../../code/tests/corpus/small.elf"),
+            include_bytes!("../../../code/tests/corpus/small_aarch64.elf"),
+        ];
+        for whole in whole {
+            let found = parse_functions(whole).expect("names");
+            let names: Vec<&String> = found.functions.keys().collect();
+            assert_eq!(names, ["_start", "first", "second"]);
+        }
+        perfcheck_mutations::attack("functions", &whole.map(<[u8]>::to_vec), |bytes| {
             drop(parse_functions(bytes));
         });
     }

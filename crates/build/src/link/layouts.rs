@@ -158,11 +158,15 @@ impl LinkedSide {
         let (fillers, ordering) = (beside(".fillers.o"), beside(".order"));
         fs::write(&fillers, object).map_err(file_error("cannot write", &fillers))?;
         fs::write(&ordering, order).map_err(file_error("cannot write", &ordering))?;
-        let further = [
+        let mut further = vec![
             ("", &*fillers),
             ("--symbol-ordering-file=", &*ordering),
             ("--no-warn-symbol-ordering", Path::new("")),
         ];
+        // Linkers shorten code whose data are near. Then equal functions would differ between the sides.
+        if self.code.architecture == Architecture::Aarch64 {
+            further.push(("--no-relax", Path::new("")));
+        }
         (self.from.link).repeat_with(&self.executable, &further, &self.from.supervisor)?;
         self.from.rewrite_paths(&self.executable)
     }
@@ -307,8 +311,15 @@ impl SideLayout {
     }
 }
 
-/// Value of a filler byte, which no process executes (on x86, a breakpoint).
-const BYTE: u8 = 0xcc;
+/// Returns the bytes of which a filler consists. No process executes them; if one does, they stop it.
+fn filler_bytes(architecture: Architecture) -> &'static [u8] {
+    match architecture {
+        // `brk #0`.
+        Architecture::Aarch64 => &[0x00, 0x00, 0x20, 0xd4],
+        // On x86, a breakpoint.
+        _ => &[0xcc],
+    }
+}
 
 /// Returns the symbol of the nth filler.
 fn symbol_name(nth: usize) -> String {
@@ -332,7 +343,7 @@ pub(super) fn write_object(
             CodePiece::Filler(filler) => {
                 let name = symbol_name(count);
                 count += 1;
-                add(&mut object, &name, *filler);
+                add(&mut object, &name, *filler, filler_bytes(architecture));
                 order.push_str(&name);
             }
         }
@@ -342,7 +353,7 @@ pub(super) fn write_object(
     Ok((bytes, order))
 }
 
-fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec) {
+fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) {
     let section = object.add_section(
         Vec::new(),
         format!(".text.{name}").into_bytes(),
@@ -352,7 +363,8 @@ fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec) {
     object.section_mut(section).flags = SectionFlags::Elf {
         sh_flags: u64::from(flags),
     };
-    let bytes = vec![BYTE; filler.size as usize];
+    let bytes = pattern.iter().copied().cycle();
+    let bytes: Vec<u8> = bytes.take(filler.size as usize).collect();
     object.append_section_data(section, &bytes, filler.alignment);
     object.add_symbol(Symbol {
         name: name.as_bytes().to_vec(),

@@ -15,7 +15,7 @@ use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::criterion::{
     CarriedSources, CriterionBuild, NotReplaced, ReplaceableCriterion, check_lock_change,
-    find_replaceable, may_use_criterion,
+    find_replaceable, library_may_use_criterion, may_use_criterion,
 };
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
 use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
@@ -33,7 +33,7 @@ use crate::link::{KeptLink, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, BySide, CriterionHarness};
 use perfcheck_host::{HOOK_VARIABLES, Revision, build_environment};
 
-/// Builds `base` and then the work tree. Both are built in the same directory, so the next comparison finds the work tree's state there.
+/// Builds `base` and then the work tree in the same directory. The work tree comes last, so that the next comparison finds its state there.
 pub fn build_sides(
     request: &SidesRequest<'_>,
     base: &Revision,
@@ -42,7 +42,7 @@ pub fn build_sides(
     let mut bench = SideBuilder::open(request, events)?;
     let mut built = bench.build_both(base)?;
     if !built.0.criterion.is_same_harness(&built.1.criterion) {
-        // The harness must be the same on both sides.
+        // Both sides must have the same harness, so build them again without the replacement.
         bench.harness = CriterionHarness::AsIs;
         built = bench.build_both(base)?;
     }
@@ -77,7 +77,7 @@ pub fn find_kept_build(
     BuildCache::open(request, events)?.find_kept_side(name)
 }
 
-/// Returns the builds of both sides that are kept under these names, each only if it still exists with everything it needs.
+/// Returns the builds of both sides that are kept under these names. A build is left out if it no longer exists with everything it needs.
 pub fn find_kept_builds(
     request: &SidesRequest<'_>,
     names: &BySide<Option<&str>>,
@@ -104,7 +104,7 @@ pub fn read_kept_executables(
 ) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
     let shelves = BuildCache::open(request, events)?;
     let of = |name: Option<&str>| {
-        // The name may come from somebody else's store.
+        // The name may come from another user's store, so it need not be a valid key.
         let Some(key) = name.and_then(Key::parse) else {
             return Ok(None);
         };
@@ -170,7 +170,7 @@ struct KeptBuild {
 impl BuildCache<'_> {
     /// Returns the build that is kept under `name`, if it still exists with everything it needs.
     fn find_kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
-        // The name may come from somebody else's store.
+        // The name may come from another user's store, so it need not be a valid key.
         let Some(key) = Key::parse(name) else {
             return Ok(None);
         };
@@ -369,7 +369,7 @@ impl SideBuilder<'_, '_> {
             (self.events)(BuildEvent::CriterionReplaced(versions));
         }
         let mut results = self.describe_results(&output, criterion)?;
-        // Without a commit, the key is a hash of the results.
+        // A work tree with changes has no commit to name the build by, so the key is a hash of the results.
         let key = key.filter(|_| state.commit.is_some());
         let key =
             key.unwrap_or_else(|| Key::compute(&(to_text(&state.ground.root), &output, &results)));
@@ -516,7 +516,7 @@ impl SideBuilder<'_, '_> {
             options.frozen = false;
         }
         if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
-            // The package did not exist yet.
+            // The revision is older than the package, so there is nothing to build.
             return Ok(CargoResult::default());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
@@ -552,7 +552,7 @@ impl SideBuilder<'_, '_> {
         outcome
     }
 
-    /// Runs cargo with the replacement of Criterion, or without it if the user does not want it or it is not possible.
+    /// Runs cargo with the replacement of Criterion. If the user does not want the replacement, or if it is not possible, runs cargo without it.
     fn build_with_criterion(&self, order: &BuildOrder<'_>) -> Result<CargoResult, SidesError> {
         match self.build_with_replacement(order) {
             Ok(result) => Ok(result),
@@ -710,7 +710,7 @@ impl SideBuilder<'_, '_> {
     }
 }
 
-/// The output of cargo, and the Criterion that it built.
+/// What cargo has built, and which Criterion it has used.
 #[derive(Default)]
 struct CargoResult {
     output: BuildOutput,
@@ -719,7 +719,7 @@ struct CargoResult {
     is_new_harness: bool,
 }
 
-/// Builds with the patches in the options of `order`. If the patches may be the cause of a failure, the build is to be made without them.
+/// Builds with the patches in the options of `order`. If the patches may have caused a failure, the error asks the caller to build without them.
 fn build_patched(
     order: &BuildOrder<'_>,
     backup: &LockFileBackup,
@@ -729,20 +729,37 @@ fn build_patched(
     backup.keep_time()?;
     let (before, after) = backup.versions()?;
     check_lock_change(before, &after, replaced)?;
-    order.run_cargo().map_err(|error| match error {
+    match order.run_cargo() {
         // Any other failure, such as a full disk, has nothing to do with the harness.
-        CargoError::Build {
-            first_error: Some(text),
+        Err(CargoError::Build {
+            first_error: Some(error),
             ..
-        } => NotReplaced::impossible(format!(
-            "the benches do not compile with this harness: {text}"
-        )),
-        CargoError::Selection(message) => NotReplaced::impossible(first_error_line(&message)),
-        other => other.into(),
-    })
+        }) => {
+            let may_be_ours = error
+                .library_of
+                .is_none_or(|package| library_may_use_criterion(&package, order.workspace, before));
+            if !may_be_ours {
+                // Without the replacement the build would fail, too. This build prints the errors and fails early.
+                let order = BuildOrder {
+                    diagnostics: DiagnosticTiming::Immediate,
+                    ..*order
+                };
+                return Ok(order.run_cargo()?);
+            }
+            Err(NotReplaced::impossible(format!(
+                "the benches do not compile with this harness: {}",
+                error.text
+            )))
+        }
+        Err(CargoError::Selection(message)) => {
+            Err(NotReplaced::impossible(first_error_line(&message)))
+        }
+        outcome => Ok(outcome?),
+    }
 }
 
-/// Lets cargo write the lock file. If it cannot, the build is to be made without the replacement, and fails for the same reason or not at all.
+/// Lets cargo write the lock file. If cargo cannot, the error asks the caller to build without the replacement. That build fails for the same reason,
+/// or succeeds.
 fn resolve_dependencies(order: &BuildOrder<'_>) -> Result<(), NotReplaced> {
     order.resolve().map_err(|error| match error {
         CargoError::Metadata(message) => NotReplaced::impossible(first_error_line(&message)),

@@ -1,4 +1,5 @@
-//! The folder of a workspace in the cache, the folders kept in it under keys, and the locks of these folders and of measurements.
+//! Manages the folder of a workspace in the cache, the folders that are kept in it under keys, and the locks on both. A further lock keeps two
+//! measurements from running at the same time.
 //!
 //! Only the holder of the workspace's lock changes the folder. Invariants: a kept folder in use is never removed; corresponding paths of both sides
 //! have the same length.
@@ -17,14 +18,14 @@ use super::request::{SidesError, file_error};
 use perfcheck_host::process::Interrupt;
 use perfcheck_host::{Checkout, os};
 
-/// Name of the directory of the sources. It has the same length as `trees/KEY`.
+/// The name of the directory with the sources of the side that is built. It has the same length as `trees/KEY`.
 const SOURCES: &str = "sources-of-either-state-in-use";
-/// Name of cargo's target directory. It has the same length as `kept/KEY`.
+/// The name of cargo's target directory. It has the same length as `kept/KEY`.
 const TARGET: &str = "cargo-target-for-either-state";
 /// Last component of the path of the sources and of every tree. Compilers may split a path, so the last bytes of these paths must not differ.
 const TOP: &str = "top-of-the-repository";
 
-/// Interval between attempts to take a lock.
+/// How long to wait between two attempts to take a lock.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Returns the default cache: `cargo-perfcheck` in the user's cache directory.
@@ -183,7 +184,7 @@ fn folder_name(repository: &Path, prefix: &Path) -> String {
     format!("{recognised}-{}", &hash[..12])
 }
 
-/// Name of the folder that is still being filled.
+/// The name of the folder that is still being filled.
 const UNFINISHED: &str = ".unfinished";
 const IN_USE: &str = "in-use";
 /// Name of a file that protects its folder from removal.
@@ -191,9 +192,9 @@ pub(super) const FOR_GOOD: &str = "for-good";
 
 /// A directory of kept folders.
 ///
-/// A folder in use stays; of the others, the least recently used are removed first. Everything except the use itself happens while the workspace's
-/// folder is locked. A process that uses a folder holds a shared lock on `KEY/in-use` until it exits, for any reason; the file's time is the start of
-/// the last use. All keys have the same length, so that corresponding paths of both sides do too.
+/// Folders in use are never removed. Of the others, the least recently used are removed first. A process that uses a folder holds a shared lock on
+/// `KEY/in-use` until it exits for any reason, and the file's time is the start of the last use. Everything except the use itself happens while the
+/// workspace's folder is locked. All keys have the same length, so that corresponding paths of both sides have the same length, too.
 #[derive(Debug)]
 pub(super) struct FolderCache {
     root: PathBuf,
@@ -216,16 +217,16 @@ pub(super) struct PrunedFolders {
     pub(super) bytes: u64,
 }
 
-/// A folder in use. It is not removed while a clone of `in_use` lives.
+/// A folder of the cache that is in use. It is not removed while a clone of `in_use` lives.
 #[derive(Debug, Clone)]
 pub(super) struct CachedFolder {
     pub(super) directory: PathBuf,
-    /// Whether no other process uses it, so that its files may be repaired.
+    /// Whether no other process uses the folder, so that its files may be repaired.
     pub(super) alone: bool,
     pub(super) in_use: UseLock,
 }
 
-/// A lock that is released when the process ends, at the latest.
+/// A lock on a folder in use. It is released when its last clone is dropped or the process ends.
 pub(super) type UseLock = Arc<File>;
 
 impl FolderCache {
@@ -283,7 +284,7 @@ impl FolderCache {
         open_for_use(directory)
     }
 
-    /// Removes the least recently used folders until the rest is within the limit. Folders in use and those named in `spared` stay.
+    /// Removes the least recently used folders until the rest is within the limit. Folders in use and folders named in `spared` stay.
     pub(super) fn prune(&self, spared: &[String]) -> Result<PrunedFolders, SidesError> {
         let mut removed = PrunedFolders::default();
         let mut counted = BTreeSet::new();

@@ -74,7 +74,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
     found
 }
 
-/// Returns the values of `keys` in every table below `[name]`.
+/// Returns the values of `keys` in every table below `[name]`, each with the name of its table. A value is `None` unless it is a string.
 fn values_of_keys<'a>(
     root: &'a dyn TableLike,
     name: &str,
@@ -100,7 +100,7 @@ pub(super) fn parse_locked_versions(lock_file: &str) -> BTreeMap<String, Vec<Str
             version,
             source,
         } = package;
-        // Packages of the workspace have no source; their versions are part of the change itself.
+        // Packages of the workspace have no source. Their versions are part of the change that is measured.
         let Some(source) = source else {
             continue;
         };
@@ -148,9 +148,10 @@ pub(super) fn diff_locked_versions(
         .collect()
 }
 
-/// Adds to `base` the packages of `current` whose names it lacks. Cargo uses the versions it finds and drops packages that are not needed.
+/// Adds to the lock file `base` the packages of the lock file `current` whose names it lacks. Cargo then uses the versions that it finds, and drops
+/// the packages that it does not need.
 ///
-/// Returns `None` if one of the two cannot be read.
+/// Returns `None` if one of the two files cannot be parsed.
 pub(super) fn complete_lock_file(base: &str, current: &str) -> Option<String> {
     let mut base: DocumentMut = base.parse().ok()?;
     let current: DocumentMut = current.parse().ok()?;

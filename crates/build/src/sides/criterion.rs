@@ -1,10 +1,11 @@
-//! Criterion benches on the harness of this project.
+//! Builds Criterion benches with the harness of this project in place of Criterion.
 //!
 //! A patch on cargo's command line replaces Criterion with `perfcheck-criterion`, whose sources are part of this program. The patch applies only to
 //! the copy of the sources. It may change the copy's lock file for Criterion and for packages that only Criterion needs. The lock file is restored
 //! after the build.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub enum CriterionBuild {
     Absent,
     /// The harness of this project replaces these versions of Criterion.
     Replaced(Vec<String>),
-    /// Criterion itself. The reason why it could not be replaced; `None` if it was not to be replaced.
+    /// The build uses Criterion itself, because the harness could not replace it for this reason. `None` if Criterion was not to be replaced.
     AsIs(Option<String>),
 }
 
@@ -72,7 +73,7 @@ impl ReplaceableCriterion {
 /// The reason why a build does not replace Criterion.
 #[derive(Debug)]
 pub(super) enum NotReplaced {
-    /// The build is to be made without the replacement.
+    /// The caller must build without the replacement, and record this about the Criterion of the build.
     BuildWithout(CriterionBuild),
     /// No build is possible.
     Failed(SidesError),
@@ -90,8 +91,8 @@ impl<E: Into<SidesError>> From<E> for NotReplaced {
     }
 }
 
-/// Reports whether a build may use Criterion: the lock file has it, or a member of the workspace depends on it and the lock file is out of date or
-/// missing. Much faster than parsing the lock file.
+/// Reports whether a build may use Criterion. This is so if the lock file has it, or if a member of the workspace depends on it and the lock file is
+/// out of date or missing. The check is much faster than parsing the lock file.
 pub(super) fn may_use_criterion(lock_file: Option<&str>, workspace: &Workspace) -> bool {
     let Some(lock_file) = lock_file else {
         return true;
@@ -99,6 +100,31 @@ pub(super) fn may_use_criterion(lock_file: Option<&str>, workspace: &Workspace) 
     KNOWN.iter().any(|(name, _)| {
         lock_file.contains(&format!("name = \"{name}\"")) || workspace.depends_on(name)
     })
+}
+
+/// Reports whether the library of the workspace's member `package` may use Criterion. Its development dependencies do not count.
+pub(super) fn library_may_use_criterion(
+    package: &str,
+    workspace: &Workspace,
+    lock_file: &str,
+) -> bool {
+    let packages = parse_packages(lock_file);
+    let mut reached = BTreeSet::new();
+    let mut unvisited = vec![package];
+    while let Some(name) = unvisited.pop() {
+        if !reached.insert(name) {
+            continue;
+        }
+        // The lock file does not tell which dependencies of a member are for development.
+        if let Some(dependencies) = workspace.library_dependencies(name) {
+            unvisited.extend(dependencies);
+        } else {
+            let versions = packages.iter().filter(|(one, _)| one.name == name);
+            let dependencies = versions.flat_map(|(_, dependencies)| dependencies);
+            unvisited.extend(dependencies.filter_map(|one| one.split(' ').next()));
+        }
+    }
+    KNOWN.iter().any(|(name, _)| reached.contains(name))
 }
 
 /// Finds the Criterion versions in a lock file that can be replaced. `rustc` is the first line of `rustc -vV`.
@@ -113,7 +139,7 @@ pub(super) fn find_replaceable(
         let Some((_, newest)) = find_known(package) else {
             continue;
         };
-        // If only replaced packages need this one, nothing uses it after the replacement.
+        // If only replaced packages need this package, nothing uses it after the replacement.
         let mut users = packages
             .iter()
             .filter(|(_, dependencies)| is_among(package, dependencies))
@@ -162,7 +188,7 @@ pub(super) fn find_replaceable(
     Ok(replaceable)
 }
 
-/// Returns major and minor version.
+/// Returns the major and the minor number of a version.
 fn parse_version(text: &str) -> Option<(u64, u64)> {
     let mut numbers = text.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
@@ -218,7 +244,7 @@ pub(super) fn check_lock_change(
     Ok(())
 }
 
-/// The sources of the harness and of the replacement for each version of Criterion, below a directory in the folder of a workspace.
+/// Writes the sources of the harness, and of its replacement for each version of Criterion, below a directory in the folder of a workspace.
 pub(super) struct CarriedSources {
     pub(super) directory: PathBuf,
 }
@@ -240,7 +266,8 @@ impl CarriedSources {
         hasher.finalize().to_hex()[..24].to_owned()
     }
 
-    /// Writes only files that differ, because cargo builds a package again if its files have a new time. Reports whether any file was written.
+    /// Writes the sources. Only files that differ are written, because cargo builds a package again if its files have a new time. Returns true if any
+    /// file was written.
     pub(super) fn write(&self, replaced: &[ReplaceableCriterion]) -> Result<bool, SidesError> {
         let harness = carried_manifest(
             perfcheck::sources::MANIFEST,
@@ -313,7 +340,7 @@ impl CarriedSources {
     }
 }
 
-/// Returns the manifest for building a carried package outside this project's workspace.
+/// Returns the manifest with which a package that is part of this program is built outside of this project's workspace.
 fn carried_manifest(text: &str, name: &str, version: &str) -> DocumentMut {
     let mut manifest: DocumentMut = text.parse().expect("cargo has read it");
     for key in [

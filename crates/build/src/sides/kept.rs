@@ -27,18 +27,18 @@ const LARGEST_OUTPUT: u64 = 64 << 20;
 /// The record of a kept build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BuildRecord {
-    /// Cargo's messages. The paths of executables are those of the kept copies; the paths of sources are those of the build.
+    /// Cargo's messages. The paths of executables lead to the kept copies, but the paths of sources are those of the build.
     pub(super) output: BuildOutput,
     /// The key of everything that affects the build, except the place where it runs.
     pub(super) contents: String,
     /// Path of the repository's top during the build.
     pub(super) source: PathBuf,
-    /// The directories in which it runs.
+    /// The directories in which the executables run.
     pub(super) ground: RunDirectories,
-    /// The hashes and versions that describe its results.
+    /// The hashes and versions that describe what was built.
     #[serde(rename = "made")]
     pub(super) results: BuildResults,
-    /// The rewrites of paths in its executables, which make them find the files of the side.
+    /// The rewrites of paths that were made in the executables, so that they find the files of their side.
     pub(super) leads: Vec<PathRewrite>,
     /// Duration of the build.
     pub(super) build_time: Duration,
@@ -66,7 +66,7 @@ pub(super) struct BuildResults {
     pub(super) companions_hash: String,
     /// Locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
-    /// The Criterion of its benches.
+    /// The Criterion that the benches use.
     pub(super) criterion: CriterionBuild,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct BuildResults {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
-    /// Folder of its link inputs, relative to the folder of the build; `None` if they were not kept.
+    /// The folder of the link inputs, relative to the folder of the build. `None` if they were not kept.
     pub(super) link: Option<PathBuf>,
     #[serde(with = "map")]
     pub(super) sources: BTreeMap<PathBuf, String>,
@@ -92,8 +92,8 @@ impl BuildRecord {
         is_whole.then_some(record)
     }
 
-    /// Copies the build that is kept in `folder` to `unfinished`, for the final path `place` and for running in `ground`. Returns the record of the
-    /// copy.
+    /// Copies the build in `folder` to the directory `unfinished`, so that it can run in `ground` once that directory has been moved to `place`.
+    /// Returns the record of the copy.
     pub(super) fn copy_for(
         &self,
         ground: &RunDirectories,
@@ -162,9 +162,9 @@ pub(super) struct BuildCopy<'a> {
     pub(super) target: &'a Path,
     /// The folder to copy to, which is not complete yet.
     pub(super) unfinished: &'a Path,
-    /// The final path of that folder.
+    /// The path to which `unfinished` is moved when it is complete.
     pub(super) place: &'a Path,
-    /// The directory of the sources during the build. The executables run in `root`.
+    /// The directory of the sources during the build. In the copied executables, its path is replaced by `root`, where they run.
     pub(super) source: &'a Path,
     pub(super) root: &'a Path,
 }

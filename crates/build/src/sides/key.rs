@@ -12,7 +12,7 @@ use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 use perfcheck_host::os::path_from_bytes;
 
-/// Version of the recipe; to be incremented whenever builds are made or kept in another way.
+/// The version of the recipe. It must be incremented whenever builds are made or kept in another way.
 pub(super) const VERSION: u32 = 6;
 
 /// Length of a key, in characters.
@@ -27,7 +27,7 @@ impl Key {
         &self.0
     }
 
-    /// Parses a key; returns `None` for any other text.
+    /// Parses a key, or returns `None` if the text is not a key.
     pub(super) fn parse(name: &str) -> Option<Self> {
         let is_key = name.len() == LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_key.then(|| Self(name.to_owned()))
@@ -70,7 +70,7 @@ pub(super) struct Recipe<'a> {
     pub(super) facts: &'a BuildFacts,
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,
-    /// Hash of the sources that replace Criterion; empty if it is not to be replaced.
+    /// The hash of the sources that replace Criterion. Empty if Criterion is not to be replaced.
     pub(super) criterion: String,
     pub(super) variables: Vec<(String, OsString)>,
     /// Files that are not part of the commit, with hashes of their content: files added to the sources, and cargo's configuration.
@@ -129,7 +129,7 @@ fn from_text(text: &str) -> PathBuf {
     path_from_bytes(&bytes)
 }
 
-/// For `#[serde(with)]`: one path.
+/// Serializes a path as text, for `#[serde(with)]`.
 pub(super) mod single {
     use super::{
         Deserialize, Deserializer, Path, PathBuf, Serialize, Serializer, from_text, to_text,
@@ -149,7 +149,7 @@ pub(super) mod single {
     }
 }
 
-/// For `#[serde(with)]`: a list of paths.
+/// Serializes a list of paths as texts, for `#[serde(with)]`.
 pub(super) mod list {
     use super::{Deserialize, Deserializer, PathBuf, Serializer, from_text, to_text};
 
@@ -168,7 +168,7 @@ pub(super) mod list {
     }
 }
 
-/// For `#[serde(with)]`: a map whose keys are paths.
+/// Serializes a map whose keys are paths, for `#[serde(with)]`.
 pub(super) mod map {
     use super::{
         BTreeMap, Deserialize, Deserializer, PathBuf, Serialize, Serializer, from_text, to_text,

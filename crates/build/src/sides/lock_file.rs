@@ -15,11 +15,11 @@ use perfcheck_host::os::{make_writable, remove_file_or_link};
 pub(super) struct LockedPackage {
     pub(super) name: String,
     pub(super) version: String,
-    /// Registry or repository; `None` for a directory.
+    /// The registry or repository that the package comes from. `None` for a package in a local directory.
     pub(super) source: Option<String>,
 }
 
-/// Returns the packages of a lock file, each with its dependencies as written there; none if the file cannot be read.
+/// Returns the packages of a lock file, each with its dependencies as they are written there. The result is empty if the file cannot be parsed.
 pub(super) fn parse_packages(lock_file: &str) -> BTreeMap<LockedPackage, Vec<String>> {
     let document: DocumentMut = lock_file.parse().unwrap_or_default();
     let packages = document
@@ -106,6 +106,7 @@ impl LockFileBackup {
             text => text.map_err(file_error("cannot read", note))?,
         };
         if path.is_file() {
+            // The lock file may be read-only, so it is removed instead of overwritten.
             remove_file_or_link(path).map_err(file_error("cannot remove", path))?;
             fs::write(path, text).map_err(file_error("cannot write", path))?;
         }

@@ -17,7 +17,7 @@ use perfcheck_host::os;
 /// The files that a directory is to hold: the path in the directory, and the path of the original.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
-/// Adds the files of `others` that do not collide with those in `files`: no file or link may be at their path, above it or below it.
+/// Adds those files of `others` that do not collide with `files`. A file collides if `files` has its path, a path above it or a path below it.
 pub(super) fn add_without_conflicts(files: &mut WantedFiles, others: &WantedFiles) {
     let can_stay = |path: &Path| {
         let is_below = path.ancestors().any(|above| files.contains_key(above));
@@ -59,7 +59,7 @@ struct Notes {
     stamps: BTreeMap<PathBuf, Stamp>,
 }
 
-/// Period in which a file may change again without a new time, in seconds.
+/// A file that was changed less than this many seconds before the notes were written may have changed again without a new time.
 const SETTLING_SECONDS: i64 = 2;
 
 /// How much later a new modification time is than the latest known one.
@@ -436,7 +436,7 @@ pub(super) fn create_parents(root: &Path, path: &Path) -> io::Result<PathBuf> {
 pub(super) fn write_file(root: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let place = create_parents(root, path)?;
     remove_entry(&place)?;
-    // This fails if a link was created in the meantime.
+    // Creating a new file fails if a link was created here in the meantime.
     File::create_new(&place)?.write_all(content)
 }
 

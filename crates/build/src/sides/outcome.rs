@@ -1,4 +1,4 @@
-//! The outcome of building both sides: executables, target by target.
+//! The outcome of building both sides: the executables of each bench target, and the facts about each build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -31,33 +31,33 @@ pub struct PreparedSides {
 pub struct BuiltSide {
     /// Name under which the build is kept.
     pub name: String,
-    /// The commit; `None` for a work tree with changes.
+    /// The commit that was built. `None` for a work tree with changes.
     pub commit: Option<Revision>,
-    /// State of git when the sources were copied; `None` for a build that was found by its name.
+    /// The state of git when the sources were copied. `None` for a build that was found by its name.
     pub git: Option<GitState>,
-    /// Its bench executables, sorted by package and target name.
+    /// The bench executables of the build, sorted by package and target name.
     pub targets: Vec<SideTarget>,
-    /// Whether the executables were built now or before.
+    /// Whether the executables were built for this run or come from a kept build.
     pub provenance: BuildOrigin,
     /// Time spent on preparing the sources.
     pub checkout_time: Duration,
-    /// Duration of the build, even if it was made earlier.
+    /// How long the build took, even if it was made for an earlier run.
     pub build_time: Duration,
     /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
-    /// The locked versions of its dependencies, by package name.
+    /// The locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
-    /// The Criterion of its benches.
+    /// The Criterion that the benches use.
     pub criterion: CriterionBuild,
     pub(super) _in_use: [Arc<File>; 2],
 }
 
-/// The origin of executables.
+/// Where the executables of a side come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildOrigin {
     /// Cargo built them for this run.
     Built,
-    /// They come from a kept build.
+    /// The executables come from a kept build.
     Cached,
 }
 
@@ -68,7 +68,7 @@ pub struct SideTarget {
     pub target: BenchTarget,
     /// Path of the executable itself, even if a runner starts it.
     pub executable: PathBuf,
-    /// The folder of the sources and the folder of the build.
+    /// The folder of the sources and the folder of the build, whose paths the executable may contain.
     pub(super) folders: [PathBuf; 2],
     /// Hash of the executable as it was built, before paths in it were rewritten for its side.
     pub executable_hash: String,
@@ -83,16 +83,16 @@ pub struct SideTarget {
 /// The bench executables of both sides with the same package and target name.
 #[derive(Debug, Clone, Copy)]
 pub enum TargetPair<'a> {
-    /// Both sides have it.
+    /// Both sides have the bench target.
     Both {
         /// The executable of the base.
         base: &'a SideTarget,
         /// The executable of the work tree.
         candidate: &'a SideTarget,
     },
-    /// Only the work tree has it.
+    /// Only the work tree has the bench target.
     CandidateOnly(&'a SideTarget),
-    /// Only the base has it.
+    /// Only the base has the bench target.
     BaseOnly(&'a SideTarget),
 }
 
@@ -101,9 +101,9 @@ pub enum TargetPair<'a> {
 pub struct Dependency {
     /// The name of the package.
     pub name: String,
-    /// The versions that the base locks; none if the dependency is new.
+    /// The versions that the base locks. Empty if the dependency is new.
     pub base: Vec<String>,
-    /// The versions that the work tree locks; none if the dependency is gone.
+    /// The versions that the work tree locks. Empty if the dependency is gone.
     pub candidate: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ impl PreparedSides {
 }
 
 impl BuiltSide {
-    /// Returns its bench executables.
+    /// Returns the bench executables of the build, with everything needed to start them.
     pub fn bench_targets(&self) -> Vec<BenchTarget> {
         let targets = self.targets.iter();
         targets.map(|side| side.target.clone()).collect()
@@ -150,12 +150,13 @@ impl SideTarget {
         self.executable_hash == other.executable_hash && self.has_same_companions(other)
     }
 
-    /// Reports whether both have the same private dynamic libraries and the same binaries next to them.
+    /// Returns true if this executable and `other` were built together with the same private dynamic libraries and the same ordinary binaries.
     pub fn has_same_companions(&self, other: &Self) -> bool {
         self.companions_hash == other.companions_hash
     }
 
-    /// Returns the bytes of this executable, with the paths of its side replaced by those of the side of `other`.
+    /// Returns the bytes of this executable, with the paths of its own side replaced by the paths of the side of
+    /// `other`.
     pub fn with_paths_of(&self, other: &Self) -> io::Result<Vec<u8>> {
         let mut bytes = fs::read(&self.executable)?;
         for (from, to) in self.folders.iter().zip(&other.folders) {

@@ -18,7 +18,7 @@ use perfcheck_host::os::{canonicalize, display_with_slashes};
 /// A package of the old state.
 pub(super) struct OldPackage {
     pub(super) name: String,
-    /// Its manifest, relative to the top of the repository.
+    /// The manifest of the package, relative to the top of the repository.
     pub(super) manifest: PathBuf,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct OldPackage {
 pub(super) struct Overlay<'a> {
     /// Top of the user's checkout.
     pub(super) top: &'a Path,
-    /// The workspace's root, relative to that top.
+    /// The workspace's root, relative to `top`.
     pub(super) prefix: &'a Path,
     /// The files of the work tree.
     pub(super) present: &'a WantedFiles,
@@ -35,7 +35,7 @@ pub(super) struct Overlay<'a> {
 }
 
 impl Overlay<'_> {
-    /// Returns the current files that affect the result, relative to the top.
+    /// Returns the current files that affect the result of the overlay, relative to the top of the repository.
     pub(super) fn decisive_files(&self) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::from([
             self.prefix.join("Cargo.toml"),
@@ -51,8 +51,8 @@ impl Overlay<'_> {
         files
     }
 
-    /// Puts the current bench targets into the old state in `tree`, which consists of `files` and `old` packages. Updates `files` and returns the
-    /// files that are new or may have changed.
+    /// Puts the current bench targets into the old state in `tree`. `files` are the files of the old state, and `old` are its packages. Updates
+    /// `files` and returns the files that are new or may have changed.
     pub(super) fn apply(
         &self,
         tree: &Path,
@@ -249,7 +249,7 @@ pub(super) struct DependencyInliner<'a> {
 }
 
 impl DependencyInliner<'_> {
-    /// Replaces the dev-dependencies of the table `old` with those of `current`.
+    /// Replaces the dev-dependencies of the table `old` with the dev-dependencies of `current`.
     pub(super) fn replace_dev_dependencies(
         &mut self,
         old: &mut dyn TableLike,

@@ -23,7 +23,7 @@ pub struct SidesRequest<'a> {
     pub workspace: &'a Workspace,
     /// The checkout that contains the workspace, if any does.
     pub checkout: Option<&'a Checkout>,
-    /// The state whose bench targets a revision is built with.
+    /// Whether a revision is built with its own bench targets or with those of the work tree.
     pub benches_from: BenchesFrom,
     /// The harness on which Criterion benches run.
     pub harness: CriterionHarness,
@@ -71,7 +71,7 @@ pub enum UncopiedReason {
 /// An event that the user should see during a build.
 #[derive(Debug, Clone, Copy)]
 pub enum BuildEvent<'a> {
-    /// Another process holds the lock of this folder; this one waits.
+    /// Another process holds the lock of this folder, so this process waits.
     Waiting(&'a Path),
     /// The sources of a state are being prepared.
     CheckingOut(&'a Revision),
@@ -79,12 +79,12 @@ pub enum BuildEvent<'a> {
     Found(Option<&'a Revision>),
     /// The least recently used builds were removed, because all builds together exceeded the maximum size.
     Removed {
-        /// Number of builds.
+        /// The number of removed builds.
         builds: usize,
-        /// Their size on disk, in bytes.
+        /// The size of the removed builds on disk, in bytes.
         bytes: u64,
     },
-    /// These files were not copied. The build did without them, or failed.
+    /// These files were not copied. The build succeeded without them, or failed.
     LeftOut(&'a [UncopiedFile]),
     /// Cargo starts to build this revision, or the work tree (`None`). Cargo's own output follows.
     Building(Option<&'a Revision>),

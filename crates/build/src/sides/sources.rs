@@ -127,12 +127,12 @@ pub(super) fn list_sources(
     Ok(listing.finish())
 }
 
-/// The owner of a file.
+/// Whether a file depends on the state of the repository that is checked out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileOwner {
-    /// The state that is checked out contains it.
+    /// The file belongs to the state that is checked out.
     State,
-    /// It stays in place regardless of the state that is checked out.
+    /// The file stays in place regardless of the state that is checked out.
     Surroundings,
 }
 
@@ -361,8 +361,8 @@ fn is_reached_without_links(
     is_reached
 }
 
-/// Returns a bench target's own sources, as the compiler listed them, and the files next to them that are not Rust: paths relative to `top`, with
-/// hashes of the content.
+/// Returns a bench target's own sources, as the compiler listed them, and the files next to them that are not Rust. Each has its path relative to
+/// `top` and the hash of its content.
 pub(super) fn own_sources(
     bench: &BenchExecutable,
     workspace_root: &Path,

@@ -1,6 +1,6 @@
-//! A private directory for the executables of one run, at paths of equal length on both sides.
+//! A private directory for the executables of one run. Corresponding executables of both sides have paths of equal length in it.
 //!
-//! It is removed when the run ends. The next run removes what a killed run has left.
+//! The directory is removed when the run ends. The next run removes what a killed run has left.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use perfcheck_host::os;
 
 /// Directory in the cache that holds a directory for each current run.
 const STAGES: &str = "running";
-/// Name of the lock file in such a directory; the run holds the lock.
+/// The name of the lock file in the directory of a run. The run holds the lock until it ends.
 const LOCK: &str = "lock";
 
 /// A private directory that exists while this value lives.

@@ -32,15 +32,15 @@ use perfcheck_host::{Checkout, Revision};
 pub(super) struct State {
     /// The checked-out commit, for build scripts that query git.
     pub(super) head: Option<String>,
-    /// The commit; `None` for a work tree with changes.
+    /// The commit whose files the state has. `None` if it is a work tree with changes.
     pub(super) commit: Option<Revision>,
     /// State of git: commit, branch, and whether tracked files differ.
     pub(super) git: Option<GitState>,
     /// Whether this is the user's work tree, changed or not.
     pub(super) is_work_tree: bool,
-    /// Its files, with the paths of the originals.
+    /// The files of the state, with the paths of the originals.
     pub(super) wanted: WantedFiles,
-    /// The directories in which its executables run.
+    /// The directories in which the executables of the state run.
     pub(super) ground: RunDirectories,
     /// Files that are not part of the commit, with hashes.
     pub(super) added: Vec<HashedPath>,
@@ -59,7 +59,7 @@ pub(super) struct CurrentCheckout {
     pub(super) prefix: PathBuf,
     /// The top of the checkout.
     pub(super) top: PathBuf,
-    /// Its files.
+    /// The files of the checkout.
     pub(super) sources: PresentSources,
     /// The packages with bench targets that the user selected.
     pub(super) packages: Vec<BenchPackage>,
@@ -323,14 +323,15 @@ pub(super) fn hash_files(
 pub(super) struct OutsidePaths {
     /// The paths that are named relatively. Each needs a link in the layout.
     pub(super) relative: BTreeSet<PathBuf>,
-    /// The paths named absolutely.
+    /// The paths that are named absolutely.
     pub(super) absolute: BTreeSet<PathBuf>,
-    /// A named directory that contains the repository. It cannot be linked.
+    /// A directory that is named and that contains the repository. It cannot be linked.
     pub(super) above: Option<PathBuf>,
 }
 
 impl OutsidePaths {
-    /// Collects the paths outside `top` that the links and manifests among `wanted` name, and those that the manifests found there name in turn.
+    /// Collects the paths outside `top` that the links and manifests among `wanted` name. If such a path has a manifest, the paths that it names are
+    /// collected, too.
     pub(super) fn collect(wanted: &WantedFiles, top: &Path) -> Self {
         let mut found = Self::default();
         for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
@@ -363,7 +364,7 @@ impl OutsidePaths {
                     found.above = Some(path);
                     continue;
                 }
-                // The manifest there may name further paths, and so may that of the workspace from which it inherits.
+                // The manifest at this path may name further paths, and so may the manifest of the workspace from which it inherits.
                 queue.extend(
                     path.ancestors()
                         .map(|above| above.join("Cargo.toml"))
@@ -405,7 +406,8 @@ impl OutsidePaths {
     }
 }
 
-/// The imitated directories above the repository, and the links in them.
+/// The directories above the repository that the copy of the sources imitates, so that relative paths out of the repository still work. Also has the
+/// links in these directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DirectoryLayout {
     /// Path from the highest imitated directory to the repository's top.

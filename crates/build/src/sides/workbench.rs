@@ -22,7 +22,7 @@ use perfcheck_analysis::model::CriterionHarness;
 use perfcheck_host::os::canonicalize;
 use perfcheck_host::{Revision, build_environment};
 
-/// Maximum number of revisions that stay checked out. Those in use may exceed it.
+/// The maximum number of revisions that stay checked out. Revisions that are in use may exceed it.
 const MOST_TREES: usize = 4;
 
 /// The locked folder of a workspace, with the trees and builds that are kept in it.
@@ -45,9 +45,9 @@ pub(super) struct SideBuilder<'a, 'e> {
     /// A directory that contains the repository and that a manifest names.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
-    /// The harness to build Criterion benches with, if possible.
+    /// The harness that Criterion benches should be built with. A build uses Criterion itself if it cannot use another harness.
     pub(super) harness: CriterionHarness,
-    /// Keeps the link inputs; `None` if executables cannot be linked again.
+    /// Keeps the link inputs of executables. `None` if executables cannot be linked again.
     pub(super) link_keeping: Option<LinkRecorder>,
 }
 
@@ -186,7 +186,7 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
     }
 
     pub(super) fn work_tree(&self) -> Result<State, SidesError> {
-        // Keep the user's spelling of the path, if the workspace's root shows it.
+        // Use the path of the work tree as the user spells it, if the path of the workspace's root shows the spelling.
         let root = self.request.workspace.root();
         let levels = self.request.prefix().components().count();
         let spelled = root
@@ -198,7 +198,7 @@ impl<'a, 'e> SideBuilder<'a, 'e> {
             .prepare_work_tree(directory, &self.shelves.trees, &self.layout)
     }
 
-    /// Reports whether the layout has a place for everything that `states` need. If not, extends it.
+    /// Reports whether the layout already has a place for everything that `states` need. If not, the layout is extended.
     pub(super) fn update_layout(&mut self, states: &[&State]) -> Result<bool, SidesError> {
         let mut outside = OutsidePaths::default();
         for state in states {

@@ -1,5 +1,11 @@
 /* What `small.elf` was made of, on x86-64 Linux:
-   cc -Os -fpie -pie -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,max-page-size=16,-z,noseparate-code,--build-id=none,-rpath,'$ORIGIN/lib' small.c -o small.elf -lc */
+   cc -Os -fpie -pie -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,max-page-size=16,-z,noseparate-code,--build-id=none,-rpath,'$ORIGIN/lib' small.c -o small.elf -lc
+   And `small_aarch64.elf`, with `aarch64-linux-gnu-gcc` of GCC 12 in place of `cc`. */
+#ifdef __aarch64__
+#define PAUSE "yield"
+#else
+#define PAUSE "pause"
+#endif
 extern int puts(const char *);
 static const char *const words[] = {"alpha", "beta", "gamma", "delta"};
 static const int table[] = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -21,5 +27,5 @@ static int (*const reached[])(int) = {first, second};
 void _start(void) {
     for (int n = 0; n < 9; n++) calls += reached[n & 1](n);
     puts(words[calls & 3]);
-    for (;;) __asm__ volatile("pause");
+    for (;;) __asm__ volatile(PAUSE);
 }

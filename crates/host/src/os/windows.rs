@@ -219,7 +219,7 @@ impl JobGroup {
     }
 }
 
-/// Does nothing: jobs end by themselves.
+/// Does nothing. A group is a job object, and Windows ends its processes when the last handle to it is closed, even if this process was killed.
 pub fn kill_group(_: i32) {}
 
 /// Codes from here on mean that the system ended a process, such as 0xC0000005 for an access violation.

@@ -1,4 +1,5 @@
-//! `BenchForge`: the process is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
+//! Checks the statistics of `BenchForge`: one value per process, bootstrap intervals whose bounds have whole indices, and ratios that are judged by
+//! fixed bounds.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -11,7 +12,7 @@ fn resampling(resamples: usize) -> Resampling<'static> {
     Resampling { resamples, stream }
 }
 
-/// Returns the bootstrap interval of the mean of process values.
+/// Returns the bootstrap interval of the mean of `values`. Each value comes from a process of its own.
 fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
     let clusters: Vec<&[f64]> = values.chunks(1).collect();
     percentile_interval_with(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))

@@ -1,11 +1,11 @@
-//! Comparisons with reference values, counted by quantity, with the largest error of each.
+//! Compares results with reference values. For each quantity, it counts the comparisons and keeps the largest error.
 
 use std::fmt::Write as _;
 
 use perfcheck_stats::Interval;
 use serde_json::Value;
 
-/// The largest allowed errors.
+/// The largest allowed errors: of results that are computed directly, and of p-values.
 const DETERMINISTIC: f64 = 1e-9;
 const P_VALUE: f64 = 1e-6;
 
@@ -25,7 +25,7 @@ pub struct Checks {
     pub context: String,
 }
 
-/// A quantity to compare: its name, its reference, the bound of its error, and the magnitude below which errors are absolute.
+/// A quantity to compare: its name, what it is compared with, the bound of its error, and the magnitude below which errors are absolute.
 #[derive(Clone, Copy)]
 pub struct Quantity<'a> {
     pub name: &'a str,
@@ -116,7 +116,7 @@ impl Checks {
         );
     }
 
-    /// Returns the table of docs/internals/src/validation.md.
+    /// Returns the results as the table of docs/internals/src/validation.md.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for row in &self.rows {

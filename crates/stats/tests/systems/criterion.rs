@@ -1,4 +1,4 @@
-//! Criterion.rs: outlier labels, slope, bootstrap, t-score.
+//! Checks the statistics of Criterion.rs: outlier labels, the slope, bootstrap intervals and the t-score.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -89,7 +89,7 @@ fn c11_mean_median_deviation_and_mad_are_bootstrapped_alike() {
 
 #[test]
 fn c13_the_bootstrapped_t_score_agrees_with_welch_on_normal_data() {
-    // Normal quantiles are as normal as 40 values can be.
+    // The quantiles of the normal distribution are as close to it as 40 values can be.
     let values = |centre: f64| -> Vec<f64> {
         (0..40)
             .map(|i| centre + normal::quantile((f64::from(i) + 0.5) / 40.0).unwrap())

@@ -1,4 +1,5 @@
-//! Golden values, written by `reference.py` with the seed that it names. The output of this test is the source of docs/internals/src/validation.md.
+//! Compares the statistics with golden values, which `reference.py` computes from data with a fixed seed. The output of this test is the source of
+//! docs/internals/src/validation.md.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +9,10 @@ use super::checks::{Checks, Quantity, relative};
 use perfcheck_stats::*;
 use serde_json::Value;
 
-/// The reference: Python's `statistics` with fractions.
+/// Name of the reference that computes with fractions, by Python's `statistics`.
 const EXACT: &str = "`statistics`, exact";
 
-/// The percentages for means of the best values and for percentiles in order of preference.
+/// The percentages of the best values that are averaged, and the percentiles that are computed in order of preference.
 const PERCENTS: [u32; 5] = [50, 75, 90, 95, 99];
 
 fn reference() -> Value {
@@ -84,7 +85,7 @@ fn describe(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
-/// Checks quantiles of both kinds.
+/// Checks quantiles by all three definitions, and means and percentiles of the best values.
 fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     let mut sorted = x.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -120,7 +121,7 @@ fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
     }
 }
 
-/// Checks outliers, dependence, modes and lines.
+/// Checks outlier counts, autocorrelation, modes and straight lines.
 fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     let size = largest(x);
     let counts = OutlierCounts::from_samples(x);
@@ -211,7 +212,7 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
-/// Checks lines, and intervals that leave out one value at a time.
+/// Checks straight lines, and intervals that are computed by leaving out one value at a time.
 fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
     let size = largest(x);
     let (steps, y): (Vec<f64>, Vec<f64>) = (1_u32..)
@@ -238,7 +239,7 @@ fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
     }
 }
 
-/// Checks tests and intervals of values paired by index, and a ratio.
+/// Checks tests and intervals of values that are paired by index, and a ratio.
 fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let ranks = SignedRank::new(&differences).unwrap();
@@ -278,7 +279,7 @@ fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
     }
 }
 
-/// Checks intervals of one sample.
+/// Checks the intervals of a mean and of a median from one sample.
 fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     let size = largest(x);
     for (i, level) in levels.iter().enumerate() {
@@ -301,7 +302,7 @@ fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     }
 }
 
-/// Returns the `BCa` interval of the mean from all n^n resamples.
+/// Returns the `BCa` interval of the mean, computed from all n^n possible resamples.
 fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
     let n = x.len();
     let clusters: Vec<&[f64]> = x.chunks(1).collect();
@@ -410,7 +411,7 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     checks.one(quantity, &expected["ratio of 95th percentiles"], found);
 }
 
-/// Checks groups of processes.
+/// Checks statistics of several groups of values. Each group stands for a process.
 fn processes(checks: &mut Checks, set: &Value) {
     let data: Vec<Vec<f64>> = set["groups"]
         .as_array()
@@ -482,7 +483,7 @@ fn distributions(checks: &mut Checks, tables: &Value) {
     }
 }
 
-/// Checks tests of two proportions of ten trials, and bounds of one.
+/// Checks tests of two proportions of ten trials each, and bounds of single proportions.
 fn proportions(checks: &mut Checks, tables: &Value) {
     let counts =
         |name: &str| -> Vec<[u32; 2]> { serde_json::from_value(tables[name].clone()).unwrap() };
@@ -501,7 +502,7 @@ fn proportions(checks: &mut Checks, tables: &Value) {
     }
 }
 
-/// Returns the results of all comparisons, made only once.
+/// Returns the results of all comparisons. They are computed only once.
 fn checked() -> &'static Checks {
     static CHECKED: OnceLock<Checks> = OnceLock::new();
     CHECKED.get_or_init(check)

@@ -1,4 +1,5 @@
-//! mmtests: means of rates, Welch's test, equal weights of processes, subselection, order of preference, its interval rule.
+//! Checks the statistics of mmtests: means of rates, Welch's test, processes with equal weights, subselection, values in order of preference, and the
+//! rule by which two intervals differ.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -130,7 +131,7 @@ fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
 #[test]
 fn m_x6_the_best_95_percent_are_the_lowest_times_or_the_highest_rates() {
     let values = up_to(40);
-    // 38 of 40
+    // The best 95 % of 40 values are 38 values.
     assert_eq!(Better::Lower.best_mean(&values, 95), Some(19.5));
     assert_eq!(Better::Higher.best_mean(&values, 95), Some(21.5));
     assert_eq!(Better::Lower.best_mean(&[3.0], 50), Some(3.0));

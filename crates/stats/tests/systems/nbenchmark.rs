@@ -1,4 +1,5 @@
-//! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
+//! Checks the statistics of `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what later versions of `NBenchmark`
+//! add.
 
 use super::{close, up_to};
 use perfcheck_stats::*;
@@ -40,7 +41,7 @@ fn n9_without_a_policy_all_samples_stay_in_their_order() {
 fn n10_the_top_five_percent_are_the_ceiling_of_n_over_twenty_and_one_sample_stays() {
     for n in 2..400_u32 {
         let left = kept(OutlierPolicy::TopFivePercent, &up_to(n));
-        // floor(0.95 n), in integers
+        // The number of values that are left is floor(0.95 n), here computed in integers.
         assert_eq!(left, up_to(19 * n / 20), "{n}");
     }
     let one = OutlierPolicy::TopFivePercent.apply(&[7.0]).unwrap();

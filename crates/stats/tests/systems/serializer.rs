@@ -1,4 +1,5 @@
-//! The serializer methodology: guarded fences, warm-up exclusion with counts, effect sizes, corrected families.
+//! Checks the statistics of the serializer benchmarks: outlier fences that are not applied to few values or to values without spread, warm-up samples
+//! that are left out and counted, effect sizes, and p-values that are corrected for the number of tests.
 
 use super::{close, up_to};
 use perfcheck_stats::*;

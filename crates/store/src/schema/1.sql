@@ -13,8 +13,8 @@ CREATE TABLE environments (
     facts TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- AUTOINCREMENT: the number of a deleted run is never given to another one. An A/B measurement has one number: N of its candidate, -N of its base, and both
--- go together.
+-- AUTOINCREMENT: the number of a deleted run is never used again. A side-by-side measurement has one number: the run of its candidate is N, that of its
+-- base is -N. Both are removed together.
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     workspace INTEGER NOT NULL REFERENCES workspaces,
@@ -36,12 +36,12 @@ CREATE TABLE runs (
     purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control', 'part')),
     plan TEXT,
     source TEXT,
-    -- What a run was before it was accepted by command, so that this can be undone.
+    -- The former value of `acceptance`, if the user accepted the run, so that this can be undone.
     accepted_from TEXT CHECK (accepted_from IN ('pending', 'automatic')),
     conclusion BLOB,
-    -- The name of its build in the cache.
+    -- The name of the run's build in the cache.
     build TEXT,
-    -- Which part of a suite it measured.
+    -- The part of the suite that the run measured (`--partition`).
     part TEXT,
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
@@ -57,7 +57,7 @@ CREATE INDEX runs_by_workspace ON runs (workspace);
 CREATE INDEX runs_by_branch ON runs (workspace, git_branch);
 CREATE INDEX runs_by_commit ON runs (workspace, git_commit);
 CREATE INDEX runs_by_partner ON runs (partner) WHERE partner IS NOT NULL;
--- Of two builds that were measured in turn the candidate may be accepted.
+-- Only the candidate of a side-by-side measurement can be accepted.
 CREATE INDEX accepted_runs ON runs (workspace)
     WHERE acceptance <> 'pending';
 CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch)
@@ -93,7 +93,7 @@ CREATE TABLE run_benchmarks (
 ) STRICT;
 CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
 
--- How many runs that a user asked for have measured a benchmark, kept so that listing needs no count over the history.
+-- Keeps the number of runs that measured a benchmark, so that listing benchmarks need not count all runs. Base runs, steps of `bisect` and parts do not count.
 CREATE TRIGGER run_benchmark_added AFTER INSERT ON run_benchmarks
 WHEN EXISTS (SELECT 1 FROM runs WHERE id = new.run AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') = 'comparison') BEGIN
     UPDATE benchmarks SET runs = runs + 1 WHERE id = new.benchmark;
@@ -121,7 +121,7 @@ CREATE TABLE processes (
     attempt INTEGER NOT NULL,
     started INTEGER NOT NULL,
     padding_bytes INTEGER NOT NULL,
-    -- Of its code, from 0; NULL: as it was built.
+    -- The number of the layout that the process ran, from 0. NULL if the executable was not relinked.
     layout INTEGER,
     harness TEXT,
     harness_version TEXT,
@@ -137,7 +137,7 @@ CREATE TABLE series (
     process INTEGER NOT NULL REFERENCES processes ON DELETE CASCADE,
     position INTEGER NOT NULL,
     samples BLOB NOT NULL,
-    -- For each quad of an A/B round whether this side was sampled first.
+    -- For each quad of a side-by-side round, whether this side was sampled first.
     led TEXT,
     allocations BLOB,
     latencies BLOB,
@@ -165,7 +165,7 @@ CREATE TABLE failures (
 ) STRICT;
 CREATE INDEX failures_by_process ON failures (process);
 
--- Instructions, each row of a process that was launched to count them; without iterations, samples of the time of all processes that were sampled.
+-- Instruction counts: a row for each process that was started to count them. A row without iterations has samples of the time of all sampled processes.
 CREATE TABLE counts (
     id INTEGER PRIMARY KEY,
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
@@ -184,7 +184,7 @@ CREATE TABLE baselines (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX baselines_by_run ON baselines (run);
 
--- Levels of single benchmarks that were accepted.
+-- The runs in which the user accepted a new level of a single benchmark.
 CREATE TABLE accepted_steps (
     benchmark INTEGER NOT NULL,
     run INTEGER NOT NULL,

@@ -1,6 +1,7 @@
 //! Sends whole runs, or the summary values that replace removed samples of a run, in a few statements.
 //!
-//! Invariant: the number of statements is independent of the number of benchmarks. There is one statement per table, whose parameters are columns.
+//! Invariant: the number of statements is independent of the number of benchmarks. Each table gets one statement, and each parameter of the statement
+//! is an array with a whole column.
 
 use rusqlite::types::Value;
 use std::collections::HashMap;
@@ -88,7 +89,7 @@ impl TransferRows {
     }
 }
 
-/// The row ids that the server assigned, one list for each kind of row, in the order of the methods below.
+/// The row ids that the server assigned. There is one list for each kind of row, in the order of the methods below.
 struct AssignedIds([Vec<i64>; 6]);
 
 impl AssignedIds {
@@ -177,7 +178,7 @@ impl TeamSession {
         Ok(ids.into_iter().zip(finished).collect())
     }
 
-    /// Looks up runs by their identification.
+    /// Looks up runs by the identity that they have in all stores.
     pub(crate) fn known_runs(
         &self,
         workspace: WorkspaceId,
@@ -516,7 +517,7 @@ impl TeamSession {
     }
 }
 
-/// The verdicts of the runs, by index of the run and index of the benchmark.
+/// The verdicts of the runs. Each is identified by the index of its run and the index of its benchmark.
 struct VerdictRows(Vec<((usize, usize), RunVerdict)>);
 
 impl VerdictRows {

@@ -1,4 +1,4 @@
-//! A connection to a team's store: opened, checked, and with time limits.
+//! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take.
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,15 +36,15 @@ pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 const WRITE: &str = "BEGIN; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 
-/// Settings of every connection.
+/// The statements that configure a new connection.
 pub(super) const SETTINGS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'";
 const SETTINGS_OF_READERS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'; SET default_transaction_read_only TO on";
 
-/// Longest wait of a statement for locks, the same as `lock_timeout` in the settings.
+/// The longest time that a statement waits for locks. It equals `lock_timeout` in the settings.
 const LOCKED_FOR: Duration = Duration::from_secs(10);
-/// Longest wait for an answer of the server.
+/// The longest time that a session waits for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longest wait for a connection.
+/// The longest time that connecting to the server may take.
 const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A connection and the name of its server.
@@ -53,9 +53,9 @@ pub(crate) struct TeamSession {
     client: Arc<Client>,
     runtime: Runtime,
     place: PathBuf,
-    /// Longest wait for an answer of the server.
+    /// The longest time to wait for an answer of the server.
     pub(super) patience: Duration,
-    /// A statement that is sent together with the next one, which saves a round trip; `None` if none is waiting.
+    /// A statement that is sent together with the next one, which saves a round trip. `None` if no statement is waiting.
     unsaid: Cell<Option<&'static str>>,
 }
 
@@ -147,7 +147,7 @@ impl TeamSession {
         })
     }
 
-    /// Returns the version of the store in this database; `None` if there is none.
+    /// Returns the version of the store in this database. Returns `None` if the database has no store.
     pub(super) fn find_version(&self) -> Attempt<Option<u32>> {
         let there = "SELECT to_regclass('perfcheck.made_by') IS NOT NULL, to_regnamespace('perfcheck') IS NOT NULL";
         match self.query(there, &[])?.first().map(Vec::as_slice) {

@@ -12,7 +12,7 @@ use postgres::Server;
 #[path = "../../../../tests/support/postgres.rs"]
 mod postgres;
 
-/// A second version, as a later program may have.
+/// The scripts of a later program, whose stores have a second version.
 const SECOND: [&str; 2] = [
     SCRIPTS[0],
     "ALTER TABLE perfcheck.workspaces ADD COLUMN note TEXT; SELECT pg_sleep(0.2)",
@@ -30,7 +30,7 @@ fn a_store_is_brought_up_to_date_once_and_an_older_program_is_told_so() {
     };
     let address = server.fresh_database();
     let database = address.rsplit('/').next().expect("a name");
-    // One session reads all the time, as an older program would; another one is idle.
+    // One session reads all the time, as an older program would. Another one is idle.
     let older = TeamSession::open_to_read(&address).expect("opens");
     let (begun, wait) = channel();
     let (upgraded, found, reads) = std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Creates a team's store or upgrades an older one: all missing scripts in one transaction, and only once if several
-//! processes try.
+//! Creates a team's store, or upgrades an older one by running all missing scripts in one transaction. If several processes try at the same time, the
+//! scripts run only once.
 
 use super::session::{SCRIPTS, SETTINGS, TeamSession};
 use crate::{ExistingStore, StoreError};

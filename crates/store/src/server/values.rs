@@ -6,7 +6,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-/// A parameter of a statement, or a value of a row.
+/// A parameter of a statement or a value of a row, in one of SQLite's types.
 #[derive(Debug)]
 pub(super) struct SqlValue(pub(super) Value);
 

@@ -15,15 +15,18 @@ const thinnedNote = (one) => {
     .map((side) => `${curves(one, side).drawn} of ${one[side].samples.toLocaleString("en")}`);
   return parts.length ? `Thinned: ${parts.join(" and ")} samples are drawn.` : null;
 };
-/** Why humps that lie apart may decide nothing. */
+/** Explains why the peaks of the two sides can lie apart although the verdict is undecided. Returns null for other verdicts. */
 const undecidedNote = (one) => (["inconclusive", "suspect"].includes(one.verdict) && sidesOf(one).length === 2
   ? `Samples of one process are alike, so humps that lie apart decide nothing by themselves: the verdict rests on ${sidesOf(one).map((side) => counted(one[side].processes, "process", "processes")).join(" and ")}.` : null);
 const together = (...notes) => notes.filter(Boolean).join(" ") || null;
 
-/** The decided interval takes no less of the picture than this: what is far wider is cut. */
+/** The interval that the verdict rests on takes at least this share of the chart's width. Ends of far wider intervals are cut off. */
 const LEAST_SHARE = 0.08;
 
-/** What the picture of a change reaches over: all intervals, the noise and the curve; where one is far wider than what was decided, that and what is near it. */
+/**
+ * Returns the range of changes that the chart of the change shows: all intervals, the noise threshold and the curve of resampled changes.
+ * If these are far wider than the interval that the verdict rests on, the range is reduced to that interval and its surroundings.
+ */
 function reachOf(found, rows, curve) {
   const [, lower, upper] = found.change;
   const noise = found.threshold * 1.6;
@@ -38,7 +41,7 @@ function reachOf(found, rows, curve) {
   return [low - margin, high + margin];
 }
 
-/** The change: how resampled ones lie, the intervals, and the band of noise. */
+/** Returns the chart of the change, with its intervals, the distribution of resampled changes, and a band for the noise threshold. */
 function changeChart(one) {
   const found = one.compared;
   if (!found || !found.change) return null;
@@ -50,7 +53,7 @@ function changeChart(one) {
   ].filter(Boolean);
   const text = (estimate) => `${change(estimate[0])} ${bounds(estimate, change)}`;
   const resampled = found.mean ? one.resampled : null;
-  // The middle of a curve whose ends are cut would look like a plateau.
+  // Do not draw a curve whose ends are outside the range, because its middle would look like a plateau.
   const reach = reachOf(found, rows, resampled);
   const curve = resampled && reach[0] <= resampled.range[0] && resampled.range[1] <= reach[1] ? resampled : null;
   return {
@@ -67,7 +70,7 @@ function changeChart(one) {
     table: () => plainTable("The change", ["", "change", "lower", "upper"], rows.map(([name, estimate]) =>
       [name, ...estimate.map((value) => (isNumber(value) ? change(value) : "-"))])),
     draw(width) {
-      // The curve stands right above the mean, whose changes it is about: what was decided may rest on another value.
+      // Draw the curve right above the row of the mean, because it shows changes of the mean. The decided change may be that of another statistic.
       const room = curve ? 80 : 0;
       const box = { left: 74, right: width - 16, top: 16, bottom: 16 + room + rows.length * 24 + 10 };
       const rowAt = (index) => 28 + index * 24 + (index === rows.length - 1 ? room : 0);
@@ -100,13 +103,13 @@ function changeChart(one) {
   };
 }
 
-/** Which time a place of the density is. */
+/** Returns a function from the index of a point on the density curve to the value of the samples at that point. */
 const placeOf = (side) => scale(0, side.density.length / 2 - 1, ...side.range);
 
-/** A range with a margin, so that nothing sticks to the edge of a picture. */
+/** Adds a margin to a range, so that nothing touches the edge of the chart. */
 const roomy = ([low, high]) => [Math.max(0, low - (high - low) * 0.03), high + (high - low) * 0.03];
 
-/** How the samples of both sides lie. */
+/** Returns the chart that shows how the samples of each side are distributed. */
 function densityChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
@@ -141,7 +144,7 @@ function densityChart(one) {
   };
 }
 
-/** Process by process, both sides. */
+/** Returns the chart that shows each process of both sides as a violin. If a process has no density curve, all are lines between quartiles. */
 function processesChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
@@ -185,7 +188,7 @@ function processesChart(one) {
   };
 }
 
-/** Tukey's fences that are in the picture: place, process, and whether samples beyond it are severe outliers. */
+/** Returns those of Tukey's fences that are inside the drawn range: their value, the index of the process, and whether they bound severe outliers. */
 function fencesWithin(one, side) {
   const [low, high] = rangeOf(one);
   return (one[side].fences || []).flatMap((found, process) => found.map((value, i) => ({ value, process, severe: i % 3 === 0 })))
@@ -194,7 +197,7 @@ function fencesWithin(one, side) {
 const fencesNote = (one) => sidesOf(one).some((side) => fencesWithin(one, side).length)
   && "Dashed: Tukey's fences of each process; what is beyond the first is a mild outlier, beyond the second a severe one.";
 
-/** Samples in the order in which they were taken. */
+/** Returns the chart of the samples in the order in which they were taken. */
 function orderChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
@@ -238,7 +241,7 @@ function orderChart(one) {
   };
 }
 
-/** What so many iterations took, with the line through the origin and its band. */
+/** Returns the chart of the linear phases: how long each number of iterations took, with a line through the origin and the interval of its slope. */
 function rampChart(one) {
   const sides = sidesOf(one).filter((side) => curves(one, side).ramp && one[side].slope);
   if (!sides.length) return null;
@@ -263,7 +266,7 @@ function rampChart(one) {
       const x = { at: scale(0, most, box.left, box.right), ticks: counts, labels: counts.map((value) => value.toLocaleString("en", { notation: "compact" })), title: "iterations per sample" };
       const y = valueAxis(one.metric, 0, top, box.bottom, box.top, 6);
       const nodes = [frame(box, x, y)];
-      // Where a line of this slope ends: at the last count of iterations, or where it leaves the picture.
+      // Returns the point where a line with this slope ends. This is at the largest number of iterations, or where the line leaves the chart.
       const end = (side, slope) => {
         const count = of(side).iterations;
         return slope * count > top ? [x.at(top / slope), y.at(top)] : [x.at(count), y.at(slope * count)];
@@ -292,7 +295,7 @@ const statedQuantiles = (one) => [0.05, 0.5, 0.95, 0.99].map((p) => {
 const quantileTable = (one) => plainTable("Quantiles", ["share of samples", ...sidesOf(one).map((side) => nameOf(one, side))],
   HEAD.probabilities.map((p, i) => [percent(p), ...sidesOf(one).map((side) => spent(one.metric, curves(one, side).quantiles[i]))]));
 
-/** Quantiles and their probabilities as far as they are in the picture; one that leaves it does so at its edge. */
+/** Returns the quantiles inside the drawn range, with their probabilities. A curve that continues above the range gets a last point at the edge. */
 function quantilesWithin(one, side) {
   const [low, high] = rangeOf(one);
   const all = zip(curves(one, side).quantiles, HEAD.probabilities);
@@ -303,7 +306,7 @@ function quantilesWithin(one, side) {
   return inside;
 }
 
-/** Which share of the samples took no longer. */
+/** Returns the chart of the cumulative distribution: which share of the samples took at most a given time. */
 function ecdfChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
@@ -327,7 +330,7 @@ function ecdfChart(one) {
   };
 }
 
-/** Percentiles with room for the tail: the last tenth, hundredth and thousandth have as much as the rest. */
+/** Returns the chart of the percentiles, in which the slowest samples have much room: 90 to 99 % is as wide as 99 to 99.9 %, and so on. */
 function percentileChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
@@ -352,7 +355,7 @@ function percentileChart(one) {
   };
 }
 
-/** Which share of the single operations took no longer. */
+/** Returns the chart of the latencies: which share of the single operations took at most a given time. */
 function operationsChart(one) {
   const sides = sidesOf(one).filter((side) => one[side].operations);
   if (!sides.length) return null;

@@ -1,8 +1,8 @@
-// Benchmarks over a number in their ids.
+// Charts of families, which are benchmarks whose ids differ only in a number at the end. The chart has this number as its axis.
 
 const HUES = 6;
 
-/** Curves of families that share an axis; `mark` is the benchmark that is looked at. */
+/** Returns the chart of one or several families, each of which is a curve. `mark` is the benchmark whose details are open, or null. */
 function familyChart(title, members, mark) {
   const state = { log: members.some(({ members: own }) => own.at(-1).at / Math.max(own[0].at, 1e-9) > 20), rate: false };
   const all = members.flatMap((family) => family.members);
@@ -73,7 +73,7 @@ function familyChart(title, members, mark) {
   };
 }
 
-/** A value of a logarithmic axis, with its own unit. */
+/** Formats the label of a tick. Each label has its own unit, because the values of a logarithmic axis differ by orders of magnitude. */
 function compact(metric, value, rateUnit) {
   const short = (scaled) => String(Number(scaled.toPrecision(3)));
   if (rateUnit) {
@@ -85,7 +85,7 @@ function compact(metric, value, rateUnit) {
   return `${short(value / factor)} ${unit}`;
 }
 
-/** Families that differ in one part of their names belong into one picture, as far as colours reach. */
+/** Groups the families for charts. Families whose names differ only in the last part share a chart, but at most as many as there are colors. */
 function pictures() {
   const groups = new Map();
   for (const family of families()) {

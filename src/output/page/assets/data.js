@@ -1,4 +1,4 @@
-// The page's data, as src/output/page/data.rs has written them; curves are decoded when they are looked at.
+// The data of the page, as src/output/page/data.rs has written them. The curves of a benchmark are decoded when a chart first needs them.
 
 const DATA = JSON.parse(byId("data").textContent);
 const HEAD = DATA.head;
@@ -8,12 +8,12 @@ const TIME = { kind: "time" };
 const TONES = {
   regressed: "bad", suspect: "warn", failed: "bad", incomparable: "odd", missing: "odd", inconclusive: "calm", new: "odd", unchanged: "calm", improved: "good",
 };
-/** Symbols are those of the program's tables, in the order of gravity. */
+/** The symbol and the color of each verdict, the most severe verdict first. The symbols are the same as in the tables of the program. */
 const VERDICTS = Object.fromEntries(HEAD.symbols.map(([word, symbol]) => [word, { symbol, tone: TONES[word] }]));
 const RANK = new Map(HEAD.symbols.map(([word], rank) => [word, rank]));
 const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 
-/** The members of a side that are written without their names. */
+/** Names for the elements of two arrays in the data of a side, which has them without names to save space. */
 const NUMBERS_OF = ["samples", "processes", "min", "max", "cv", "r2", "error"];
 const ESTIMATES_OF = ["mean", "over", "bca", "median", "free", "sd", "mad", "slope"];
 
@@ -38,13 +38,13 @@ BENCHMARKS.forEach((one, index) => {
   one.change = found ? found[0] : isNumber(one.stored) ? one.stored : null;
 });
 
-/** A value that the change is from (0) or to (1), as a number and as a text. */
+/** Returns the value before the change (`i` = 0) or after it (1), as a number and as a text. Returns null if the data do not have it. */
 const valueOf = (one, i) => (one.compared && one.compared.values ? one.compared.values.map((both) => both[i]) : null);
 const medianOf = (one, side) => (one[side] && one[side].median ? one[side].median[0] : null);
 const nameOf = (one, side) => `run ${one[side].run}`;
 const threshold = (one) => (one.compared ? one.compared.threshold : 0);
 
-/** Units per second of a side: bytes, then elements. */
+/** Returns the throughput of a side in bytes per second and in elements per second, as far as the benchmark declares them. */
 function rates(one, side) {
   const median = medianOf(one, side);
   if (!Array.isArray(one.throughput) || !median) return [];
@@ -55,10 +55,10 @@ function rates(one, side) {
   ].filter(Boolean);
 }
 
-/** Throughput as it is written: rates, or what the author calls an iteration's work. */
+/** Returns the throughput of a side as a text: the rates, or the words in which the author of the benchmark declared what an iteration processes. */
 const throughputText = (one, side) => (typeof one.throughput === "string" ? one.throughput : rates(one, side).map((found) => rate(found.value, found.unit)).join(", "));
 
-/** The curves of a side, in nanoseconds and changes. */
+/** Decodes the curves of a side, and keeps them for the next call. Returns null if the side was not measured. */
 function curves(one, side) {
   const found = one[side];
   if (!found) return null;
@@ -67,7 +67,7 @@ function curves(one, side) {
   const inRange = (text, width) => places(text, width).map((place) => low + place * (high - low));
   const least = Math.log(Math.max(found.min, 1e-6));
   const most = Math.log(Math.max(found.max, 1e-6));
-  // A place at the end of the range is a sample far outside: within it there is room on either side.
+  // A sample at one end of the range lies far outside it and is not drawn, because the range has a margin at both ends. Only at 0 it has none.
   const order = places(found.order, 2).map((place) => (place === 1 || (place === 0 && low > 0) ? null : low + place * (high - low)));
   const processes = [];
   const quartiles = inRange(found.quartiles, 2);
@@ -101,23 +101,23 @@ function curves(one, side) {
 
 const zip = (a, b) => a.map((value, index) => [value, b[index]]);
 
-/** The sides that there are, the reference first: as they are drawn. */
+/** Returns the sides that were measured. The base comes first, because it is drawn first. */
 const sidesOf = (one) => ["base", "candidate"].filter((side) => one[side]);
 
-/** The times that are drawn of both sides. */
+/** Returns the range of values that the charts of a benchmark show. It includes the ranges of both sides. */
 const rangeOf = (one) => {
   const ranges = sidesOf(one).map((side) => one[side].range);
   return [Math.min(...ranges.map((range) => range[0])), Math.max(...ranges.map((range) => range[1]))];
 };
 
-/** A sentence from its phrase and what fills the gaps. */
+/** Builds a sentence from a phrase and the texts that fill the gaps of the phrase. */
 function sentence([phrase, numbers]) {
   const filling = numbers ? numbers.split("|") : [];
   let next = 0;
   return DATA.phrases[phrase][1].replace(/\u0001/g, () => filling[next++]);
 }
 
-/** Benchmarks whose ids are alike but for a number at the end: curves over that number. */
+/** Returns the families of benchmarks whose ids differ only in a number at the end. A chart shows each family as a curve over that number. */
 function families() {
   if (DATA.families) return DATA.families;
   const found = new Map();

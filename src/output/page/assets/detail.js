@@ -1,6 +1,6 @@
-// One benchmark: verdict, charts, statistics, and how the verdict came about.
+// The details of one benchmark: its verdict, charts and statistics, and how the verdict came about.
 
-/** The id with its last part strong. */
+/** Returns the id of a benchmark as nodes, in which all parts but the last are less prominent. */
 function parts(id) {
   const cut = id.lastIndexOf("/") + 1;
   return [h("span", { class: "part" }, breakable(id.slice(0, cut))), id.slice(cut)];
@@ -76,7 +76,7 @@ function chartsOf(one) {
   ];
 }
 
-/** Everything about one benchmark. */
+/** Creates all elements of the details of a benchmark. `level` is the level of the heading. */
 function sheet(one, level) {
   const failures = ["candidate", "base"].flatMap((side) => (one[side] && one[side].failures ? one[side].failures.map((text) => `${nameOf(one, side)}, ${text}`) : []));
   return [
@@ -117,7 +117,7 @@ function openDetail(one, focus) {
   if (focus) byId("title").focus({ preventScroll: true });
 }
 
-/** Marks the row of the benchmark that is open; `null`: of none. */
+/** Marks the row of the benchmark that is open, and only this row. If `one` is null, no row is marked. */
 function markRow(one) {
   for (const row of byId("table").querySelectorAll("tr[aria-current]")) row.removeAttribute("aria-current");
   const row = one && rowFor(one);

@@ -1,4 +1,4 @@
-// Elements. Text goes in as text nodes alone: nothing here reads markup.
+// Helpers that create elements. All text is inserted as text nodes, so it is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,21 +14,24 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** `h("p", {class: "x"}, "text", node, ...)` */
+/**
+ * Creates an HTML element: `h("p", {class: "x"}, "text", node, ...)`. An attribute such as `onclick` adds an event listener.
+ * Attributes and children that are null, undefined or false are left out.
+ */
 const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 
-/** The same for SVG. */
+/** Creates an SVG element from the same arguments as `h`. */
 const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 const byId = (id) => document.getElementById(id);
 
-/** A name that may be broken behind its slashes. */
+/** Returns a name as nodes that allow a line break after each slash. */
 const breakable = (text) => text.split(/(?<=\/)/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 
-/** Words of commands and names stand between backticks. */
+/** Returns a text as nodes. Words between backticks, such as names and commands, are set as code. */
 const prose = (text) => text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? h("code", null, part) : part));
 
-/** Rows of cells; the first cell of each row is its head. */
+/** Creates a table. The first cell of each row is the heading of the row. `kind` adds a CSS class. */
 function plainTable(caption, columns, rows, kind) {
   return h("table", { class: `plain ${kind || ""}` },
     caption && h("caption", { class: "hidden" }, caption),
@@ -37,7 +40,7 @@ function plainTable(caption, columns, rows, kind) {
       row.map((cell, index) => h(index ? "td" : "th", index ? null : { scope: "row" }, cell))))));
 }
 
-/** Offers `text` as a file, without a request. */
+/** Lets the reader save `text` as a file. It makes no request, so it also works in a page that was opened from a file. */
 function offer(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = h("a", { href: url, download: name });
@@ -50,7 +53,7 @@ function offer(name, type, text) {
 const COPIED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
   "opacity", "font-size", "font-weight", "font-family", "text-anchor"];
 
-/** A chart as a file of its own: what the page's style gives it is written into it. */
+/** Returns a chart as the text of an SVG file. The file has no style sheet, so the styles that the page gives to the chart become attributes. */
 function asFile(svg) {
   const copy = svg.cloneNode(true);
   const from = [svg, ...svg.querySelectorAll("*")];

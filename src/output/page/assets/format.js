@@ -1,9 +1,9 @@
-// Numbers as people read them, by the same rules as the program's tables (src/output/units.rs).
+// Formats numbers for people, by the same rules as the tables of the program (src/output/units.rs).
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const DIGIT = new Map([...DIGITS].map((digit, value) => [digit, value]));
 
-/** Places between 0 and 1, `width` digits each (src/output/page/encoding.rs). */
+/** Decodes positions between 0 and 1 from a text in which each position has `width` digits (src/output/page/encoding.rs). */
 function places(text, width) {
   const most = 64 ** width - 1;
   const found = new Array((text || "").length / width | 0);
@@ -25,7 +25,7 @@ function fourDigits(value) {
 const TIMES = [[1e-3, "ps", 1], [1, "ns", 1e3], [1e3, "µs", 1e6], [1e6, "ms", 1e9], [1e9, "s", Infinity]];
 const PREFIXES = [[1, "", 1e3], [1e3, "k", 1e6], [1e6, "M", 1e9], [1e9, "G", Infinity]];
 
-/** The row of a table of units in which `value` is written. */
+/** Returns the row of a table of units that fits the size of `value`. A row has a factor, a unit, and the size from which the next row fits. */
 const unitOf = (table, value) => table.find((row) => Math.abs(value) < row[2]);
 
 function time(nanoseconds) {
@@ -49,18 +49,18 @@ const percent = (fraction) => `${Math.round(fraction * 1e6) / 1e4} %`;
 
 const probability = (p) => (p < 0.0001 ? "<.0001" : p.toFixed(4));
 
-/** What an iteration, or a unit of a rate, takes. */
+/** Formats what an iteration takes: a time, or an amount in its unit. For a rate, it is the time that one unit takes. */
 function spent(metric, value) {
   return metric.kind === "amount" ? `${fourDigits(value)} ${metric.unit}` : time(value);
 }
 
-/** A value per iteration in the terms of its metric. */
+/** Formats a value per iteration in the way that suits its metric. A rate becomes units per second. */
 function reading(metric, value) {
   if (metric.kind !== "rate") return spent(metric, value);
   return rate(1e9 / value, metric.unit === "bytes" ? "B/s" : `${metric.unit}/s`);
 }
 
-/** `[lower, upper]`, a bound that the data do not give as `-`. */
+/** Formats the interval of an estimate as `[lower, upper]`. A bound that the data do not give is shown as `-`. */
 const bounds = (estimate, write) =>
   `[${isNumber(estimate[1]) ? write(estimate[1]) : "-"}, ${isNumber(estimate[2]) ? write(estimate[2]) : "-"}]`;
 

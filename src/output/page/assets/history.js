@@ -1,4 +1,4 @@
-// A benchmark over runs: values, levels, where they changed, and where the newest value was to be expected.
+// The chart of a benchmark's history: its values in successive runs, the levels and their changes, and the range expected for the newest value.
 
 function historyChart(one) {
   const found = one.history;

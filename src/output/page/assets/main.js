@@ -1,9 +1,9 @@
-// Keys, the theme, the address, printing; and the start.
+// Keyboard shortcuts, the theme, the address of the page, and printing. At the end, the page is started.
 
 const THEMES = ["system", "light", "dark"];
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Files have no storage in some browsers: then a choice lasts as long as the page. */
+/** Returns the theme that the reader chose earlier, or null. In browsers without storage for a page from a file, no choice is kept. */
 function remembered() {
   try { return localStorage.getItem("perfcheck-theme"); } catch { return null; }
 }
@@ -14,12 +14,12 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = dark && !view.printing ? "dark" : "light";
   byId("theme-word").textContent = { system: "System", light: "Light", dark: "Dark" }[view.theme];
   byId("theme").setAttribute("aria-label", `Theme: ${view.theme} (t)`);
-  try { localStorage.setItem("perfcheck-theme", view.theme); } catch { /* see above */ }
+  try { localStorage.setItem("perfcheck-theme", view.theme); } catch { /* some browsers have no storage for a page from a file */ }
 }
 
 const nextTheme = () => setTheme(THEMES[(THEMES.indexOf(view.theme) + 1) % THEMES.length]);
 
-/** The next or previous benchmark: opened where one is open, else focused. */
+/** Goes to the next (`by` = 1) or previous (-1) benchmark. It is opened if another one is open. Otherwise its row gets the focus. */
 function walk(by) {
   if (view.tab !== "overview" || !view.shown.length) return;
   const focused = document.activeElement.dataset ? document.activeElement.dataset.index : undefined;
@@ -61,7 +61,7 @@ function onFilter() {
   showTable();
 }
 
-/** Opens what the address names. */
+/** Shows the benchmark or the view that the address of the page names. */
 function onAddress(focus) {
   const written = location.hash.slice(1);
   let address = written;
@@ -74,7 +74,7 @@ function onAddress(focus) {
   if (named) showView(named.name);
 }
 
-/** Sheets on paper: those that the table shows, up to a number that a printer can bear. */
+/** The largest number of benchmarks that are printed in full. A document with all benchmarks could have thousands of pages. */
 const SHEETS = 60;
 
 function beforePrint() {
@@ -89,7 +89,7 @@ function beforePrint() {
   const printed = byId("printed");
   printed.replaceChildren(...wanted.map((one) => h("section", { class: "sheet" }, h("p", { class: "faint" }, one.place), ...sheet(one, 2).flat().filter(Boolean))));
   if (view.shown.length > wanted.length && !view.open) printed.append(h("p", null, `${wanted.length} of ${view.shown.length} benchmarks are printed in full: filter the table to choose others.`));
-  // Nothing is laid out for paper yet, and charts need a width.
+  // The browser has not yet applied the styles for printing, but a chart can only be drawn if it is visible and has a width.
   printed.style.display = "block";
   for (const panel of VIEWS) byId(`view-${panel.name}`).style.display = "block";
   for (const figure of document.querySelectorAll("figure.card")) if (figure.paint) figure.paint();
@@ -119,7 +119,7 @@ byId("more").addEventListener("click", () => addRows(view.shown.length));
 nearEnd.observe(byId("more"));
 byId("table").addEventListener("click", (event) => {
   const row = event.target.closest("tbody tr[data-index]");
-  // A link opens itself, and whoever marks text does not want to leave.
+  // A link opens the benchmark itself, and readers who select text do not want to open it.
   if (row && !event.target.closest("a") && !String(getSelection())) location.hash = BENCHMARKS[row.dataset.index].hash;
 });
 addEventListener("keydown", onKey);

@@ -1,6 +1,6 @@
-// The table of all benchmarks, what it is filtered and sorted by, and the headline above it.
+// The table of all benchmarks, its filter and order, and the headline above it.
 
-/** A table of thousands is slow to lay out: so many rows are made at a time, the next ones when a reader comes near. */
+/** The number of rows that are created at a time, because thousands are slow to lay out. More follow when the reader scrolls near the end. */
 const ROWS_AT_ONCE = 120;
 
 const view = { words: "", verdicts: new Set(), sort: "verdict", ascending: true, rows: 0, shown: [] };
@@ -10,7 +10,7 @@ const badge = (verdict) => {
   return h("span", { class: `badge v-${tone}` }, h("span", { class: "symbol", "aria-hidden": "true" }, symbol), h("span", { class: "word" }, verdict || "measured"));
 };
 
-/** Widest change that bars have room for: most intervals fit, and so does the largest change unless it dwarfs all others. */
+/** Returns the largest change that the bars can show. Most intervals fit into it, and so does the largest change unless it dwarfs all others. */
 function barReach() {
   const at = (values, share) => (values.length ? values.sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] : 0);
   const compared = BENCHMARKS.filter((one) => one.change !== null);
@@ -21,7 +21,7 @@ function barReach() {
   return largest <= usual * 2.5 ? Math.max(usual, largest) : usual;
 }
 
-/** The change with its interval around zero, and the band of noise. */
+/** Draws the bar of a benchmark: its change with the interval, on an axis with zero in the middle, and a band for the noise threshold. */
 function changeBar(one, reach) {
   const width = 170, height = 30, middle = height / 2;
   if (one.change === null) return null;
@@ -46,7 +46,7 @@ function changeBar(one, reach) {
       : s("circle", { class: `bar-dot f-${toneOf(one)}`, cx: number(dot), cy: middle, r: 3.2 }));
 }
 
-/** What the bars' ends are. */
+/** Creates the scale above the bars, with the changes at both ends and 0 in the middle. */
 const barScale = () => h("span", { class: "ends" }, [-view.reach, 0, view.reach].map((end) => h("span", null, end ? change(end) : "0")));
 
 const CHANGE_IS = "The value of the base, mostly a low quantile of its samples, and that value with the change that was found.";
@@ -73,7 +73,7 @@ function nameCell(one) {
   return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place), costly, again);
 }
 
-/** The columns that have something to say. */
+/** Returns the columns that have a value for at least one benchmark. */
 function columns() {
   const any = (test) => BENCHMARKS.some(test);
   const wanted = {
@@ -94,7 +94,7 @@ function compare(a, b) {
   return 0;
 }
 
-/** What the filter and the chips leave, in order. */
+/** Returns the benchmarks that match the text of the filter and the chosen verdicts, in the order that the reader chose. */
 function selected() {
   const words = view.words.toLowerCase().split(/\s+/).filter(Boolean);
   const found = BENCHMARKS.filter((one) => (!view.verdicts.size || view.verdicts.has(one.verdict)) && words.every((word) => one.words.includes(word)));
@@ -110,7 +110,7 @@ function rowOf(one, shownColumns) {
     shownColumns.map((column) => h("td", { class: column.class }, column.cell(one))));
 }
 
-/** Makes the rows up to the one at `count` that are not there yet. */
+/** Creates further rows, until the table has `count` rows or all rows. */
 function addRows(count) {
   const body = byId("table").tBodies[0];
   const shownColumns = columns();
@@ -122,7 +122,7 @@ function addRows(count) {
   more.textContent = `${rest.toLocaleString("en")} more below: show all`;
 }
 
-/** The row of a benchmark that the filter leaves, made where it is not there yet. */
+/** Returns the row of a benchmark, which is created if the table does not have it yet. Returns null if the filter hides the benchmark. */
 function rowFor(one) {
   const place = view.shown.indexOf(one);
   if (place < 0) return null;
@@ -151,11 +151,11 @@ function showTable(focusOn) {
   if (focusOn) table.querySelector(focusOn)?.focus();
 }
 
-/** Whoever scrolls to the end of the rows gets the next ones. */
+/** Creates more rows when the reader scrolls close to the end of the table. */
 const nearEnd = new IntersectionObserver((entries) => {
   if (!entries.some((entry) => entry.isIntersecting) || view.printing) return;
   addRows(view.rows + ROWS_AT_ONCE);
-  // It tells of changes alone: still in sight, it has to be asked again.
+  // The observer reports only changes. If the button at the end is still in sight, observing it anew makes the observer report it again.
   nearEnd.unobserve(byId("more"));
   nearEnd.observe(byId("more"));
 }, { rootMargin: "800px" });
@@ -181,7 +181,7 @@ function showChips() {
   byId("chips").replaceChildren(...chips);
 }
 
-/** What it comes to, in a line. */
+/** Returns the headline of the page, which sums up the verdicts of all benchmarks. */
 function headline() {
   const count = new Map(HEAD.verdicts);
   const all = BENCHMARKS.length;
@@ -215,13 +215,13 @@ function showHero() {
   ]);
 }
 
-/** What is not on the page, and where it is to be had. */
+/** Explains below the table what changes and bars mean, and says which data are not on the page and where to find them. */
 function showOmissions() {
   const compared = BENCHMARKS.some((one) => one.change !== null) && `${CHANGE_IS} Bars: its intervals, shaded: within the noise threshold.`;
   byId("omissions").replaceChildren(...[compared, ...HEAD.omissions].filter(Boolean).map((text) => h("p", null, prose(text))));
 }
 
-/** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */
+/** Draws the changes of all benchmarks on one axis. Each benchmark is a dot, and dots at the same place are stacked. */
 function strip() {
   const found = BENCHMARKS.filter((one) => one.change !== null);
   if (found.length < 4) return null;

@@ -1,4 +1,4 @@
-// Axes and shapes. A plot is drawn for the width that it has, so that its text has one size everywhere.
+// Axes, shapes and cards of charts. A chart is drawn anew for each width and never stretched, so that all text has the same size.
 
 const scale = (low, high, from, to) => {
   const factor = high > low ? (to - from) / (high - low) : 0;
@@ -10,7 +10,7 @@ const logScale = (low, high, from, to) => {
   return (value) => inner(Math.log(value));
 };
 
-/** Round values from `low` to `high`, about `wanted` of them. */
+/** Returns about `wanted` round numbers between `low` and `high`, for the ticks of an axis. */
 function ticks(low, high, wanted) {
   const span = high - low;
   if (!(span > 0)) return [low];
@@ -22,7 +22,7 @@ function ticks(low, high, wanted) {
   return found;
 }
 
-/** Powers of ten, and what lies between them where these are few. */
+/** Returns the ticks of a logarithmic axis: the powers of ten and, if there are only few of them, also their multiples by 2 and 5. */
 function logTicks(low, high) {
   const found = [];
   const between = Math.log10(high / low) < 2.5 ? [1, 2, 5] : [1];
@@ -35,14 +35,14 @@ function logTicks(low, high) {
   return found;
 }
 
-/** A number as short as it can be told from its neighbours, `step` apart. */
+/** Formats the number of a tick, with just enough decimals to distinguish ticks that are `step` apart. */
 function tickText(value, step) {
   const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(Math.abs(step) || 1) + 1e-9)));
   const text = value.toFixed(decimals);
   return (Number(text) === 0 ? (0).toFixed(decimals) : text).replace("-", "−");
 }
 
-/** Labels of values in a metric's unit, and that unit. */
+/** Returns labels for the values of ticks, and the unit that all labels share. */
 function valueLabels(metric, values) {
   const largest = Math.max(...values.map(Math.abs), 0);
   const step = values.length > 1 ? values[1] - values[0] : largest;
@@ -54,7 +54,7 @@ function valueLabels(metric, values) {
 const number = (value) => Math.round(value * 10) / 10;
 const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${number(x)} ${number(y)}`).join("");
 
-/** A frame with ticks: `x` and `y` have `at` (value to place), `ticks` (values), `labels`, `title`. */
+/** Draws the axes of a chart. `x` and `y` have a function `at` from values to pixels, `ticks` (values), `labels` and a `title`. `y` may be null. */
 function frame(box, x, y) {
   const found = s("g", null);
   for (const [index, value] of (y ? y.ticks : []).entries()) {
@@ -62,7 +62,7 @@ function frame(box, x, y) {
     found.append(s("path", { class: "grid", d: `M${box.left} ${at}H${box.right}` }));
     if (y.labels[index]) found.append(s("text", { x: box.left - 8, y: at + 4, "text-anchor": "end" }, y.labels[index]));
   }
-  // Labels stay in the picture, and one that would meet its neighbour is left out.
+  // Move labels so that they stay inside the chart, and leave out a label that would overlap the one before it.
   const limit = box.right + (box.margin ?? 8);
   let free = -Infinity;
   for (const [index, value] of x.ticks.entries()) {
@@ -82,17 +82,17 @@ function frame(box, x, y) {
   return found;
 }
 
-/** The end of an interval that goes on beyond the picture: an arrow that points to the left (-1) or right (1). */
+/** Draws the end of an interval that continues outside the chart: an arrow that points to the left (`to` = -1) or to the right (1). */
 const goesOn = (tone, x, y, to) => s("path", { class: `bar-line goes-on s-${tone}`, d: `M${number(x - 5 * to)} ${y - 5}l${5 * to} 5l${-5 * to} 5` });
 
-/** An axis of values of a metric. */
+/** Returns an axis for values of a metric, as `frame` takes it. */
 function valueAxis(metric, low, high, from, to, wanted, title) {
   const values = ticks(low, high, wanted);
   const { unit, labels } = valueLabels(metric, values);
   return { at: scale(low, high, from, to), ticks: values, labels, title: title ? `${title}, ${unit}` : unit };
 }
 
-/** An axis of changes, fractions. */
+/** Returns an axis for changes, as `frame` takes it. The changes are fractions, and the labels show percent. */
 function changeAxis(low, high, from, to, wanted) {
   const values = ticks(low * 100, high * 100, wanted);
   const step = values.length > 1 ? values[1] - values[0] : 1;
@@ -104,8 +104,8 @@ function changeAxis(low, high, from, to, wanted) {
 }
 
 /**
- * A chart in a card: title, drawing, what it says in words, and the numbers behind it.
- * `draw(width)` gives `{height, nodes}` and is called again when the width changes.
+ * Creates the card of a chart: its title, the drawing, a description for screen readers, and a table of the numbers.
+ * `chart.draw(width)` returns `{height, nodes}`. It is called again when the width changes.
  */
 function card(chart, about) {
   const svg = s("svg", { role: "img", "aria-label": chart.words });
@@ -119,7 +119,7 @@ function card(chart, about) {
     svg.replaceChildren(...nodes);
   };
   const table = h("details", null, h("summary", null, "Data"));
-  // Tables are long: made when they are wanted.
+  // Create the table only when the reader opens it, because tables can be long.
   table.addEventListener("toggle", () => {
     if (table.open && table.childElementCount === 1) table.append(h("div", { class: "scroll tall", tabindex: 0 }, chart.table()));
   });
@@ -140,10 +140,10 @@ const observer = new ResizeObserver((entries) => {
   for (const entry of entries) if (entry.target.paint) requestAnimationFrame(entry.target.paint);
 });
 
-/** Cards that are drawn once they have a width, and whenever it changes. */
+/** Creates the cards of all charts. A card is drawn as soon as it has a width, and again when the width changes. */
 function cards(charts, about) {
   const wanted = charts.filter(Boolean);
-  // Two stand beside each other: the last one of an odd number between wide ones has the room of two.
+  // Cards that are not wide stand in pairs. If their number between two wide cards is odd, the last one has no partner and becomes wide, too.
   let alone = null;
   for (const chart of [...wanted, { wide: true }]) {
     if (!chart.wide) alone = alone ? null : chart;

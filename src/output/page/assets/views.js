@@ -1,4 +1,4 @@
-// The other views: curves over parameters, benchmarks as a grid, and where all of it was measured.
+// The other views of the page: the curves of families, a grid of the benchmarks, and the environment in which the runs were measured.
 
 function curvesView() {
   const found = pictures();
@@ -9,7 +9,7 @@ function curvesView() {
   ];
 }
 
-/** Ids as rows and columns: all parts but the last, and the last one. */
+/** Arranges the benchmarks in grids. The last part of an id is the column, and the parts before it are the row. */
 function grids() {
   const found = new Map();
   for (const one of BENCHMARKS) {
@@ -98,10 +98,10 @@ function showView(name, focus) {
   view.tab = name;
 }
 
-/** What a view is called in the page's address. */
+/** Returns the name of a view in the address of the page. */
 const addressOf = (known) => (known.name === "pivot" ? "grid" : known.name);
 
-/** Puts the view, or what is open in it, into the address. */
+/** Writes the view, or the benchmark that is open in it, into the address of the page. */
 function writeAddress() {
   const known = VIEWS.find(({ name }) => name === view.tab);
   const address = known.name !== "overview" ? `#${addressOf(known)}` : view.open ? view.open.hash : "";

@@ -58,10 +58,10 @@ const HASTE: [&str; 4] = [
     "maintenance_work_mem TO '512MB'",
 ];
 
-/// A store filled with copies.
+/// A store that is filled with copies of its first run.
 pub(crate) struct Copied {
     database: String,
-    /// Number of the newest run after the second real run is sent.
+    /// The number that the second real run has once it is sent. It is then the newest run.
     pub(crate) newest: i64,
     samples: usize,
     series: usize,

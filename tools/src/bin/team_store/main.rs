@@ -137,7 +137,7 @@ fn pushing(
     Ok(())
 }
 
-/// Measures how many runs per second one writer sends, and many writers at once. Two of these have the same runs.
+/// Measures how many runs per second one writer sends, and how many are sent by many writers at once. Two of the many writers have the same runs.
 fn writers(
     subject: &Subject,
     measured: &Path,

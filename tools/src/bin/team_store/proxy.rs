@@ -16,7 +16,7 @@ const SOCKET: &str = ".s.PGSQL.5432";
 /// Forwards data between one client and the server.
 pub(crate) struct Proxy {
     directory: TempDir,
-    /// Number of times that the client sent after the server.
+    /// How often the client sent data after the server had sent some, which is the number of round trips.
     turns: Arc<AtomicUsize>,
 }
 

@@ -18,7 +18,7 @@ fn many(suite: &mut perfcheck::Suite) {
 perfcheck::main!(many);
 "#;
 
-/// The crate.
+/// A crate with many benchmarks that is measured and sent.
 pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
     target: PathBuf,

@@ -6,14 +6,14 @@ use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
-/// Standard deviations of the logarithm between processes.
+/// Standard deviations between processes of the logarithm of their times.
 const EFFECTS: [f64; 4] = [0.0, 0.005, 0.01, 0.02];
 const PROCESSES: usize = 5;
 /// Standard deviation between the samples of a process.
 const WITHIN: f64 = 0.01;
 const LOOKS: [u32; 3] = [10, 20, 30];
 
-/// Simulates identical code with process effects of this size. Reports whether there is an alarm at 1 %.
+/// Simulates identical code with process effects of this size. Returns true if there is a false alarm at the level of 1 %.
 type Alarm = fn(f64, &mut Numbers) -> bool;
 
 const ROWS: [(&str, Alarm); 5] = [
@@ -42,7 +42,7 @@ const ROWS: [(&str, Alarm); 5] = [
     ),
 ];
 
-/// Prints the table.
+/// Prints how often each rule raises a false alarm, for each size of process effects.
 pub fn print(runs: u64) {
     println!("### Process effects and false alarms\n");
     println!(

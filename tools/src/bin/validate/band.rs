@@ -32,7 +32,7 @@ pub fn marked(hits: u64, trials: u64, p: f64, decimals: usize) -> String {
     format!("{:.decimals$}{mark}", 100.0 * hits as f64 / trials as f64)
 }
 
-/// Formats the band of `p` in percent.
+/// Formats the smallest and the largest plausible rate for the probability `p`, in percent.
 pub fn printed(trials: u64, p: f64, decimals: usize) -> String {
     let (low, high) = binomial_band(trials, p);
     let percent = |count: u64| 100.0 * count as f64 / trials as f64;

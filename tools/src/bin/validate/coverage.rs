@@ -23,7 +23,8 @@ const WITHIN: f64 = 2.0;
 
 type Covered = Option<bool>;
 
-/// A row of the table for each shape. `covers` draws data and reports whether the interval contains the truth; `None` without an interval.
+/// An interval for which the table has a row for each shape. `covers` draws data and returns whether the interval contains the truth, or `None`
+/// without an interval.
 struct Row {
     name: &'static str,
     level: f64,
@@ -62,7 +63,7 @@ impl Truth {
     }
 }
 
-/// Prints the table.
+/// Prints how often each interval contains the true value, for each shape and number of processes.
 pub fn print(runs: u64) {
     println!("### Coverage of intervals\n");
     println!(

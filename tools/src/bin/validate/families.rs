@@ -13,7 +13,7 @@ use perfcheck_tools::proportion::exact_interval;
 
 /// Number of benchmarks of a run.
 const FAMILY: usize = 50;
-/// Confidence level of all their intervals together. Half of the remaining probability is for slower.
+/// Confidence level of the intervals of all benchmarks together. Half of the remaining probability, `NOMINAL`, is for a false slowdown.
 const LEVEL: f64 = 0.95;
 const NOMINAL: f64 = 0.025;
 /// Standard deviation between processes of the same executable.
@@ -115,13 +115,13 @@ impl Noise {
 /// benchmarks share.
 const ASKED: [(&str, usize); 2] = [("`--metric p95`", 0), ("`--limit median:`", 2)];
 
-/// Limits at the edge of the null hypothesis, and with a margin.
+/// The limits with which `--limit` is tested. The first is at the edge of the null hypothesis, and the second has a margin.
 const LIMITS: [f64; 2] = [0.0, 0.01];
 
 /// Number of benchmarks with an alarm, by limit and tested rule.
 type Alarms = [[usize; 4]; 2];
 
-/// Prints the table.
+/// Prints how often any benchmark of a run raises a false alarm, and how often a slower one is found.
 pub fn print(runs: u64) {
     let (low, high) = binomial_band(runs, NOMINAL);
     println!("### Many benchmarks\n");

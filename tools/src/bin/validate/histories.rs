@@ -12,7 +12,7 @@ use perfcheck_tools::proportion::exact_interval;
 enum Noise {
     /// Normal with this standard deviation.
     Normal(f64),
-    /// Normal with 1 %; one run in ten is also slower by an exponential time with a mean of 10 %, as on a shared host.
+    /// Normal with a standard deviation of 1 %. One run in ten is also slower by an exponential time with a mean of 10 %, as on a shared host.
     OneSided,
 }
 
@@ -69,7 +69,7 @@ fn counted(hits: usize, of: u64) -> String {
     )
 }
 
-/// Prints the tables.
+/// Prints how often a change of level is found in histories without and with a step, and how often the newest run is outside the band.
 pub fn print(runs: u64) {
     println!("### Histories\n");
     println!(

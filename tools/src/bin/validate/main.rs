@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// Returns the results of `runs` simulations of the stream `name`, in order.
+/// Returns the results of `runs` simulations with the stream `name`, in the order of their blocks.
 fn simulated<T: Send>(runs: u64, name: &str, one: impl Fn(&mut Numbers) -> T + Sync) -> Vec<T> {
     (0..runs)
         .into_par_iter()

@@ -1,4 +1,4 @@
-//! How often p is at most a on data without a difference.
+//! How often the p-value of a test is at most a given level, on data without a difference.
 
 use super::band::{marked, printed};
 use super::noise::Shape;
@@ -11,7 +11,7 @@ use perfcheck_tools::numbers::Numbers;
 
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.05, 0.1, 0.5];
 
-/// One test on data without a difference.
+/// A test that is applied to data without a difference, and a row of the table.
 struct Row {
     name: &'static str,
     p: fn(&mut Numbers) -> Option<f64>,
@@ -35,7 +35,7 @@ const fn bootstrap(name: &'static str, p: fn(&mut Numbers) -> Option<f64>) -> Ro
     }
 }
 
-/// Prints the table.
+/// Prints how often the p-value of each test is at most each level.
 pub fn print(runs: u64) {
     let many = runs * 5;
     println!("### p-values where there is nothing to find\n");

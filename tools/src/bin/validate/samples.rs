@@ -102,7 +102,7 @@ fn yuen(policy: OutlierPolicy, x: &[f64]) -> Option<Interval> {
     Some(trimmed.t_interval(LEVEL)?.interval())
 }
 
-/// Prints the table.
+/// Prints how often each interval contains the true value, for each relation between samples.
 pub fn print(runs: u64) {
     println!("### Coverage of intervals over the samples of one process\n");
     println!(

@@ -22,7 +22,7 @@ pub fn run(values: &[f64]) -> Measurement {
     measurement("simulated", processes.collect())
 }
 
-/// Returns a run with single operations, each of which lasts as long as an iteration of its process, in hundreds of nanoseconds.
+/// Returns a run with latencies. Each operation of a process takes a hundred times as long as an iteration of that process.
 pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (process, value) in run.processes.iter_mut().zip(values) {

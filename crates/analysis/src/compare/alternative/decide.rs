@@ -1,7 +1,9 @@
-//! Decides a family of questions by one of the published tests.
+//! Compares stored runs by one of the tests that published benchmark systems use, instead of the project's own procedure. A question asks whether one
+//! benchmark of a run differs from its reference. All questions are answered together, because their p-values are adjusted for the number of
+//! questions.
 //!
-//! Several runs of one benchmark can be compared at once. First, the Kruskal-Wallis test compares all of them. Only if it is significant do the
-//! Mann-Whitney comparisons of the single runs count.
+//! Several runs of one benchmark can also be compared with one reference. First, the Kruskal-Wallis test compares all of them at once. The
+//! Mann-Whitney comparisons of the single runs count only if this test is significant.
 
 use serde::Serialize;
 
@@ -21,7 +23,7 @@ use crate::model::{
 };
 use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
-/// A question with the result of its test, before the family is decided.
+/// The result of testing one benchmark. Its p-value is not adjusted for the number of benchmarks yet.
 pub(super) struct TestedBenchmark {
     /// The result of the test, or the verdict of a question that cannot be tested.
     found: Result<TestFinding, Verdict>,
@@ -30,9 +32,9 @@ pub(super) struct TestedBenchmark {
     notes: Vec<Note>,
 }
 
-/// Decides all `questions` as one family, with the test that `rules` selects. The answers are in the order of the questions.
+/// Answers all `questions` by the test that `rules` selects, in the same order. The p-values are adjusted for the number of questions.
 ///
-/// A question that cannot be tested stays in the family, with p = 1.
+/// A question that cannot be tested counts in this adjustment, too, with a p-value of 1.
 pub(in crate::compare) fn compare(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -55,7 +57,7 @@ pub(in crate::compare) fn compare(
         .collect()
 }
 
-/// Returns the p-value of each question, adjusted for the family. A question without a p-value counts with p = 1.
+/// Returns the p-value of each question, adjusted for the number of questions. A question that has no p-value counts as if its p-value were 1.
 pub(super) fn adjust_p_values(family: &[TestedBenchmark], analysis: &Analysis) -> Vec<f64> {
     let raw: Vec<f64> = family
         .iter()
@@ -97,7 +99,7 @@ pub(super) fn test_question(
     }
 }
 
-/// Returns the verdict of a question that cannot be tested, and adds notes about what is missing; `None` if it can be tested.
+/// Checks whether a question can be tested. If it cannot, returns its verdict and adds notes about what is missing.
 fn find_refusal(
     question: &Question<'_>,
     base: &SideSamples,
@@ -114,7 +116,7 @@ fn find_refusal(
     None
 }
 
-/// Returns the answer to `question`. `adjusted` is its p, adjusted for the family.
+/// Builds the answer to `question` from the result of its test. `adjusted` is the test's p-value, adjusted for the number of benchmarks.
 pub(super) fn build_comparison(
     evidence: TestedBenchmark,
     question: &Question<'_>,
@@ -152,8 +154,8 @@ pub(super) fn build_comparison(
     ));
     comparison.p_value = adjusted;
     comparison.set_change(found.centre, found.change);
-    // The smallest callable change follows from the width of the interval. It is left out if the interval lies beyond the threshold: then the change
-    // was called, or something other than the width prevented that.
+    // The smallest slowdown that would have been reported follows from the width of the interval. It is left out if the interval lies beyond the
+    // threshold: then the change was reported, or something other than the width prevented that.
     comparison.smallest_callable = found
         .change
         .filter(|change| !is_beyond(change, threshold))
@@ -175,9 +177,9 @@ pub(super) fn build_comparison(
     comparison
 }
 
-/// Decides from significance and interval. A change is called if the test is significant and the whole interval lies strictly beyond the threshold. A
-/// benchmark is unchanged if the whole interval lies within the threshold. There are two exceptions: a rank test with a threshold of 0 needs no
-/// interval, and the ratio test is judged only by its own bounds.
+/// Returns the verdict that follows from the significance and from the interval of the change. It is `regressed` or `improved` if the test is
+/// significant and the whole interval lies strictly beyond the threshold. It is `unchanged` if the whole interval lies within the threshold. There
+/// are two exceptions: a rank test with a threshold of 0 needs no interval, and the ratio test is judged only by its own bounds.
 fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f64) -> Verdict {
     if let TestDecision::Bounds(verdict) = found.decided {
         return match verdict {
@@ -190,8 +192,8 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
         return Verdict::Inconclusive;
     }
     let significant = significance == Significance::Significant;
-    // With a threshold of 0, significance alone decides a rank test, in the direction of the ranks. The interval is ignored, because it may belong to
-    // another statistic.
+    // With a threshold of 0, a rank test is decided by its significance alone, and Cliff's delta gives the direction. The interval is ignored,
+    // because it may belong to a statistic other than the ranks.
     if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
         return match significant {
             true if delta > 0.0 => Verdict::Regressed,
@@ -208,13 +210,13 @@ fn decide_verdict(found: &TestFinding, significance: Significance, threshold: f6
     }
 }
 
-/// Reports whether the whole interval lies beyond the noise threshold.
+/// Returns true if the whole interval lies beyond the noise threshold.
 fn is_beyond(change: &Estimate, threshold: f64) -> bool {
     let verdict = ChangeBounds::from(change).judge(threshold);
     matches!(verdict, Verdict::Regressed | Verdict::Improved)
 }
 
-/// Returns a note on why a difference that looks significant or large is not called a change.
+/// Returns a note that says why the verdict is no change although the difference looks significant or large.
 fn explain_no_change(
     found: &TestFinding,
     significance: Significance,
@@ -250,15 +252,15 @@ fn explain_no_change(
     }
 }
 
-/// A test of all runs together, before each is compared with the reference.
+/// The test that compares several runs of a benchmark and their reference all together, before each run is compared with the reference alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateGroup {
-    /// The H statistic of the Kruskal-Wallis test of all runs together.
+    /// The H statistic of the Kruskal-Wallis test of all runs and the reference.
     pub h: f64,
-    /// The p-value of H.
+    /// The p-value of the Kruskal-Wallis test.
     pub p_value: f64,
-    /// Whether the p-value is below the level. Only then do the comparisons of the single runs count.
+    /// Whether the p-value is below the significance level. Only then do the comparisons of the single runs count. Otherwise their p-values are 1.
     pub open: bool,
 }
 
@@ -267,12 +269,13 @@ pub struct GateGroup {
 pub struct AcrossRuns {
     /// The test of all runs together.
     pub gate: GateGroup,
-    /// The Mann-Whitney comparison of each candidate, in order. p is adjusted for the number of candidates; it is 1 if the gate is closed.
+    /// The Mann-Whitney comparison of each candidate with the reference, in the order of the candidates. The p-values are adjusted for the number of
+    /// candidates. They are 1 if the test of all runs together is not significant.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Compares the candidates of `questions`, which all have the same benchmark and the same reference. `None` unless the reference and at least two
-/// candidates have as many observations as a rank test needs.
+/// Compares several runs of a benchmark with one reference: the candidates of `questions`, which must all have the same benchmark and the same
+/// reference. Returns `None` unless the reference and at least two candidates have as many observations as a rank test needs.
 pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Option<AcrossRuns> {
     let analysis = Analysis {
         test: Test::MannWhitney,
@@ -303,7 +306,8 @@ pub fn compare_across_runs(questions: &[Question<'_>], rules: &TestPolicy) -> Op
     })
 }
 
-/// Tests all runs that have enough observations; `None` if the reference has too few, or fewer than two candidates are left.
+/// Compares the reference and all candidates with each other in one Kruskal-Wallis test. Candidates with too few observations are left out. Returns
+/// `None` if the reference has too few observations, or if fewer than two candidates are left.
 fn test_gate(
     questions: &[Question<'_>],
     rules: &TestPolicy,
@@ -378,7 +382,7 @@ mod tests {
         assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
     }
 
-    /// Runs `work` at a level of 5 % with defaults for everything else.
+    /// Calls `work` with the default settings of a published test and a significance level of 5 %.
     fn with_usual_setting<T>(work: impl FnOnce(&PublishedTest<'_>) -> T) -> T {
         work(&PublishedTest {
             decision: &crate::model::DecisionSettings::default(),

@@ -1,5 +1,5 @@
-//! Effect sizes, which show how large a difference is, whatever its p-value: Cliff's delta, Hedges' g, and the shift with its interval. Also computes
-//! the summary that the user requested: the center of each side after an outlier policy, and how many samples the policy left out.
+//! Computes effect sizes, which show how large a difference is, whatever its p-value: Cliff's delta, Hedges' g, and the shift with its interval. Also
+//! computes the summary that the user requested: the center of each side after an outlier policy, and how many samples the policy left out.
 //!
 //! No verdict depends on these numbers.
 
@@ -16,32 +16,35 @@ use perfcheck_stats::{
     MannWhitney, MannWhitneyMethod, PairedLogRatio, cliffs_delta, derived_seed, hedges_g,
 };
 
-/// Effect sizes; positive is slower.
+/// Effect sizes: how large the difference between the two sides is, whatever its p-value. A positive number means that the candidate is slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
-    /// The unit of observation.
+    /// What counts as one observation: the value of a process, or a single sample.
     pub observations: Observations,
-    /// P(new > base) - P(new < base).
+    /// Cliff's delta, from -1 to 1: the probability that an observation of the candidate is larger than one of the reference, minus the probability
+    /// that it is smaller. Null if it cannot be computed.
     pub cliffs_delta: Option<f64>,
-    /// Cliff's delta as a word.
+    /// The size of Cliff's delta as a word: `negligible`, `small`, `medium` or `large`. Null if `cliffs_delta` is null.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub label: Option<EffectSize>,
-    /// Hedges' g: the difference of the means divided by the pooled standard deviation, corrected for few observations; `None` if both sides are
-    /// constant.
+    /// Hedges' g: the difference of the means divided by the pooled standard deviation, corrected for few observations. Null if a side has fewer than
+    /// two observations or neither side varies.
     pub hedges_g: Option<f64>,
-    /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds are infinite if there are too few
-    /// observations for them.
+    /// The shift between the sides: the median of all differences between an observation of the candidate and one of the reference, in nanoseconds
+    /// per iteration, with its interval at the confidence level. The bounds are null if there are too few observations for them.
     pub shift_ns: Option<Estimate>,
-    /// The geometric mean of the changes over pairs of processes, as a fraction with Student's interval at the confidence level. The first processes
-    /// of both sides form a pair, then the second ones, and so on. `None` unless the observations are processes and the reference is a single run.
+    /// The change over pairs of processes, as a fraction with Student's interval at the confidence level: the geometric mean of the ratios, minus 1.
+    /// The first processes of both sides form a pair, then the second ones, and so on. Null unless the observations are processes, the reference is a
+    /// single run, and there are at least two pairs.
     pub paired_change: Option<Estimate>,
 }
 
-/// With more pairs than this, the ranks of the shift's interval are approximated by the normal distribution.
+/// If there are at most this many pairs of values, the interval of the shift is computed from exact ranks. With more pairs, the normal distribution
+/// approximates the ranks.
 const MOST_EXACT_PAIRS: usize = 10_000;
 
-/// Computes the effect sizes of one question; `None` if a side has no observations.
+/// Computes the effect sizes of one question. Returns `None` if a side has no observations.
 pub(in crate::compare) fn compute_effects(
     question: &Question<'_>,
     rules: &TestPolicy,
@@ -87,8 +90,8 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
     })
 }
 
-/// Computes the shift with its interval. A coarse clock causes ties. Then the plain median difference and its bounds would be whole steps of the
-/// clock, so values between the steps are computed from the mid-distribution.
+/// Computes the shift (the median of all pairwise differences) with its interval. A coarse clock causes ties. Then the plain median difference and
+/// its bounds would be whole steps of the clock, so values between the steps are computed from the mid-distribution.
 fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     let shift = HodgesLehmann::from_groups(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
@@ -96,7 +99,7 @@ fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimat
     } else {
         HodgesLehmannRanks::Normal
     };
-    // How many observations an interval needs does not depend on ties. So if the plain interval is missing, there is none with ties either.
+    // The number of observations that an interval needs does not depend on ties. So if the plain interval is missing, there is none with ties either.
     let interval = shift.interval(level, ranks);
     let (estimate, interval) = if MannWhitney::from_groups(candidate, base)?.is_without_ties() {
         (shift.estimate()?, interval)
@@ -110,11 +113,11 @@ fn estimate_shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimat
     })
 }
 
-/// The centers of both sides, and the change between them.
+/// The center of each side (a statistic of its samples after an outlier policy), and the change between the two centers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Centers {
-    /// The statistic.
+    /// The statistic that gives the center of a side, such as the median.
     pub center: Statistic,
     /// The outlier policy that was applied before the centers were computed.
     pub outliers: Outliers,
@@ -122,27 +125,27 @@ pub struct Centers {
     pub candidate: SideCenter,
     /// The center of the reference.
     pub base: SideCenter,
-    /// new / base - 1.
+    /// The relative change of the center, candidate / base - 1. Null if it is not finite.
     pub change: Option<f64>,
 }
 
-/// The center of one side, with the numbers of its samples: raw = skipped + removed + used.
+/// The center of one side, with the numbers of its samples: `raw` = `skipped` + `removed` + `used`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCenter {
     /// The center, in nanoseconds per iteration.
     pub value_ns: f64,
-    /// Samples measured.
+    /// How many samples were measured.
     pub raw: usize,
-    /// Samples left out because they were the first of their process.
+    /// How many samples were left out because they were the first of their process.
     pub skipped: usize,
-    /// Outliers left out.
+    /// How many samples were left out as outliers.
     pub removed: usize,
-    /// Samples used, replaced ones included.
+    /// How many samples were used, including those whose value was replaced.
     pub used: usize,
 }
 
-/// Computes the centers of both sides; `None` unless a summary was requested and both sides have a center.
+/// Computes the centers of both sides. Returns `None` unless a summary was requested and both sides have a center.
 pub(in crate::compare) fn compute_centers(
     question: &Question<'_>,
     rules: &TestPolicy,

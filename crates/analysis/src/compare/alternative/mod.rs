@@ -1,5 +1,5 @@
-//! The methods of published benchmark systems for two stored runs. Their tests replace the project's own procedure; their effect sizes and summaries
-//! are shown in addition to it.
+//! The methods of published benchmark systems for comparing two stored runs. Their tests replace the project's own procedure if the user asks for
+//! one. Their effect sizes and summaries are shown in addition to the procedure's result.
 //!
 //! Observations come from all samples, and an outlier policy affects only the summary, unless `Observations::Filtered` is chosen. A change counts if
 //! its test shows it *and* its interval is entirely beyond the noise threshold. Formulas and sources: docs/internals/src/statistics/other-tests.md.

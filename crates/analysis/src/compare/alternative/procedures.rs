@@ -19,64 +19,66 @@ use perfcheck_stats::{
     median, positive_ratio, slope_through_origin,
 };
 
-/// Name of the random stream for the change that a rank test reports.
+/// The name of the random number stream for the change of the means, which a rank test may report.
 const OF_THE_MEANS: &str = "change of the means";
 
-/// The result of a test of a published system.
+/// The result of a test that `--test` selects, with the numbers behind it. Published benchmarking systems use these tests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedDecision {
-    /// The test.
+    /// Which test was made.
     pub test: Test,
-    /// The unit of observation.
+    /// What counts as one observation: the value of a process, or a single sample.
     pub observations: Observations,
     /// The statistic that gives the value of a process. The test uses it only if the observations are processes.
     pub center: Statistic,
-    /// Number of observations of the new side.
+    /// Number of observations of the candidate.
     pub candidate: usize,
     /// Number of observations of the reference.
     pub base: usize,
-    /// The statistic: t, U, H, the ratio of percentiles, or the distance of the intervals.
+    /// The test statistic. Which one it is depends on the test: a t-score, the smaller U of the Mann-Whitney test, H of the Kruskal-Wallis test, the
+    /// ratio of the 95th percentiles, or the distance between the intervals of the two sides. Null if it was not computed.
     pub statistic: Option<f64>,
-    /// Degrees of freedom if the statistic is Student's t.
+    /// Degrees of freedom of Welch's t; null for all other tests.
     pub degrees_of_freedom: Option<f64>,
-    /// Two-sided p before adjustment for the family; null if the test has none.
+    /// The two-sided p-value, before it is adjusted for the number of benchmarks. Null if the test has no p-value or could not be made.
     pub p_value: Option<f64>,
-    /// p adjusted for all benchmarks.
+    /// The p-value adjusted for the number of benchmarks. Null if `p_value` is null.
     pub adjusted_p_value: Option<f64>,
-    /// The significance of the difference. For a rank test, the effect size must also be large enough.
+    /// The significance of the difference: `significant`, `not-significant` or `not-tested`. For a rank test, a difference is significant only if its
+    /// effect size is also large enough.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub significance: Significance,
-    /// The two-sided level of the test. The confidence level of the interval is one minus this.
+    /// The two-sided significance level of the test. The confidence level of the interval is one minus this level.
     pub level: f64,
 }
 
-/// How the result of a test decides.
+/// What the decision about a test is based on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TestDecision {
-    /// By this p-value, before it is adjusted for the family.
+    /// The test decides by this p-value, which is not adjusted for the number of benchmarks yet. `None` if the p-value could not be computed.
     ByP(Option<f64>),
-    /// By a rule that has no p-value. True means that the rule found a difference.
+    /// The test decides by a rule that has no p-value. True means that the rule found a difference.
     Difference(bool),
-    /// By fixed bounds of a ratio; the noise threshold does not matter.
+    /// The ratio of the sides' 95th percentiles was compared with fixed bounds, so the noise threshold does not matter.
     Bounds(RatioVerdict),
-    /// Nothing was tested.
+    /// No test was made, so nothing is decided.
     NotTested,
 }
 
-/// The result of a test before the decision about the family.
+/// The result of testing one benchmark, before its p-value is adjusted for the number of benchmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TestFinding {
     pub decided: TestDecision,
     pub statistic: Option<f64>,
     pub degrees_of_freedom: Option<f64>,
-    /// new / base - 1, without bounds if nothing was tested; `None` if unknown.
+    /// The relative change, candidate / base - 1. It has no bounds if nothing was tested, and is `None` if it is unknown.
     pub change: Option<Estimate>,
     /// The value of the base that the change is relative to.
     pub centre: f64,
-    /// Numbers of observations.
+    /// The number of observations of each side.
     pub counts: BySide<usize>,
-    /// Cliff's delta if the test is a rank test.
+    /// Cliff's delta, which measures the size of the effect. `None` unless the test is a rank test.
     pub delta: Option<f64>,
     pub notes: Vec<Note>,
 }
@@ -86,9 +88,9 @@ pub(super) struct PublishedTest<'a> {
     pub decision: &'a DecisionSettings,
     pub analysis: &'a Analysis,
     pub thresholds: &'a Thresholds,
-    /// The two-sided level.
+    /// The two-sided significance level of the test.
     pub level: f64,
-    /// Resamples of a bootstrap.
+    /// The number of resamples of a bootstrap.
     pub resamples: usize,
 }
 
@@ -104,7 +106,7 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Tests `candidate` against `base`.
+    /// Tests whether `candidate` differs from `base`. If no test is possible, the finding says why.
     pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> TestFinding {
         let (a, b) = (
             candidate.observations(self.analysis),
@@ -161,13 +163,13 @@ impl<'a> PublishedTest<'a> {
                 self.test_mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
             }
             Test::Kruskal => self.test_kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
-            // Unreachable: `compare` decides these two tests elsewhere.
+            // This is unreachable, because `compare` decides these two tests elsewhere.
             Test::BootstrapT | Test::TScore => {}
         }
         found
     }
 
-    /// Returns how many observations each side needs.
+    /// Returns the smallest number of observations that the test needs on each side.
     pub fn fewest(&self) -> usize {
         match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => self.thresholds.min_per_group as usize,
@@ -176,7 +178,7 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Sets the change of the centers, without bounds. It is shown although nothing was tested.
+    /// Sets the change of the means or medians, without bounds, so that a difference is shown although nothing was tested.
     fn set_untested_change(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let centre = match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => median,
@@ -190,7 +192,7 @@ impl<'a> PublishedTest<'a> {
         found.centre = base;
     }
 
-    /// Tests by the pooled t-score. The interval of the relative change of the means comes from resampled observations of each side.
+    /// Tests by the pooled t-score. The interval of the change of the means comes from resampled observations of each side.
     fn test_pooled_t(
         &self,
         candidate: &[f64],
@@ -253,7 +255,7 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Compares rates by their harmonic means. The reported change is that of the time per unit, as for all metrics.
+    /// Tests rates by their harmonic means. The reported change is that of the time per unit, as for all metrics.
     fn test_welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
         let (candidate, base) = (rates(candidate), rates(base));
@@ -331,8 +333,8 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Sets the change of an exact rank test: the Hodges-Lehmann shift relative to the median of the reference. An exact p exists only without ties,
-    /// so the plain shift and its interval can be used.
+    /// Sets the change of an exact rank test: the Hodges-Lehmann shift relative to the median of the reference. An exact p-value exists only without
+    /// ties, so the plain shift and its interval can be used.
     fn set_exact_shift(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(shift) = HodgesLehmann::from_groups(candidate, base) else {
             return;
@@ -343,7 +345,8 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Sets the change of an asymptotic rank test, relative to the median of the reference. Its interval excludes 0 exactly if p is below the level.
+    /// Sets the change of an asymptotic rank test, relative to the median of the reference. Its interval excludes 0 exactly if the p-value is below
+    /// the level.
     fn set_shift_between_ties(
         &self,
         method: MannWhitneyMethod,
@@ -394,8 +397,9 @@ impl<'a> PublishedTest<'a> {
         }
     }
 
-    /// Judges by the distance of two intervals. The interval of the change contains all differences between a value in one interval and a value in
-    /// the other, relative to the center of the reference. So it excludes 0 exactly if the two intervals do not overlap.
+    /// Judges by the distance between two intervals, one for the center of each side. The interval of the change contains all differences between a
+    /// value in one interval and a value in the other, relative to the center of the reference. So it excludes 0 exactly if the two intervals do not
+    /// overlap.
     fn judge_intervals(
         &self,
         (candidate, candidate_observed): (&SideSamples, &[f64]),
@@ -447,7 +451,7 @@ impl<'a> PublishedTest<'a> {
 }
 
 impl TestFinding {
-    /// Sets the change to `difference` and `interval` as fractions of `centre`, or to `None` unless `centre` is positive.
+    /// Sets the change to `difference` and `interval`, both as fractions of `centre`. Sets it to `None` if `centre` is not positive.
     fn set_change(&mut self, difference: f64, interval: Interval, centre: f64) {
         self.centre = centre;
         self.change = (centre > 0.0).then(|| Estimate {
@@ -462,8 +466,8 @@ fn is_constant(values: &[f64]) -> bool {
     values.iter().all(|value| *value == values[0])
 }
 
-/// Sets the change of two constant sides. The difference is exact and needs no statistics; a difference of less than a step of the clock counts as
-/// none.
+/// Sets the change if all values of each side are equal. The difference is then exact and needs no statistics. If it is less than a step of the
+/// clock, it does not count.
 fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
     let change = candidate / base - 1.0;
     if !change.is_finite() {
@@ -483,8 +487,8 @@ fn set_constant_change(candidate: f64, base: f64, resolution: f64, found: &mut T
     };
 }
 
-/// Returns the significance of the finding. It follows from the adjusted p and, for a rank test, from the effect size. A test without p has its own
-/// rule.
+/// Returns the significance of the finding. It follows from the adjusted p-value and, for a rank test, from the effect size. A test without a p-value
+/// has its own rule.
 pub(super) fn judge_significance(
     found: &TestFinding,
     adjusted: Option<f64>,
@@ -515,14 +519,14 @@ pub(super) fn judge_significance(
     }
 }
 
-/// The quantile that is used as the floor.
+/// The quantile of the samples that `--center floor` stands for.
 const FLOOR: f64 = 0.01;
 
-/// The samples of a side, process by process; a reference of several runs is one side.
+/// The samples of a side, process by process. If the reference consists of several runs, all of them together are one side.
 pub(super) struct SideSamples {
-    /// Nanoseconds per iteration of the deciding samples, or of those that a filter keeps.
+    /// The deciding samples of each process, or those that a filter keeps, in nanoseconds per iteration.
     pub processes: Vec<Vec<f64>>,
-    /// The samples of the linear phases.
+    /// The samples of the linear phase of each process that has one.
     ramps: Vec<Vec<Sample>>,
     /// The smallest relative difference that the clock can show in a sample of typical length.
     pub resolution: f64,
@@ -532,7 +536,7 @@ pub(super) struct SideSamples {
 }
 
 impl SideSamples {
-    /// Collects the samples of `runs` as `decision` requires; `seed` is the seed of all random numbers of their benchmark.
+    /// Collects the samples of `runs` as `decision` requires. `seed` is the seed of all random numbers of their benchmark.
     pub fn from_runs(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.processes);
         let ramps = series().map(|process| &process.series.linear);
@@ -563,7 +567,7 @@ impl SideSamples {
         }
     }
 
-    /// Returns a stream of random numbers for the benchmark.
+    /// Returns a stream of random numbers for the benchmark. Different names give independent streams.
     pub fn stream<'a>(&self, name: &'a str) -> Stream<'a> {
         Stream {
             seed: self.seed,
@@ -576,7 +580,7 @@ impl SideSamples {
         self.processes.concat()
     }
 
-    /// Returns the observations of a test. Processes that do not have the requested center are left out.
+    /// Returns the observations of a test: all samples, or the center of each process. Processes that do not have the requested center are left out.
     pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.observations {
             Observations::Samples | Observations::Filtered => self.pooled(),
@@ -584,7 +588,7 @@ impl SideSamples {
         }
     }
 
-    /// Returns the center of each process that has it.
+    /// Returns the requested center of each process that has it.
     fn centers(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.center_in_force() {
             Statistic::Slope => self.ramps.iter().filter_map(slope).collect(),
@@ -599,7 +603,8 @@ impl SideSamples {
         }
     }
 
-    /// Returns the subselection center of the side, with the median of each process.
+    /// Computes the subselection center of the side. It is the mean over processes, and the value of a process is the median of the means of many
+    /// random parts of its samples. The result also has the value of each process.
     pub fn subselection(&self) -> Option<SubsampledCentre> {
         let processes: Vec<&[f64]> = self.processes.iter().map(Vec::as_slice).collect();
         let stream = Stream {
@@ -609,13 +614,13 @@ impl SideSamples {
         SubsampledCentre::compute(&processes, Subsampling::DOCUMENTED, stream)
     }
 
-    /// Returns the slope over all linear phases.
+    /// Returns the slope of a line through the linear phases of all processes together.
     pub fn slope(&self) -> Option<f64> {
         slope(self.ramps.iter().flatten())
     }
 }
 
-/// Returns the slope of nanoseconds over iterations.
+/// Fits a straight line through the origin to the samples, and returns its slope in nanoseconds per iteration.
 fn slope<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Option<f64> {
     let points = samples.into_iter();
     let points = points.map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()));
@@ -623,7 +628,7 @@ fn slope<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Option<f64> {
     slope_through_origin(&x, &y)
 }
 
-/// Computes a center from samples; `None` for slope and subselection, which need whole processes.
+/// Computes the center of samples. Returns `None` for the slope and the subselection, which need whole processes.
 pub(super) fn center_of_samples(
     center: Statistic,
     analysis: &Analysis,
@@ -633,7 +638,7 @@ pub(super) fn center_of_samples(
     match center {
         Statistic::Mean => mean(samples),
         Statistic::Median => quantile(analysis.quantile_in_force(), 0.5),
-        // By default the floor is one of the measured samples; the settings may choose another definition.
+        // By default the floor is one of the measured samples. The settings may choose another definition of quantiles.
         Statistic::Floor => quantile(analysis.quantile.unwrap_or(Quantile::InvertedCdf), FLOOR),
         Statistic::BestMean(percent) => Better::Lower.best_mean(samples, percent.into()),
         _ => None,

@@ -7,7 +7,8 @@ use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
-    /// Returns the change of the counts that `subject` names.
+    /// Returns how a count changed. `subject` says which one: the number of allocations, their bytes, the peak of allocated bytes, or the
+    /// instructions. Returns `None` for any other statistic, or if the count was not compared.
     pub fn count(&self, subject: Statistic) -> Option<CountChange> {
         let allocations = self.allocations.as_ref();
         match subject {
@@ -26,8 +27,8 @@ impl Comparison {
 }
 
 impl CountChange {
-    /// Returns the relative change. Both bounds equal the change if the counts are exact or the test shows a change; otherwise there are no bounds.
-    /// `None` if only the reference is 0, because then there is no ratio.
+    /// Returns the relative change. Both bounds equal the change if the counts are exact or the test shows a change. Otherwise there are no bounds.
+    /// Returns `None` if only the reference is 0, because then there is no ratio.
     pub fn change(&self) -> Option<Estimate> {
         let relative = self.relative();
         if !relative.is_finite() {
@@ -45,7 +46,7 @@ impl CountChange {
     }
 }
 
-/// Returns the quantile of latencies that `subject` names.
+/// Returns the quantile if `subject` names a percentile of latencies.
 fn quantile(subject: Statistic) -> Option<f64> {
     match subject {
         Statistic::Latency(thousandths) => Some(f64::from(thousandths) / 1000.0),
@@ -53,8 +54,8 @@ fn quantile(subject: Statistic) -> Option<f64> {
     }
 }
 
-/// Returns the value of `subject` in `measurement`, with Student's interval over processes. With a single process, or if all processes agree, the
-/// interval is the value itself. `None` if `subject` is another kind of statistic, or if the measurement does not have it.
+/// Returns the value of the metric `subject` in `measurement`, with Student's interval over processes. With a single process, or if all processes
+/// agree, both bounds equal the value. Returns `None` if `subject` is another kind of statistic, or if the measurement does not have the metric.
 pub fn estimate_metric(
     measurement: &Measurement,
     subject: Statistic,

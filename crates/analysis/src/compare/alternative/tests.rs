@@ -158,7 +158,7 @@ fn m5_welch_tests_the_means_of_the_processes_and_its_interval_decides() {
 
 #[test]
 fn what_could_be_called_is_the_threshold_and_half_of_the_interval() {
-    // 1 % slower: within the threshold of 2 %, so no test calls it.
+    // A slowdown of 1 % is within the threshold of 2 %, so no test reports it.
     let candidate = BASE.map(|value| value * 1.01);
     let found = compared(&BASE, &candidate, by(Test::Welch));
     let change = found.change.unwrap();
@@ -318,7 +318,7 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     let closed = across(&[&alike, &alike]).unwrap();
     assert!(!closed.gate.open);
     assert_eq!(ps(&closed), [1.0, 1.0]);
-    // A run with too few observations is left out. The other run alone is not a group.
+    // A run with too few observations is left out. The only run that is left cannot be tested as a group.
     assert_eq!(across(&[&slower, &processes(&BASE[..4])]), None);
     // The reference may have more observations than the fewest, but no fewer.
     let of_reference = |values: &[f64]| {

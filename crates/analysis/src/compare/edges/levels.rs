@@ -1,9 +1,11 @@
-//! Finds the places at which levels begin in a component, and removes those that do not count.
+//! Finds the levels of a history: the stretches in which the value does not change. The states of the code in a history are called places, and each
+//! level begins at a place. The search covers one connected component of the network of side-by-side measurements.
 //!
 //! The search minimizes the weighted sum of squared residuals, here called the weighted squares. At each step, a new level begins at the place that
-//! lowers them most, if it does so by more than chance would anywhere in the history. Otherwise it begins where a comparison called a change that no
-//! level shows yet. Then this place and the beginnings of the neighboring levels move to where they lower the weighted squares most. All places of a
-//! level are tried in one sweep over its edges (the score test of one more parameter: Rao 1948).
+//! lowers them most, if it does so by more than chance would anywhere in the history. Otherwise it begins where a comparison reported a change that
+//! no level shows yet. Then this place and the beginnings of the neighboring levels move to where they lower the weighted squares most. In the end,
+//! levels that noise or chance explains are removed. All places of a level are tried in one sweep over its edges (the score test of one more
+//! parameter: Rao 1948).
 
 use super::network::{Component, Edge, Fit, Network, NodeGroups};
 use crate::compare::trend::TrendRules;
@@ -12,11 +14,12 @@ use perfcheck_stats::normal;
 /// The probability that the search finds the beginning of a level in a history without changes. The tests of trends, of disagreements between
 /// machines and of change points use the same probability.
 pub(super) const LEVEL_P: f64 = 0.001;
-/// Largest number of levels of a component. The search would find more only if the stated errors were far too small.
+/// The largest number of levels of a component. The search would find more only if the stated errors were far too small.
 const MOST_LEVELS: usize = 100;
-/// A search takes at most this many steps. It usually ends much earlier, but rounding errors could move a place back and forth forever.
+/// The largest number of steps of a search. It usually ends much earlier, but rounding errors could move a place back and forth forever.
 const MOST_STEPS: usize = 200;
-/// A place moves only if its gain increases by at least this fraction.
+/// The beginning of a level moves to another place only if its gain there is larger by at least this fraction. Otherwise rounding errors could move
+/// it.
 const BETTER: f64 = 1e-6;
 
 /// The levels of a component, with the fit of their values.
@@ -26,7 +29,7 @@ pub(super) struct Solved {
     pub begins: Vec<bool>,
     pub groups: NodeGroups,
     pub fit: Fit,
-    /// Factor by which the errors are larger than the edges claim (Birge 1932); at least 1.
+    /// The factor by which the errors are larger than the edges claim (Birge 1932). It is at least 1.
     pub scale: f64,
 }
 
@@ -41,19 +44,19 @@ pub(super) struct SolvedComponent {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub place: usize,
-    /// Decrease of the weighted squares.
+    /// By how much the weighted squares fall if a level begins here.
     pub gain: f64,
-    /// Difference between the new level and the rest of the old one, a logarithm.
+    /// The difference between the new level and the rest of the old one, as a logarithm.
     pub step: f64,
 }
 
-/// The search in one component.
+/// The search for the levels of one component.
 pub(super) struct Search<'c> {
     component: &'c Component,
-    /// The edges of each node.
+    /// The edges of each node, as indexes into the edges of the component.
     edges_of: Vec<Vec<usize>>,
     tolerance: f64,
-    /// The largest decrease of the weighted squares that one more level gives by chance.
+    /// The largest decrease of the weighted squares that one more level causes by chance.
     by_chance: f64,
 }
 
@@ -73,10 +76,10 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Finds the levels; `None` if a fit cannot be computed.
+    /// Finds the levels of the component. Returns `None` if a fit cannot be computed.
     pub fn solve(&self) -> Option<Solved> {
         let first = self.levels(1.0)?;
-        // The true errors are larger than claimed, so the first search may have found too many levels.
+        // The true errors are larger than the edges claim, so the first search may have found too many levels.
         if first.scale > 1.0 {
             return self.levels(first.scale);
         }
@@ -115,7 +118,7 @@ impl<'c> Search<'c> {
         Some((groups, fit))
     }
 
-    /// Returns the candidates in `range`: the places at which another level could begin.
+    /// Returns the places in `range` at which one more level could begin, with what it would gain there.
     pub(super) fn candidates(
         &self,
         groups: &NodeGroups,
@@ -133,8 +136,8 @@ impl<'c> Search<'c> {
         found
     }
 
-    /// Adds the candidates within one level to `found`. The nodes move to the new level one by one, from the last to the second. Each move updates
-    /// the sums.
+    /// Adds the places within one level at which another level could begin to `found`. The nodes move to the new level one by one, from the last to
+    /// the second, and each move updates the sums.
     fn sweep_level(
         &self,
         groups: &NodeGroups,
@@ -182,7 +185,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Returns the best candidate for a change that a comparison called and that the levels do not show yet.
+    /// Returns the best place for one more level that explains a reported change. Only changes that a comparison reported, and that the present
+    /// levels do not show, are considered.
     fn best_called_candidate(
         &self,
         groups: &NodeGroups,
@@ -203,8 +207,8 @@ impl<'c> Search<'c> {
         places.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    /// Moves each of `places`, except those marked in `stays`, to the position between its neighbors where it lowers the weighted squares most.
-    /// Reports whether any place moved; `None` if a fit cannot be computed.
+    /// Moves the beginnings of the levels at `places`, except those that `stays` marks. Each moves to the place that lowers the weighted squares
+    /// most, between the beginnings of the levels before and after it. Returns true if any of them moved, and `None` if a fit cannot be computed.
     fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
         let mut has_moved = false;
         for place in places.iter().copied() {
@@ -226,7 +230,7 @@ impl<'c> Search<'c> {
         Some(has_moved)
     }
 
-    /// Removes steps that are too small to count, the smallest first. Then it removes steps that chance explains, unless a comparison called their
+    /// Removes steps within the noise threshold, the smallest first. Then it removes steps that chance explains, unless a comparison reported the
     /// change.
     fn remove_insignificant(&self, begins: &mut [bool], needed: f64) -> Option<()> {
         loop {
@@ -251,7 +255,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Reports whether a comparison called a change that only the step at `place` can explain.
+    /// Returns true if a comparison reported a change that only the step at `place` can explain.
     fn is_called(&self, groups: &NodeGroups, place: usize) -> bool {
         let (below, above) = (groups.of_node[place] - 1, groups.of_node[place]);
         let mut called = self.component.called.iter();
@@ -289,7 +293,7 @@ impl<'c> Search<'c> {
         })
     }
 
-    /// Returns how much an even trend within a level lowers the weighted squares, and the size of the trend.
+    /// Returns how much the weighted squares would fall if the values of a level followed an even trend, and the size of the trend.
     fn score_trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
         let (mut score, mut information) = (0.0, 0.0);
         let mut shared = vec![0.0; fit.values.len()];
@@ -310,7 +314,7 @@ impl<'c> Search<'c> {
     }
 }
 
-/// Returns the components of the edges that `wanted` accepts, each with its levels.
+/// Finds the connected components of the edges that `wanted` accepts, and the levels of each.
 pub(super) fn solve_components(
     network: &Network<'_>,
     rules: &TrendRules,
@@ -324,7 +328,7 @@ pub(super) fn solve_components(
     solved.collect()
 }
 
-/// Returns the places at which the level before `place`, the level at `place` and the next level begin.
+/// Returns the places that may move after a level was added at `place`: where the level before it, the level itself and the next level begin.
 fn neighboring_starts(begins: &[bool], place: usize) -> Vec<usize> {
     let before = (1..place).rev().find(|at| begins[*at]);
     let next = (place + 1..begins.len()).find(|at| begins[*at]);
@@ -336,8 +340,8 @@ fn best_candidate<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option
     candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
-/// Returns the decrease of the weighted squares that the best of `parameters` further parameters exceeds by chance with probability [`LEVEL_P`]
-/// (Bonferroni).
+/// Returns by how much chance may lower the weighted squares if `parameters` further parameters are tried and the best of them is taken. The
+/// probability that chance lowers them by more is at most [`LEVEL_P`] (Bonferroni).
 fn squares_by_chance(parameters: usize) -> f64 {
     let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
     normal::quantile(tail).map_or(f64::INFINITY, |z| z * z)
@@ -462,7 +466,7 @@ mod tests {
 
     #[test]
     fn just_a_billionth_of_the_information_is_neither_a_step_nor_a_trend() {
-        // Place 1 has an edge of this weight to the next level, whose value has a variance that leaves so much of the weight.
+        // Place 1 has an edge of this weight to the next level. The variance of that level's value leaves only `left` of the weight.
         let found = |left: f64| {
             let mut component = component(&[(0, 2, 0.1), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.0)]);
             let weight = 3e9;
@@ -557,7 +561,7 @@ mod tests {
 
     #[test]
     fn the_score_of_a_trend_is_what_a_fit_with_it_gains() {
-        // Edges between the levels begin and end in the midst of them, too.
+        // Some edges between the levels begin or end in the middle of a level.
         let component = component(&[
             (0, 1, 0.02),
             (1, 2, 0.03),

@@ -6,30 +6,30 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A change that was measured side by side, from a base to a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
-    /// The node of the base.
+    /// The state of the code that was the base, as the number of its node.
     pub from: usize,
-    /// The node of the candidate.
+    /// The state of the code that was the candidate, as the number of its node.
     pub to: usize,
-    /// ln(candidate / base).
+    /// The measured change: ln(candidate / base).
     pub log_ratio: f64,
-    /// Its standard error; positive and finite.
+    /// The standard error of `log_ratio`, positive and finite.
     pub standard_error: f64,
-    /// Whether the comparison called a change, or the user accepted one.
+    /// Whether the verdict of the comparison was `regressed` or `improved`, or the user accepted a change.
     pub called: bool,
-    /// Index of the class of machines on which it was measured.
+    /// The class of machines on which the change was measured, as an index.
     pub class: usize,
 }
 
 /// All side-by-side measurements of a benchmark.
 ///
-/// Some nodes have no place in the history, such as a tag that runs were measured against, or commits of other branches. These nodes have values of
-/// their own. If such a node has few neighbors, it is eliminated first: edges between its neighbors, with the same sum of squares, replace the edges
-/// to it.
+/// The places of a history are the states of the code that it contains, oldest first. Some nodes have no place, such as a tag that runs were measured
+/// against, or commits of other branches. These nodes have values of their own. If such a node has few neighbors, it is eliminated first: the edges
+/// to it are replaced by edges between its neighbors, with the same sum of squares.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
-    /// Number of nodes that are places of the history; they come first, oldest first.
+    /// The number of nodes that are places of the history. They have the lowest numbers, the oldest place first.
     pub places: usize,
-    /// Number of all nodes; those after the places have no place in the history.
+    /// The number of all nodes. Those after the places are states of the code outside of the history.
     pub nodes: usize,
     /// The edges, in any order.
     pub edges: &'a [Edge],
@@ -44,23 +44,23 @@ pub(super) struct Weighted {
     pub weight: f64,
 }
 
-/// A connected component: its places, the other nodes that were not eliminated, and the edges between all of these. The nodes are numbered anew:
-/// first the places in order, then the other nodes.
+/// A connected component of the network: its places, the other nodes that were not eliminated, and the edges between all of these. The nodes are
+/// numbered anew: first the places in order, then the other nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Component {
-    /// The places, ascending.
+    /// The places of the history that are in the component, in ascending order.
     pub places: Vec<usize>,
-    /// Number of all nodes, places included.
+    /// The number of nodes of the component, including its places.
     pub nodes: usize,
     pub edges: Vec<Weighted>,
     pub called: Vec<CalledChange>,
-    /// Weighted sum of the squared differences between parallel edges, which no values of the nodes can reduce.
+    /// The weighted sum of the squared differences between parallel edges, which no choice of values for the nodes can reduce.
     pub squares: f64,
     /// Number of independent observations: each measured edge adds one, and each eliminated node takes one away.
     pub observations: usize,
 }
 
-/// A change between two places of a component that a comparison called.
+/// A change between two places of a component that a comparison reported or the user accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CalledChange {
     pub earlier: usize,
@@ -69,12 +69,12 @@ pub(super) struct CalledChange {
     pub is_slower: bool,
 }
 
-/// Standard error of an edge between two states that run the same code. Such an edge is not measured and does not count in the estimate of the
-/// measurement errors.
+/// The standard error of an edge between two states that run the same code. Such an edge is not measured, so it does not count when the measurement
+/// errors are estimated.
 pub(super) const EXACT: f64 = 1e-5;
-/// Nodes without a place are kept if they have more neighbors than this.
+/// The largest number of neighbors of a node that is eliminated because it has no place in the history. Nodes with more neighbors are kept.
 const MOST_NEIGHBOURS: usize = 8;
-/// If more nodes than this would be kept, those with the fewest neighbors are eliminated, too.
+/// The largest number of nodes without a place that are kept. If there are more, those with the fewest neighbors are eliminated, too.
 const MOST_OTHERS: usize = 64;
 
 impl Edge {
@@ -92,7 +92,8 @@ impl Edge {
 }
 
 impl Component {
-    /// Returns the components of `network` with at least one edge, in the order of their first places. Only edges that `wanted` accepts count.
+    /// Returns the connected components of `network` with at least one edge, in the order of their first places. Edges that `wanted` rejects are left
+    /// out.
     pub fn find_all(network: &Network<'_>, wanted: impl Fn(&Edge) -> bool) -> Vec<Self> {
         let edges: Vec<&Edge> = network
             .edges
@@ -123,7 +124,7 @@ impl Component {
     }
 }
 
-/// The parts of a component while it is assembled.
+/// A component while it is assembled.
 #[derive(Default)]
 struct ComponentPart<'e> {
     nodes: Vec<usize>,
@@ -131,10 +132,10 @@ struct ComponentPart<'e> {
     settled: SettledSums,
 }
 
-/// The sums over the edges that were merged and the nodes that were eliminated.
+/// What must be remembered about edges that were merged and nodes that were eliminated.
 #[derive(Debug, Clone, Copy, Default)]
 struct SettledSums {
-    /// The weighted squares between parallel edges.
+    /// The weighted sum of the squared differences between parallel edges.
     squares: f64,
     /// Number of eliminated nodes.
     eliminated: usize,
@@ -147,7 +148,7 @@ impl SettledSums {
     }
 }
 
-/// Returns, for each node, the first node that is connected to it.
+/// Returns, for each node, the lowest number of a node in the same connected component.
 fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     let mut before: Vec<usize> = (0..nodes).collect();
     let root = |before: &mut Vec<usize>, mut node: usize| {
@@ -167,10 +168,10 @@ fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
     before
 }
 
-/// The network while nodes are eliminated: the neighbors of each node, with the difference to each and its weight.
+/// The network while nodes are eliminated. For each node it has the neighbors, with the difference to each of them and the weight of this difference.
 struct Reduced {
     neighbours: Vec<BTreeMap<usize, (f64, f64)>>,
-    /// The sums of a component, spread over its nodes.
+    /// What was merged and eliminated. To get the sums of a component, add up those of its nodes.
     settled: Vec<SettledSums>,
 }
 
@@ -202,7 +203,7 @@ impl Reduced {
         self.neighbours[to].insert(from, (-mean, sum));
     }
 
-    /// Eliminates nodes from number `first` on, those with the fewest neighbors first.
+    /// Eliminates nodes that have no place in the history, those with the fewest neighbors first. Their numbers begin with `first`.
     fn eliminate(&mut self, first: usize) {
         let mut queue: BTreeSet<(usize, usize)> = (first..self.neighbours.len())
             .map(|node| (self.neighbours[node].len(), node))
@@ -239,7 +240,7 @@ impl Reduced {
         }
     }
 
-    /// Assembles the component of a part; `None` if the part has no edge or no place.
+    /// Assembles the component of a part. Returns `None` if the part has no edge or no place.
     fn component(&self, part: &ComponentPart<'_>, all_places: usize) -> Option<Component> {
         let count = part.nodes.partition_point(|node| *node < all_places);
         if part.edges.is_empty() || count == 0 {
@@ -281,37 +282,38 @@ impl Reduced {
     }
 }
 
-/// The assignment of nodes to groups. All nodes of a group have the same value, or lie on the same trend.
+/// Assigns nodes to groups. All nodes of a group have the same value, or lie on the same trend.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NodeGroups {
-    /// The group of each node of the component. Places come in order, from group 0 on; each of the other nodes has a group of its own.
+    /// The group of each node of the component. The groups of places come first, in the order of the places. Each of the other nodes has a group of
+    /// its own.
     pub of_node: Vec<usize>,
     pub count: usize,
-    /// Groups with an even trend from their first to their last place. Each trend is a parameter of its own.
+    /// The groups whose values follow an even trend from their first to their last place. Each trend is an additional parameter.
     pub with_trend: Vec<usize>,
     /// The position of each node between the first and the last place of its group, from 0 to 1.
     progress: Vec<f64>,
 }
 
-/// The values of the groups, followed by the trends, with their covariance.
+/// The values of all groups and the sizes of all trends, with their covariance.
 ///
 /// All nodes of a group have the same value, or lie on an even trend. The values x minimize the sum of `w (y - (x_b - x_a))^2` over all edges, each
 /// from a to b with difference y and weight w. The first group has the value 0 (the adjustment of a leveling network: Gauss 1823; for ratios of
 /// several treatments Lu and Ades 2004). The covariance of the values is the inverse of the normal matrix, the weighted Laplacian of the groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fit {
-    /// Logarithms relative to the first group, which is 0.
+    /// The values of the groups as logarithms relative to the first group, which is 0, followed by the trends.
     pub values: Vec<f64>,
-    /// Covariance of `values`, row by row, before scaling.
+    /// The covariance of `values`, row by row. It is not yet scaled by how well the edges agree.
     pub covariance: Vec<Vec<f64>>,
-    /// Weighted residual sum of squares.
+    /// The weighted sum of the squared residuals, including what merged edges contribute.
     pub squares: f64,
-    /// The residual of each edge.
+    /// The residual of each edge of the component.
     pub residuals: Vec<f64>,
 }
 
 impl NodeGroups {
-    /// Groups the places into levels. `begins` tells for each place whether another level begins there.
+    /// Groups the places into levels. `begins` says for each place whether a new level begins there.
     pub fn from_level_starts(begins: &[bool], nodes: usize) -> Self {
         let mut of_node = Vec::with_capacity(nodes);
         let mut last = 0;
@@ -342,7 +344,8 @@ impl NodeGroups {
         self.count + self.with_trend.len()
     }
 
-    /// Returns the parameters on which the value of a node depends, each with its factor.
+    /// Returns the parameters of the fit that add up to the value of a node, each with its factor: the value of the node's group and, if the group
+    /// has one, its trend.
     pub fn row(&self, node: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let group = self.of_node[node];
         let trend = self
@@ -353,7 +356,7 @@ impl NodeGroups {
         std::iter::once((group, 1.0)).chain(trend)
     }
 
-    /// Returns the parameters on which the difference of two nodes depends, each with its factor.
+    /// Returns the parameters that determine the difference of two nodes, each with its factor.
     pub fn difference(&self, a: usize, b: usize) -> Vec<(usize, f64)> {
         let minus = self.row(a).map(|(parameter, factor)| (parameter, -factor));
         let mut sums: Vec<(usize, f64)> = Vec::with_capacity(4);
@@ -367,7 +370,7 @@ impl NodeGroups {
         sums
     }
 
-    /// Returns the factor with which the difference of an edge would depend on a trend of `group`, which has no trend yet.
+    /// Returns which part of a trend of `group` lies between the two ends of an edge, from -1 to 1. The group must not have a trend yet.
     pub fn trend_factor(&self, group: usize, edge: &Weighted) -> f64 {
         let of = |node: usize| {
             let is_in = self.of_node[node] == group;
@@ -376,7 +379,7 @@ impl NodeGroups {
         of(edge.b) - of(edge.a)
     }
 
-    /// Computes the least squares fit over these groups; `None` if the matrix cannot be inverted.
+    /// Computes the least squares fit over these groups. Returns `None` if the matrix cannot be inverted.
     pub fn fit(&self, component: &Component) -> Option<Fit> {
         let count = self.parameters();
         let mut normal = vec![vec![0.0; count]; count];
@@ -410,21 +413,21 @@ impl NodeGroups {
         Some(fit)
     }
 
-    /// Returns the number of estimated values; the first is fixed at 0.
+    /// Returns the number of values that are estimated. The value of the first group is not, because it is fixed at 0.
     pub fn rank(&self) -> usize {
         self.parameters() - 1
     }
 }
 
 impl Fit {
-    /// Returns a linear combination of the values.
+    /// Returns the linear combination of the values that has these parameters and factors.
     pub fn combination(&self, row: &[(usize, f64)]) -> f64 {
         row.iter().fold(0.0, |sum, (parameter, factor)| {
             sum + factor * self.values[*parameter]
         })
     }
 
-    /// Returns the variance of a linear combination, before scaling.
+    /// Returns the variance of a linear combination of the values. It is not yet scaled by how well the edges agree.
     pub fn variance(&self, row: &[(usize, f64)]) -> f64 {
         let of = |(one, of_one): &(usize, f64)| -> f64 {
             let covariance = &self.covariance[*one];
@@ -436,8 +439,8 @@ impl Fit {
     }
 }
 
-/// Inverts a symmetric matrix by Cholesky's decomposition, without its first row and column. These are zero in the result. `None` if there is no
-/// inverse.
+/// Inverts a symmetric matrix without its first row and column by Cholesky's decomposition. The first row and column of the result are zero. Returns
+/// `None` if there is no inverse.
 fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let count = matrix.len();
     for column in 1..count {
@@ -489,7 +492,7 @@ fn invert_without_first(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::invert_without_first;
 
-    /// Inverts a matrix with these four numbers after its first row and column, which are ignored.
+    /// Inverts a matrix that has these four numbers besides its first row and column, which are ignored.
     fn inverted([a, b, c, d]: [f64; 4]) -> Option<Vec<Vec<f64>>> {
         invert_without_first(vec![vec![9.0; 3], vec![9.0, a, b], vec![9.0, c, d]])
     }

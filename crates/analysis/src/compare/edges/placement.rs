@@ -1,5 +1,5 @@
-//! The values of the places of a history: the levels of every component, and the change between any two connected places. Also tests whether classes
-//! of machines agree, because the true effect of a change differs between processors.
+//! Computes the values of the places of a history: the levels of every component, and the change between any two connected places. Also tests whether
+//! classes of machines agree, because the true effect of a change differs between processors.
 //!
 //! The test is Cochran's Q (Cochran 1954) between classes, generalized to a network as in Higgins et al. (2012). Levels are fitted twice: with one
 //! value for all classes, and with separate values for each class. If the classes agree, the difference between the two weighted sums of squares is
@@ -14,26 +14,27 @@ use crate::compare::estimate::Estimate;
 use crate::compare::trend::TrendRules;
 use perfcheck_stats::{chi_squared, normal};
 
-/// The solved network of a benchmark.
+/// The solved network of a benchmark: the levels of its history, as far as side-by-side measurements connect its places.
 #[derive(Debug, Clone)]
 pub struct LevelEstimate {
     parts: Vec<SolvedComponent>,
-    /// For each place, the number of its part, and the number of the place within that part.
+    /// For each place, the index of the part (the connected component) that contains the place, and the index of the place within that part. `None`
+    /// for places without an edge.
     of_place: Vec<Option<(usize, usize)>>,
     confidence_level: f64,
-    /// The disagreement of classes of machines, if any. In that case only the edges of one class are used.
+    /// How classes of machines disagree, if they do. In that case only the edges of one class are used.
     pub disagreement: Option<Disagreement>,
 }
 
-/// A level whose runs drift in one direction, by steps that are too small to show.
+/// A level of a history whose values drift in one direction, by steps that are too small to be found one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelTrend {
-    /// Its first place.
+    /// The index of the first place of the level. A place is a state of the code, and places are numbered from the oldest.
     pub first: usize,
-    /// Its last place.
+    /// The index of the last place of the level.
     pub last: usize,
-    /// The change from the first to the last, a fraction.
+    /// The change from the first place of the level to the last, as a fraction with its interval.
     pub change: Estimate,
 }
 
@@ -62,8 +63,8 @@ impl LevelEstimate {
         }
     }
 
-    /// Returns the number of the part (a set of connected places) that a place is in. Parts are numbered in the order of their first places. `None`
-    /// if the place has no edge.
+    /// Returns the index of the part that contains a place. A part is a set of places that edges connect. Parts are in the order of their first
+    /// places. Returns `None` if the place has no edge.
     pub fn part(&self, place: usize) -> Option<usize> {
         Some(self.of_place.get(place).copied()??.0)
     }
@@ -73,14 +74,15 @@ impl LevelEstimate {
         Some(self.parts.get(part)?.component.places[0])
     }
 
-    /// Returns the logarithm of the value of a place relative to the first place of its part; 0 within the first level if that has no trend.
+    /// Returns the logarithm of the value of a place relative to the first place of its part. It is 0 within the first level, unless that level has a
+    /// trend.
     pub fn value(&self, place: usize) -> Option<f64> {
         let (part, number) = self.of_place.get(place).copied()??;
         let levels = &self.parts[part].levels;
         Some(levels.fit.combination(&levels.groups.difference(0, number)))
     }
 
-    /// Reports whether both places are in one level. Places of different parts never are.
+    /// Returns true if both places are in the same level. Places of different parts never are.
     pub fn is_one_level(&self, one: usize, other: usize) -> bool {
         match (self.of_place[one], self.of_place[other]) {
             (Some((part, one)), Some((same, other))) if part == same => {
@@ -91,8 +93,8 @@ impl LevelEstimate {
         }
     }
 
-    /// Returns the change from one place to another as a fraction with its interval; 0 within a level that has no trend. `None` if no edges connect
-    /// them.
+    /// Returns the change from one place to another as a fraction with its interval. It is 0 within a level that has no trend. Returns `None` if no
+    /// edges connect the two places.
     pub fn change(&self, from: usize, to: usize) -> Option<Estimate> {
         let (part, from) = self.of_place.get(from).copied()??;
         let (same, to) = self.of_place.get(to).copied()??;
@@ -135,37 +137,37 @@ impl LevelEstimate {
 /// Classes of machines that measured different changes between the same states of the code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Disagreement {
-    /// p of the test under the hypothesis that the classes agree.
+    /// The p-value of the test whether the classes agree.
     pub p_value: f64,
-    /// The place of the step that the classes disagree about most; `None` if no step was measured by more than one class.
+    /// The place of the step that the classes disagree about most. `None` if no step was measured by more than one class.
     pub place: Option<usize>,
-    /// The change of each class at that step.
+    /// The change at that step as each class measured it.
     pub changes: Vec<ClassChange>,
 }
 
-/// A step as one class measured it.
+/// The change at one step of the history, as one class of machines measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassChange {
-    /// The class.
+    /// The index of the class of machines.
     pub class: usize,
-    /// The change, a fraction.
+    /// The change as a fraction, with its interval.
     pub change: Estimate,
 }
 
-/// A component with the fit of given groups.
+/// A component whose values were fitted for given groups of its nodes.
 struct FittedComponent {
     component: Component,
     groups: NodeGroups,
     fit: Fit,
 }
 
-/// The fit of the edges that one class measured.
+/// The levels fitted to the edges that one class of machines measured.
 struct ClassLevels {
     class: usize,
     levels: Levels,
 }
 
-/// The fit of some edges with levels that begin at given places.
+/// The values fitted to some of the edges, with levels that begin at given places.
 struct Levels {
     parts: Vec<FittedComponent>,
     squares: f64,
@@ -208,7 +210,7 @@ impl Levels {
         levels
     }
 
-    /// Returns the step at `place` with its variance.
+    /// Returns the step at `place` (a difference of logarithms), with its variance.
     fn step(&self, place: usize) -> Option<(f64, f64)> {
         self.parts.iter().find_map(|part| {
             let places = &part.component.places;
@@ -221,7 +223,8 @@ impl Levels {
     }
 }
 
-/// Returns the disagreement of the classes, if there is any. `together` holds the levels of all classes together.
+/// Tests whether classes of machines disagree about the changes, and returns how. `together` holds the levels that the edges of all classes show
+/// together.
 pub(super) fn find_disagreement(
     network: &Network<'_>,
     together: &[SolvedComponent],
@@ -250,7 +253,7 @@ pub(super) fn find_disagreement(
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|one| of(&one.levels)).sum::<usize>();
-    // Subtract ranks from observations: each class has its own values of eliminated nodes, and only the observations account for these.
+    // Subtract the ranks from the observations. Each class has its own values of eliminated nodes, and only the observations account for these.
     let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
     let left_together = all.observations.saturating_sub(all.rank);
     let df = left_together.checked_sub(left).filter(|df| *df > 0)?;
@@ -295,7 +298,7 @@ fn level_starts(parts: &[SolvedComponent]) -> BTreeSet<usize> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// Returns Cochran's Q of one step; `None` if fewer than two classes measured it.
+/// Returns Cochran's Q of one step, which measures how much the classes differ about it. Returns `None` if fewer than two classes measured the step.
 fn cochran_q(apart: &[ClassLevels], place: usize) -> Option<f64> {
     let steps: Vec<(f64, f64)> = apart
         .iter()

@@ -1,4 +1,4 @@
-//! Tests with networks that are solved by hand or by brute force, and with simulated histories.
+//! Tests of histories with networks that are solved by hand or by brute force, and with simulated histories.
 
 use super::levels::{LEVEL_P, Search};
 use super::network::{Component, NodeGroups, Weighted};
@@ -86,7 +86,7 @@ fn a_triangle_is_solved_as_by_hand() {
     close(placement.value(0).unwrap(), 0.0);
     close(placement.value(1).unwrap(), 0.11);
     close(placement.value(2).unwrap(), 0.22);
-    // Two paths lead there, with variances of 1 and 2. Together they have a variance of 2 / 3.
+    // Two paths lead from place 0 to place 2, with variances of 1 and 2. Together they have a variance of 2 / 3.
     let half = 1.959_963_984_540_054 * 0.02 * (2.0_f64 / 3.0).sqrt();
     let change = placement.change(0, 2).unwrap();
     close(change.lower.ln_1p(), 0.22 - half);
@@ -217,7 +217,8 @@ fn random(seed: u64, places: usize, others: usize, count: usize) -> Vec<Edge> {
         .collect()
 }
 
-/// Computes least squares over groups of all nodes by Gaussian elimination. Returns the values relative to group 0, and the residual squares.
+/// Computes least squares over groups of all nodes by Gaussian elimination, as a check. Returns the values relative to group 0, and the residual
+/// squares.
 fn brute(edges: &[Edge], group: &dyn Fn(usize) -> usize, groups: usize) -> (Vec<f64>, f64) {
     let mut rows = vec![vec![0.0; groups + 1]; groups];
     for edge in edges {
@@ -297,7 +298,7 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
 
 #[test]
 fn a_node_without_a_place_is_eliminated_if_it_has_few_neighbors() {
-    // The tag (node 10) is measured against this many places.
+    // The tag (node 10) has an edge to this many places.
     let stays = |neighbors: usize| {
         let mut edges: Vec<Edge> = (0..9).map(|at| edge(at, at + 1, 0.0, 0.01)).collect();
         edges.extend((0..neighbors).map(|at| edge(10, at, 0.2, 0.01)));
@@ -557,11 +558,11 @@ fn a_class_without_edges_of_its_own_has_no_places() {
     assert_eq!(placement.part(0), None);
 }
 
-/// The result of a simulated history.
+/// What was found in a simulated history.
 struct Simulated {
     /// The places at which levels begin.
     begins: Vec<usize>,
-    /// Error of the newest commit relative to the first.
+    /// The difference between the estimated and the true change from the first commit to the newest, without its sign. Changes are logarithms.
     error: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Allocations, instructions and sampled time of two sides, and the costs of functions that differ.
+//! Compares the allocations, instructions and sampled time of two sides, and lists the functions whose costs differ.
 //!
 //! Numbers that do not vary are compared exactly, others are tested over processes. The noise threshold applies to all numbers except allocations
 //! that do not vary. Instructions need it even if they do not vary, because another compiler or library shifts a few of them.
@@ -12,31 +12,33 @@ use crate::model::{
 };
 use perfcheck_stats::{MannWhitney, WelchDf, WelchTest, binomial, mean};
 
-/// How the allocations of an iteration differ.
+/// How the allocations of an iteration differ between the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllocationComparison {
-    /// How often memory was allocated.
+    /// How often an iteration allocates memory.
     pub count: CountChange,
-    /// How many bytes were allocated.
+    /// How many bytes an iteration allocates.
     pub bytes: CountChange,
-    /// The most bytes that were alive at once.
+    /// The most bytes that are alive at once during an iteration.
     pub peak_bytes: CountChange,
 }
 
-/// A number per iteration on both sides. Each is the mean over processes of the mean of a process.
+/// A count per iteration on both sides, and its change. The count of a side is the mean over its processes, and the count of a process is the mean
+/// over its counted iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
-    /// The number of the reference.
+    /// The count of the reference, per iteration.
     pub base: f64,
-    /// The number of the run.
+    /// The count of the run that is compared, per iteration.
     pub candidate: f64,
-    /// Whether the number does not vary on either side. Then every difference is real, however small.
+    /// Whether the count is constant on each side. Then every difference between the sides is real, however small.
     pub exact: bool,
-    /// p of the two-sided test over processes: by permutation for allocations, Welch's for instructions; `None` if the numbers are exact.
+    /// The p-value of a two-sided test over processes: a permutation test for allocations, Welch's test for instructions. Null if `exact` is true,
+    /// because such counts need no test.
     pub p_value: Option<f64>,
-    /// `regressed` means more, `improved` means fewer.
+    /// The verdict about this count: `regressed` means that it rose, `improved` that it fell.
     pub verdict: Verdict,
 }
 
@@ -44,8 +46,8 @@ pub struct CountChange {
 pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
-    /// Compares with the newest run in `base` that counted allocations. Older runs are not used: counts do not drift, and the code may have changed
-    /// since. `None` if a side counted nothing.
+    /// Compares the allocations of `candidate` with those of the newest run in `base` that counted any. Older runs are not used, because counts do
+    /// not drift between runs and the code may have changed since. Returns `None` if a side counted nothing.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -78,7 +80,7 @@ impl AllocationComparison {
         ]
     }
 
-    /// Reports whether any number changed.
+    /// Returns true if the number of allocations, their bytes or the peak has changed.
     pub fn has_changed(&self) -> bool {
         self.with_names()
             .iter()
@@ -92,7 +94,7 @@ impl CountChange {
         matches!(self.verdict, Verdict::Regressed | Verdict::Improved)
     }
 
-    /// Returns new / base - 1, a fraction: 0 if both are 0, infinite if only the reference is 0.
+    /// Returns the relative change, candidate / base - 1. It is 0 if both numbers are 0, and infinite if only the reference is 0.
     pub fn relative(&self) -> f64 {
         if self.candidate == self.base {
             0.0
@@ -119,7 +121,7 @@ impl CountChange {
         )
     }
 
-    /// Compares one number per process. Numbers that are known not to vary (`exact`) are compared directly, others are tested.
+    /// Compares one number per process. Numbers that are known not to vary (`exact`) are compared directly. Other numbers are tested.
     pub(super) fn from_process_means(
         base: &[f64],
         candidate: &[f64],
@@ -200,7 +202,7 @@ fn is_constant_count(processes: &[&[Allocations]], pick: fn(&Allocations) -> u64
     values.all(|value| Some(value) == first)
 }
 
-/// Reports whether the number of every candidate process is within the threshold of the number of every base process.
+/// Returns true if the count of each candidate process differs from the count of each base process by no more than the noise threshold.
 fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
     let ends = |values: &[f64]| {
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -212,27 +214,27 @@ fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
         && candidate_low >= base_high * (1.0 - noise_threshold)
 }
 
-/// How the instructions of an iteration differ.
+/// How the instructions of an iteration differ between the two sides, in total and by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionComparison {
-    /// The change of all instructions together.
+    /// The change of all instructions together. Its members are members of this object.
     #[serde(flatten)]
     pub change: CountChange,
-    /// The functions whose instructions differ most, sorted by the size of the difference. If code moved between functions, one gains what another
-    /// loses.
+    /// The functions whose instructions differ most, at most five, with the largest difference first. If code moved from one function to another, one
+    /// loses what the other gains. Costs are in instructions per iteration.
     pub functions: Vec<FunctionCost>,
 }
 
-/// The instructions of a benchmark that one run counted.
+/// The instructions that one run counted for a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionSummary {
-    /// Instructions of an iteration, the mean over processes.
+    /// The number of instructions of an iteration: the mean over processes.
     pub per_iteration: f64,
-    /// Whether several processes counted and all counted the same number.
+    /// Whether at least two processes counted and all of them counted the same number.
     pub exact: bool,
-    /// Processes that counted.
+    /// How many processes counted instructions.
     pub processes: usize,
 }
 
@@ -249,7 +251,7 @@ impl InstructionSummary {
 }
 
 impl InstructionComparison {
-    /// Compares with the newest run in `base` that counted instructions. `None` if a side counted none.
+    /// Compares the instructions of `candidate` with those of the newest run in `base` that counted any. Returns `None` if a side counted none.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -281,9 +283,9 @@ impl InstructionComparison {
     }
 }
 
-/// Returns the p of Welch's test, or 1 with a single process. Counts behave like sums of many random draws, such as the seeds of hash maps, so this
-/// test suits them. A side that does not vary has no error. With so few processes, the p of a rank test would be too large for several benchmarks
-/// that share the level.
+/// Returns the p-value of Welch's test, or 1 if a side has a single process. Counts behave like sums of many random draws, such as the seeds of hash
+/// maps, so this test suits them. A side that does not vary adds no error. A rank test would not do: with few processes, its p-value cannot become
+/// small enough to be significant among several benchmarks.
 fn welch_p(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::test(candidate, base, WelchDf::Fractional);
     tested.map_or(1.0, |found| found.p)
@@ -319,28 +321,29 @@ pub(in crate::compare) fn per_iteration(measurement: &Measurement) -> Vec<f64> {
     counts.map(InstructionCount::per_iteration).collect()
 }
 
-/// Reports whether at least two processes counted and all counts agree. A single process does not show how counts vary.
+/// Returns true if at least two processes counted and all counts are equal. A single process would not show whether counts vary.
 fn is_constant(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// A difference must exceed this many standard errors. By the normal distribution, chance exceeds them 27 times in 10,000.
+/// The number of standard errors that a difference must exceed to be named. By the normal distribution, chance exceeds 3 standard errors 27 times in
+/// 10,000.
 const BEYOND_CHANCE: f64 = 3.0;
 
-/// How the time of an iteration differs by function.
+/// How the time of an iteration differs between the two sides by function, estimated from the samples of a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampledTime {
-    /// How many samples of the profiler each side has.
+    /// How many samples the profiler took on each side.
     pub samples: BySide<u64>,
-    /// The functions whose times differ most among those that differ beyond chance, sorted by the size of the difference. If code moved between
-    /// functions, one gains what another loses.
+    /// The functions whose times differ by more than chance explains, at most five, with the largest difference first. If code moved from one
+    /// function to another, one loses what the other gains. Costs are in nanoseconds per iteration.
     pub functions: Vec<FunctionCost>,
 }
 
 impl SampledTime {
-    /// Compares with the newest run in `base` that was sampled. `ns` holds the nanoseconds of an iteration. `None` if a side was not sampled, or if
-    /// the benchmark does not measure time.
+    /// Compares the profile of `candidate` with that of the newest run in `base` that has one. `ns` holds the nanoseconds of an iteration on both
+    /// sides. Returns `None` if a side has no profile, or if the benchmark does not measure time.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -368,8 +371,9 @@ impl SampledTime {
     }
 }
 
-/// Returns the number of samples of each function on both sides. A side keeps only its largest functions, so a function may have run although it is
-/// not listed. Such a function gets as many samples as the smallest function that the side keeps, but no more than the other side has.
+/// Returns how many samples of the profiler each function has on both sides. A side keeps only its largest functions, so a function may have run
+/// although it is not listed. Such a function gets as many samples as the smallest function that is listed, but no more than it has on the other
+/// side.
 ///
 /// A function's share of the samples is its share of the measured time.
 fn function_counts<'m>(
@@ -426,30 +430,33 @@ fn function_cost(
 
 /// The largest number of functions that a comparison names.
 const NAMED: usize = 5;
-/// A function is named if its difference is at least this share of the largest difference.
+/// The smallest difference of a function that is named, as a share of the largest difference.
 const WORTH_NAMING: f64 = 0.1;
 
-/// The cost of an iteration in one function, without its callees: in instructions or nanoseconds.
+/// What an iteration spends in one function, without the functions that it calls: in instructions or in nanoseconds per iteration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionCost {
-    /// Its readable name; instances of a generic function share a name.
+    /// The readable name of the function. Instances of a generic function share a name.
     pub name: String,
-    /// Its cost on each side; 0 if the function is not run, or if its count was too small to be kept.
+    /// The cost of the function on each side, per iteration, as the members `base` and `candidate`. It is 0 on a side that did not run the function.
+    /// Only the functions with the largest counts are stored for each side. For a function that is not among them, the cost in instructions is 0, and
+    /// the cost in nanoseconds is estimated from the smallest count that is stored.
     #[serde(flatten)]
     pub cost: BySide<f64>,
-    /// The standard error of the difference if it is estimated from samples; null for instructions.
+    /// The standard error of the difference between the sides, in nanoseconds, if the cost is estimated from the samples of a profiler; null for
+    /// instructions.
     pub standard_error: Option<f64>,
 }
 
 impl FunctionCost {
-    /// Returns how much more the function costs than before.
+    /// Returns how much more the function costs in the candidate than in the base.
     pub fn difference(&self) -> f64 {
         self.cost.candidate - self.cost.base
     }
 }
 
-/// Groups the numbers of both sides by function; 0 if a side does not have the function.
+/// Groups the numbers of both sides by function. A side that does not have a function gets 0.
 pub(super) fn group_by_name<'m>(
     base: impl IntoIterator<Item = (&'m str, f64)>,
     candidate: impl IntoIterator<Item = (&'m str, f64)>,
@@ -464,7 +471,7 @@ pub(super) fn group_by_name<'m>(
     by_name
 }
 
-/// Keeps the functions that differ most, sorted by the size of the difference.
+/// Keeps the functions that differ most, sorted by the size of the difference. Small differences are left out.
 pub(super) fn keep_most_different(mut functions: Vec<FunctionCost>) -> Vec<FunctionCost> {
     let gap = |one: &FunctionCost| one.difference().abs();
     functions.sort_by(|one, two| gap(two).total_cmp(&gap(one)));
@@ -531,7 +538,7 @@ mod tests {
         // The means are 10,005 and 11,005, and each variance is 15.625. So t = 1000 / sqrt(2 x 15.625 / 5) = 400 with eight degrees of freedom.
         assert!(found.p_value.is_some_and(|p| p < 1e-15), "{found:?}");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
-        // Only one side varies, by a hundredth of the difference.
+        // Only one side varies, and only by a hundredth of the difference between the sides.
         let found = change(&[40_000; 2], &more).expect("both counted");
         assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
         // Here t = 1000 / sqrt(2 x 3,125,000 / 2) = 0.5657 with two degrees of freedom. P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)) = 0.31430.
@@ -783,7 +790,7 @@ mod tests {
             let found = CountChange::from_process_means(base, candidate, false, unsure, &rules);
             found.expect("counts").verdict
         };
-        // From 7 to 9 of 8.
+        // Both 7 and 9 differ from 8 by just an eighth, which is the threshold.
         assert_eq!(verdict(&[8.0], &[7.0, 9.0]), Verdict::Unchanged);
         assert_eq!(
             verdict(&[8.0], &[8.0, 9.0_f64.next_up()]),
@@ -793,7 +800,7 @@ mod tests {
             verdict(&[8.0], &[7.0_f64.next_down(), 8.0]),
             Verdict::Inconclusive
         );
-        // The lowest process of the base limits the highest of the candidate, and the highest the lowest.
+        // The highest candidate process is compared with the lowest base process, and the lowest candidate process with the highest base process.
         assert_eq!(verdict(&[8.0, 8.25], &[7.25, 9.0]), Verdict::Unchanged);
         assert_eq!(verdict(&[7.75, 8.0], &[9.0]), Verdict::Inconclusive);
         assert_eq!(verdict(&[8.0, 8.25], &[7.0]), Verdict::Inconclusive);
@@ -811,7 +818,7 @@ mod tests {
         };
         assert_eq!(verdict(&[800; 2], &[900; 2], 0.125), Verdict::Unchanged);
         assert_eq!(verdict(&[800; 2], &[900; 2], 0.124), Verdict::Regressed);
-        // Equal means of processes that are far apart.
+        // Both sides have the same mean, but their processes are far apart.
         assert_eq!(
             verdict(&[400, 1_200], &[400, 1_200], 0.125),
             Verdict::Inconclusive

@@ -1,6 +1,7 @@
-//! Descriptions of the extras of one run: allocations of an iteration, latencies of single operations.
+//! Describes the extras of one run: allocations of an iteration, and latencies of single operations.
 //!
-//! Every number is a mean over processes with equal weight. Only the merged histogram and the distribution pool all operations; they are for display.
+//! Every number is a mean over processes, which all have the same weight. Only the merged histogram and the distribution pool the operations of all
+//! processes. Both are only for display.
 
 use serde::{Serialize, Serializer};
 
@@ -12,29 +13,30 @@ use perfcheck_stats::{
 
 use super::latencies::LatencyComparison;
 
-/// The fewest windows of a process from which its drift is estimated. The last window, which may be shorter than a second, and windows without a
-/// successful operation do not count.
+/// The fewest windows (seconds) of a process from which its drift is estimated. The last window, which may be shorter than a second, and windows
+/// without a successful operation do not count.
 const FEWEST_WINDOWS: usize = 2;
 
-/// The allocations of an iteration: means over processes of the means of their counted iterations.
+/// The allocations of an iteration in one run. Each number is a mean over processes, and the number of a process is the mean over its counted
+/// iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllocationSummary {
-    /// Allocations of the thread that ran the iteration.
+    /// How often the thread that ran the iteration allocated memory.
     pub count: f64,
-    /// Bytes of these allocations.
+    /// How many bytes the thread that ran the iteration allocated.
     pub bytes: f64,
-    /// The most bytes alive at once.
+    /// The most bytes that were alive at once, beyond those that were alive when the iteration began.
     pub peak_bytes: f64,
-    /// Allocations of other threads while the iteration ran.
+    /// How often other threads allocated memory while the iteration ran.
     pub other_count: f64,
-    /// Bytes of the other threads' allocations.
+    /// How many bytes other threads allocated while the iteration ran.
     pub other_bytes: f64,
-    /// Whether all iterations of all processes allocated the same.
+    /// Whether these numbers were the same in all counted iterations of all processes.
     pub exact: bool,
-    /// Number of iterations counted, in all processes.
+    /// Number of iterations that were counted, in all processes together.
     pub iterations: usize,
-    /// Number of processes that counted.
+    /// Number of processes that counted allocations.
     pub processes: usize,
 }
 
@@ -59,19 +61,19 @@ impl AllocationSummary {
     }
 }
 
-/// A number that each process has, summarized over the processes.
+/// A summary of a number that each process has: its mean, spread and interval over the processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverProcesses {
-    /// The mean.
+    /// The mean over the processes.
     pub mean: f64,
-    /// The standard deviation, with k - 1 in the denominator; null for one process.
+    /// The standard deviation over the processes, with the number of processes minus 1 in the denominator; null if there is only one process.
     #[serde(rename = "std_dev")]
     pub sd: Option<f64>,
-    /// The coefficient of variation (standard deviation divided by mean); null for one process.
+    /// The coefficient of variation (standard deviation divided by mean), as a fraction; null if there is only one process or the mean is 0.
     pub cv: Option<f64>,
-    /// The mean with its interval: Student's, unless the enclosing member names another one; null without an interval, for example Student's for one
-    /// process.
+    /// The mean with its interval. The interval is Student's unless the enclosing object names another one. Null if there is no interval, such as
+    /// Student's interval of a single process.
     pub interval: Option<Estimate>,
 }
 
@@ -89,47 +91,49 @@ impl OverProcesses {
     }
 }
 
-/// A percentile of latencies. Numbers over processes are in nanoseconds.
+/// A percentile of the latencies of single operations, in nanoseconds: of all operations together, and summarized over the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentileSummary {
-    /// The percentile as a fraction; 1 is the longest operation.
+    /// The percentile as a fraction, such as 0.99; 1 is the longest operation.
     pub quantile: f64,
-    /// The percentile of all operations in one histogram, in nanoseconds.
+    /// The percentile of the operations of all processes together, merged into one histogram, in nanoseconds.
     pub merged_ns: u64,
-    /// The percentiles of the single processes, summarized, in nanoseconds.
+    /// The percentile of each process, summarized over the processes, in nanoseconds. The members of this summary are members of this object.
     #[serde(flatten)]
     pub ns: OverProcesses,
 }
 
-/// The operations of all processes that ended within one second.
+/// The operations that ended in the same second of the measurement, in all processes together. The seconds of each process are counted from the
+/// beginning of its first sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {
-    /// How many processes had operations that ended within this second.
+    /// How many processes had operations that ended within this second, whether they succeeded or failed.
     pub processes: usize,
-    /// How many operations succeeded.
+    /// How many of the operations succeeded.
     pub operations: u64,
-    /// How many operations failed.
+    /// How many of the operations failed.
     pub errors: u64,
-    /// The mean over processes of the median, in nanoseconds; null without operations.
+    /// The median latency: the mean over processes of their medians, in nanoseconds. Null if no operation succeeded.
     pub p50_ns: Option<f64>,
-    /// The mean over processes of the 95th percentile, in nanoseconds.
+    /// The 95th percentile of the latencies: the mean over processes, in nanoseconds. Null if no operation succeeded.
     pub p95_ns: Option<f64>,
-    /// The mean over processes of the 99th percentile, in nanoseconds.
+    /// The 99th percentile of the latencies: the mean over processes, in nanoseconds. Null if no operation succeeded.
     pub p99_ns: Option<f64>,
 }
 
-/// The latencies second by second.
+/// How the latencies of a benchmark developed while its processes ran, second by second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyOverTime {
-    /// The operations of all processes that ended within each second.
+    /// The operations of all processes by the second in which they ended, the first second first.
     pub windows: Vec<WindowSummary>,
-    /// The change of the median from the first to the last whole second, a fraction with Student's interval; null for fewer than two whole seconds.
+    /// The change of the median latency from the first whole second of the processes to the last, as a fraction with Student's interval. Null if no
+    /// process ran for two whole seconds with successful operations.
     pub drift: Option<Estimate>,
-    /// The times within which 1, 2, ... 100 % of the operations ended, in nanoseconds. They are estimated from randomly drawn operations; null
-    /// without these.
+    /// An array of 100 times in nanoseconds: the latencies within which 1, 2, ... 100 % of the operations ended. They are estimated from randomly
+    /// drawn operations. Null if none were drawn.
     #[serde(rename = "distribution_ns", serialize_with = "in_percents")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<f64>>"))]
     pub distribution: Option<WeightedEcdf>,
@@ -156,32 +160,33 @@ pub struct LatencySummary {
     pub operations: u64,
     /// How many operations failed.
     pub errors: u64,
-    /// The distinct messages of the first errors.
+    /// The messages of the first operations that failed, each different message once.
     #[serde(rename = "error_messages")]
     pub messages: Vec<String>,
-    /// How many operations took more than an hour.
+    /// How many operations took more than an hour, which the histograms count as an hour.
     pub clamped: u64,
     /// How many processes had operations that succeeded.
     pub processes: usize,
-    /// The number of operations of a process.
+    /// The number of successful operations of each process, summarized over the processes.
     pub operations_per_process: OverProcesses,
-    /// The operations per second of a process: a second divided by the mean latency.
+    /// The operations per second of each process, which is a second divided by its mean latency, summarized over the processes.
     pub operations_per_second: OverProcesses,
-    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation).
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest operation), in this order.
     pub percentiles: Vec<PercentileSummary>,
-    /// The mean of all operations together, in nanoseconds, each taken as the middle of its histogram bucket.
+    /// The mean latency of the operations of all processes together, in nanoseconds. Each operation counts as the middle of its bucket in the
+    /// histogram.
     pub merged_mean_ns: f64,
-    /// The population standard deviation of all operations together, in nanoseconds.
+    /// The population standard deviation (divided by n) of the latencies of all operations together, in nanoseconds.
     #[serde(rename = "merged_std_dev_ns")]
     pub merged_sd_ns: f64,
-    /// The significant digits of the histograms; the coarsest one counts.
+    /// The number of significant digits to which the histograms keep latencies. If they differ between processes, it is the smallest.
     pub digits: u8,
-    /// Relative error by which a percentile may be too low, a fraction.
+    /// The largest relative error by which a percentile may be too low, as a fraction, because the histograms round latencies down.
     pub relative_error: f64,
-    /// Percentiles below this are exact, nanoseconds.
+    /// Percentiles below this number of nanoseconds are exact, because the histogram does not round them.
     #[serde(skip)]
     pub exact_below: u64,
-    /// The latencies second by second.
+    /// How the latencies developed second by second.
     #[serde(skip)]
     pub course: LatencyOverTime,
 }
@@ -242,7 +247,7 @@ impl LatencySummary {
         })
     }
 
-    /// Returns the percentile `quantile` (a fraction).
+    /// Returns the summary of the percentile `quantile`, a fraction.
     pub fn at(&self, quantile: f64) -> Option<&PercentileSummary> {
         self.percentiles
             .iter()
@@ -300,7 +305,8 @@ fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
         .collect()
 }
 
-/// Compares the last whole second with the first, process by process. The last window of a process is incomplete and left out.
+/// Estimates how the median latency changed from the first whole second of a process to the last. The last window of a process is incomplete and left
+/// out.
 fn estimate_drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
     let (first, last): (Vec<f64>, Vec<f64>) = noted
         .iter()

@@ -1,8 +1,8 @@
 //! Adds the extras (allocations, instructions, sampled time and latencies) to a comparison of times, and decides verdicts about other metrics than
 //! the time.
 //!
-//! As for the time, all benchmarks of a comparison form one family and share its level: intervals by Bonferroni's correction, tests of counts by
-//! Holm's procedure. Counts that do not vary need no test, so they take no share of the level.
+//! As with the time, all benchmarks of a comparison share one significance or confidence level. Intervals are widened by Bonferroni's correction, and
+//! the p-values of counts are corrected by Holm's procedure. Counts that do not vary need no test, so they take no share of the level.
 
 use crate::compare::extras::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::{LevelShare, SharedLevel};
@@ -19,8 +19,8 @@ use crate::model::{BySide, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::Correction;
 
 impl Comparison {
-    /// Replaces the verdicts of a comparison with verdicts about the metric `subject`. A benchmark that could not be measured stays failed; a
-    /// benchmark without this metric becomes inconclusive, with a note.
+    /// Replaces the verdicts about the time with verdicts about the metric `subject`. A benchmark that could not be measured stays `failed`. A
+    /// benchmark that does not have this metric becomes `inconclusive`, with a note.
     pub fn judge_by_metric(
         comparisons: &mut [Self],
         subject: Statistic,
@@ -172,7 +172,7 @@ impl Comparison {
     ) -> Self {
         self.allocations = AllocationComparison::compare(base, candidate, rules);
         self.instructions = InstructionComparison::compare(base, candidate, rules);
-        // Use the change of the time, even if the verdict will be about another metric.
+        // The change of the time is needed here, even if the verdict will be about another metric and this result is cleared.
         let sampled = |ns| SampledTime::compare(base, candidate, ns);
         self.sampled_time = self.compared.and_then(sampled);
         self.latencies = LatencyComparison::compare(base, candidate, pairing, rules);

@@ -1,4 +1,4 @@
-//! Latencies of two sides. A percentile is computed for each process, and the values of the processes are compared.
+//! Compares the latencies of two sides. A percentile is computed for each process, and the values of the processes are compared.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use perfcheck_stats::{
     Smoothness, Stream, derived_seed, mean, mean_ratio, paired_mean_ratio,
 };
 
-/// How the latencies of single operations differ.
+/// How the latencies of single operations differ between the two sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyComparison {
     /// The median, the 95th, 99th and 99.9th percentile and the longest operation, in this order.
@@ -22,21 +22,21 @@ pub struct LatencyComparison {
 /// One percentile on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PercentileChange {
-    /// The percentile as a fraction, such as 0.99; 1 is the longest operation.
+    /// The percentile as a fraction, such as 0.99. The value 1 stands for the longest operation.
     pub quantile: f64,
-    /// The mean over the processes of the reference, in nanoseconds.
+    /// The percentile of the reference, in nanoseconds: the mean of the percentiles of its processes.
     pub base_ns: f64,
-    /// The mean over the processes of the run, in nanoseconds.
+    /// The percentile of the run, in nanoseconds: the mean of the percentiles of its processes.
     pub candidate_ns: f64,
-    /// new / base - 1, with its interval.
+    /// The relative change from the reference to the run, candidate / base - 1, with its interval.
     pub change: Estimate,
-    /// The uncertainty of the change, for bounds at any level.
+    /// The standard errors of the change, from which an interval at any other level can be computed.
     pub uncertainty: Uncertainty,
-    /// The step of the clock as a fraction of the reference's time.
+    /// The step of the clock as a fraction of `base_ns`.
     pub clock_step: f64,
-    /// Relative error by which the percentile of a side may be too low, because its histogram rounds down.
+    /// The relative error by which the percentile of a side may be too low, because its histogram rounds values down.
     pub rounding: f64,
-    /// The verdict, which follows from the interval. A change is called if the whole interval lies beyond the noise threshold, and beyond what the
+    /// The verdict, which follows from the interval. A change is reported if the whole interval lies beyond the noise threshold, and beyond what the
     /// histogram and the clock can resolve.
     pub verdict: Verdict,
 }
@@ -45,13 +45,14 @@ impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
 
-    /// Returns the largest relative rounding error of the histograms.
+    /// Returns by how much the histograms round values, as a fraction: the largest relative error of all percentiles.
     pub fn rounding(&self) -> f64 {
         let each = self.percentiles.iter().map(|found| found.rounding);
         each.fold(0.0, f64::max)
     }
 
-    /// Compares the processes of `candidate` with those of all runs in `base`; `None` if a side has no operations.
+    /// Compares the latencies of `candidate` with those of all runs in `base`. If `pairing` is `ByRound`, only rounds that both sides have are used.
+    /// Returns `None` if a side has no operations.
     pub(super) fn compare(
         base: &[&Measurement],
         candidate: &Measurement,
@@ -96,7 +97,7 @@ impl LatencyComparison {
         })
     }
 
-    /// Adds the drift between stored runs.
+    /// Adds the drift between stored runs to the uncertainty of each change.
     #[must_use]
     pub(super) fn with_drift(mut self, question: &Question<'_>, rules: &TestPolicy) -> Self {
         for found in &mut self.percentiles {
@@ -111,7 +112,7 @@ impl LatencyComparison {
         self
     }
 
-    /// Returns the change of one percentile.
+    /// Returns the change of the percentile `quantile`, if it is one of [`Self::QUANTILES`].
     pub fn percentile(&self, quantile: f64) -> Option<&PercentileChange> {
         self.percentiles
             .iter()
@@ -120,7 +121,7 @@ impl LatencyComparison {
 }
 
 impl PercentileChange {
-    /// Turns an interval of the change into a verdict. A change is not called if it is smaller than a step of the histogram or of the clock.
+    /// Turns an interval of the change into a verdict. A change that is smaller than a step of the histogram or of the clock is not reported.
     pub(super) fn judge(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
         let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
@@ -128,7 +129,7 @@ impl PercentileChange {
     }
 }
 
-/// Returns the histogram of a process; `None` without operations.
+/// Returns the latencies of a process, or `None` if it has no operations.
 fn histogram(process: &ProcessSeries) -> Option<HdrHistogram> {
     let latencies = process.extras.latencies.as_ref()?;
     latencies.histogram().filter(|found| found.total() > 0)
@@ -142,7 +143,7 @@ fn percentiles_of(processes: &[&ProcessSeries], quantile: f64) -> Vec<f64> {
         .collect()
 }
 
-/// One percentile of every process of both sides.
+/// One percentile, computed for every process of both sides.
 struct ProcessPercentiles {
     rounding: f64,
     base: Vec<f64>,
@@ -183,7 +184,7 @@ impl ProcessPercentiles {
         Some(found)
     }
 
-    /// Returns the uncertainty of the change of the mean of the processes' percentiles.
+    /// Returns the uncertainty of the change of one percentile. The value of a side is the mean of its processes' percentiles.
     fn uncertainty(&self) -> Option<Uncertainty> {
         let (candidate, base) = (mean_statistic(&self.candidate), mean_statistic(&self.base));
         match self.pairing {
@@ -196,7 +197,8 @@ impl ProcessPercentiles {
         }
     }
 
-    /// Returns the change of the mean of the processes' percentiles, with its interval; `None` if the interval cannot be computed.
+    /// Returns the change of one percentile with its interval. The value of a side is the mean of its processes' percentiles. Returns `None` if the
+    /// interval cannot be computed.
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasPolicy) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
@@ -220,7 +222,7 @@ impl ProcessPercentiles {
             level,
             resampling,
             smoothness: Smoothness::Smooth,
-            // From this number of processes on, use the bootstrap, as BenchForge does. The default threshold is higher.
+            // The bootstrap is used from this number of processes on, as in BenchForge. By default more processes would be needed.
             thresholds: &Thresholds {
                 bootstrap_min_processes: FEWEST_FOR_BOOTSTRAP as f64,
                 ..Thresholds::default()
@@ -237,7 +239,7 @@ impl ProcessPercentiles {
     }
 }
 
-/// Returns the mean of the processes' percentiles as a cluster statistic.
+/// Returns the mean of the processes' percentiles in the form that resampling needs. Each process is one cluster.
 fn mean_statistic(values: &[f64]) -> ClusterMean {
     ClusterMean::new(&values.chunks(1).collect::<Vec<_>>())
 }

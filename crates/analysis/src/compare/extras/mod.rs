@@ -1,9 +1,9 @@
-//! Comparisons of numbers other than the time: allocations and instructions (exactly if they do not vary), latencies by percentile, and sampled time
-//! by function.
+//! Compares numbers other than the time: allocations and instructions (exactly if they do not vary), latencies by percentile, and sampled time by
+//! function.
 //!
-//! Pure, like the rest of `compare`. These numbers have verdicts of their own, which do not affect the verdict about the time of an iteration. If the
-//! user asks for a verdict about one of them instead of the time, all benchmarks form one family. The unit of replication is the process; operations
-//! of different processes are never pooled for a test.
+//! These numbers have verdicts of their own, which do not affect the verdict about the time of an iteration. If the user asks for a verdict about one
+//! of them instead of the time, all benchmarks together share its significance or confidence level. The unit of replication is the process.
+//! Operations of different processes are never pooled for a test.
 
 mod counts;
 mod description;

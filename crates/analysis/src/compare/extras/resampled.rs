@@ -1,8 +1,8 @@
-//! Statistics over the processes of a run as `BenchForge` defines them: mean, deviation, and a percentile bootstrap interval with its rule for the
-//! indices of the bounds.
+//! Computes statistics over the processes of a run as `BenchForge` defines them: mean, deviation, and a percentile bootstrap interval with
+//! `BenchForge`'s rule for the indices of the bounds.
 //!
-//! Operations of different processes are never pooled: the numbers of the processes are resampled. No verdict depends on them. Few processes have few
-//! distinct resamples, so these intervals contain the true value too rarely.
+//! Operations of different processes are never pooled, because the numbers of whole processes are resampled. No verdict depends on these statistics.
+//! Few processes have few distinct resamples, so the intervals contain the true value too rarely.
 
 use crate::compare::LatencyComparison;
 use serde::Serialize;
@@ -16,30 +16,32 @@ use perfcheck_stats::{
     percentile_interval_with,
 };
 
-/// Statistics of the single processes, summarized over all processes. The intervals are percentile bootstrap intervals: their bounds are the sorted
-/// resamples with the indices int(a / 2 B) and int((1 - a / 2) B) - 1, where a is one minus the confidence level.
+/// Statistics of each process, summarized over all processes as `BenchForge` does. The intervals are percentile bootstrap intervals: their bounds are
+/// the sorted resamples with the indices int(a / 2 B) and int((1 - a / 2) B) - 1, where B is the number of resamples and a is one minus the
+/// confidence level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessStatistics {
-    /// The measurements that the statistics of a process summarize.
+    /// What the statistics of a process are computed from: single operations, or samples.
     pub observations: ObservationKind,
-    /// How many processes are resampled.
+    /// How many processes have observations. The bootstrap resamples whole processes.
     pub processes: usize,
-    /// How many resamples there are, B.
+    /// How many resamples of the bootstrap were drawn (B).
     pub resamples: usize,
     /// Whether there is only one process, so that all intervals are points.
     pub ci_degenerate: bool,
-    /// The number of observations of a process.
+    /// The number of observations of each process, summarized over the processes.
     pub count: OverProcesses,
-    /// The operations or iterations per second of a process; null for amounts.
+    /// The operations or iterations per second of each process, summarized over the processes. Null if the benchmark measures an amount instead of
+    /// time.
     pub per_second: Option<OverProcesses>,
-    /// The mean of a process, in nanoseconds.
+    /// The mean of the observations of each process, in nanoseconds, summarized over the processes.
     pub mean_ns: OverProcesses,
-    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest time).
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1 (the longest time), in this order.
     pub percentiles: Vec<ProcessPercentile>,
 }
 
-/// The times whose percentiles are computed for each process.
+/// What counts as one observation of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -50,18 +52,18 @@ pub enum ObservationKind {
     Samples,
 }
 
-/// A percentile over processes, in nanoseconds.
+/// A percentile of each process, summarized over the processes, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessPercentile {
-    /// The quantile, a fraction; 1 is the longest time.
+    /// The percentile as a fraction, such as 0.99; 1 is the longest time.
     pub quantile: f64,
-    /// The percentiles of the single processes, by nearest rank, summarized.
+    /// The percentile of each process by nearest rank, summarized over the processes. The members of this summary are members of this object.
     #[serde(flatten)]
     pub ns: OverProcesses,
 }
 
-/// The observations of one process.
+/// The observations of one process: a histogram of single operations, or samples.
 enum ObservedTimes {
     Histogram(HdrHistogram),
     Samples(Vec<f64>),
@@ -91,7 +93,7 @@ impl ObservedTimes {
 }
 
 impl ProcessStatistics {
-    /// Number of resamples. The sorted resamples with the indices 250 and 9749 bound a 95 % interval.
+    /// The number of resamples. A 95 % interval reaches from sorted resample 250 to sorted resample 9749.
     const RESAMPLES: usize = 10_000;
 
     /// Computes the statistics of `measurement`, with intervals at `confidence_level`; `None` if nothing was measured. The same seed gives the same

@@ -1,42 +1,44 @@
-//! The rules for comparing extras, which follow from the rules for comparing times. Also the level of a verdict about another metric than the time:
-//! the level of one interval, or of all tests of counts together.
+//! The rules for comparing extras (allocations, instructions and latencies), which follow from the rules for comparing times. If the verdict is about
+//! such a metric instead of the time, this module also determines how the benchmarks of a run share the level.
 
 use serde::{Deserialize, Serialize};
 
-/// The level of a verdict about another metric than the time.
+/// The confidence or significance level behind a verdict about another metric than the time, and how the benchmarks of a run share this level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedLevel {
     /// How many intervals or tests share the level.
     pub family: usize,
-    /// How it is shared.
+    /// The level that all benchmarks have together, with the level of this benchmark's interval or the p-value of its test. These numbers are members
+    /// of this object.
     #[serde(flatten)]
     pub share: LevelShare,
 }
 
-/// The share of one benchmark in the level.
+/// The level that all benchmarks have together, with the level of one benchmark's interval or the p-value of its test. The members show whether the
+/// verdict follows from an interval or from a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum LevelShare {
-    /// The verdict is from an interval.
+    /// The verdict follows from an interval. All intervals have the same part of the error probability.
     Interval {
-        /// The level of all intervals together, two-sided.
+        /// The two-sided confidence level that all intervals have together, as a fraction.
         confidence_level: f64,
-        /// The level of this interval.
+        /// The two-sided confidence level of this interval alone, as a fraction.
         interval_level: f64,
     },
-    /// The verdict is from a test that shares the level by Holm's procedure.
+    /// The verdict follows from a test. All tests share the level by Holm's procedure.
     Ranks {
-        /// The level of all tests together, two-sided.
+        /// The two-sided significance level that all tests have together, as a fraction.
         significance_level: f64,
-        /// The p-value of this test before adjustment.
+        /// The p-value of this test, before it is adjusted for the number of tests.
         unadjusted_p_value: f64,
     },
 }
 
 impl SharedLevel {
-    /// Computes the level of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
+    /// Divides a level among `family` two-sided intervals, so that all of them together have `confidence_level` (Bonferroni).
     pub fn bonferroni(confidence_level: f64, family: usize) -> Self {
         let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
         Self {
@@ -48,7 +50,7 @@ impl SharedLevel {
         }
     }
 
-    /// Returns the level of this interval, or of all tests of counts together.
+    /// Returns the level of the interval. If the verdict follows from a test, returns the level that all tests have together.
     pub fn effective_level(&self) -> f64 {
         match self.share {
             LevelShare::Interval { interval_level, .. } => interval_level,
@@ -59,10 +61,10 @@ impl SharedLevel {
     }
 }
 
-/// How the processes of the two sides belong together.
+/// Whether processes of the two sides belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProcessPairing {
-    /// Processes are independent.
+    /// The processes of one side are independent of those of the other.
     Independent,
     /// Processes with the same number belong to one round of a side-by-side measurement.
     ByRound,
@@ -71,11 +73,11 @@ pub(super) enum ProcessPairing {
 /// The rules for comparing extras.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExtrasPolicy {
-    /// Relative change that counts as noise, a fraction.
+    /// The largest relative change that still counts as noise, as a fraction.
     pub(super) noise_threshold: f64,
-    /// Two-sided level of each test of a count.
+    /// The two-sided significance level of each test of a count.
     pub(super) significance_level: f64,
-    /// Level of the interval of each percentile.
+    /// The confidence level of the interval of each latency percentile.
     pub(super) confidence_level: f64,
     pub(super) resamples: u32,
     /// Seed of all random numbers.

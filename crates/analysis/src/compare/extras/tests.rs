@@ -1,4 +1,5 @@
-//! Tests of allocations and latencies, situation by situation, and of verdicts about other metrics than the time, which share the level of a family.
+//! Tests of allocations and latencies, situation by situation. There are also tests of verdicts about other metrics than the time, for which all
+//! benchmarks share one level.
 
 use crate::compare::{
     Comparison, Estimate, Extent, HostClass, Note, Plan, Question, Reference, TestPolicy,
@@ -267,7 +268,7 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
         let apart = slower(&base, &candidate, ProcessPairing::Independent);
         assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
     }
-    // A round counts only if both sides have it.
+    // A round is used only if both sides have it.
     let (base, mut candidate) = (timed(&scales), timed(&scales));
     candidate.processes.remove(3);
     let found = slower(&base, &candidate, ProcessPairing::ByRound);
@@ -729,7 +730,7 @@ fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     let more = counted(&[&[110], &[111], &[112], &[110], &[110, 111]]);
     let varying = side_by_side(&base, &more, 0.02);
     let exact = side_by_side(&counted(&[&[12][..]; 5]), &counted(&[&[13][..]; 5]), 0.02);
-    // The p of `varying` is 2 / 252.
+    // The p-value of the only benchmark whose counts vary is 2 / 252.
     let mut all = vec![&exact; 30];
     all.push(&varying);
     let found = about(&all, Statistic::Allocations);
@@ -836,7 +837,7 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
     assert!(each >= 50, "{each}");
 }
 
-/// Joins runs of one process each to one run.
+/// Joins several runs that have one process each into one run.
 fn joined(runs: Vec<Measurement>) -> Measurement {
     let mut runs = runs.into_iter();
     let mut first = runs.next().expect("a run");

@@ -1,4 +1,4 @@
-//! Notes on a side-by-side comparison besides its verdict.
+//! Finds what a reader should know about a side-by-side comparison besides its verdict, and adds notes about it.
 
 use super::look::Look;
 use super::plan::Plan;
@@ -19,19 +19,19 @@ const DRIFT: f64 = 3.5;
 /// An effect of the position in a pair counts if it exceeds this many of its standard errors.
 const POSITION: f64 = 4.0;
 
-/// A gap between rounds (a difference of logarithms) must exceed this to separate two modes.
+/// The gap between rounds, as a difference of logarithms, that must be exceeded to separate two modes.
 const MODE_GAP: f64 = 0.03;
 
-/// An iteration longer than this counts as long: a round of 20 ms then has at most ten samples per side.
+/// The time of an iteration, in nanoseconds, from which it counts as long. A round of 20 ms then has at most ten samples per side.
 const LONG_ITERATION_NS: f64 = 1e6;
 
-/// The fewest rounds that show why rounds differ.
+/// The fewest rounds from which the reason why rounds differ can be estimated.
 const FEWEST_TELLING_ROUNDS: usize = 5;
 
-/// A mode has at least this share of the rounds.
+/// The smallest share of the rounds that a mode must have.
 const MODE_SHARE: f64 = 0.2;
 
-/// Describes the changes of mean and median of all samples, with intervals over rounds.
+/// Describes how the mean and the median of all samples changed, with intervals over rounds.
 pub(super) fn describe_change(
     series: &PairedSeries<'_>,
     look: &Look,
@@ -59,7 +59,7 @@ pub(super) fn describe_change(
     )
 }
 
-/// Adds the notes that apply to the measurement.
+/// Adds the notes that apply to this measurement to `notes`.
 pub(super) fn add_notes(
     rounds: &[Round],
     look: &Look,
@@ -105,7 +105,7 @@ fn note_drift(
     verdict: Verdict,
 ) -> Option<Note> {
     let halves = usable.halves(usable.rounds.len() / 2);
-    // Use the rank test: half of the rounds may hold no quiet moment of a side, which would distort its floor.
+    // Use the rank test, because a side may have no quiet moment in half of the rounds, which would distort its floor.
     let [first, second] = halves.map(|half| RankTest::test(&half, 0.0));
     let (first, second) = (first?.difference(), second?.difference());
     // The standard error of each half is sqrt 2 times the standard error of all rounds. So the difference between the halves has twice the standard
@@ -120,8 +120,8 @@ fn note_drift(
     drifts.then_some(Note::ChangeDrifts)
 }
 
-/// Returns a note if samples are slower or faster as the second of their pair, by more than the threshold and chance. The pairs of the quad ABBA are
-/// AB and BA.
+/// Returns a note if a sample takes longer or shorter as the second of its pair than as the first. The effect must exceed the threshold and what
+/// chance explains. The quad ABBA consists of the pairs AB and BA.
 fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
     if of_rounds.len() < FEWEST_ROUNDS {
@@ -135,8 +135,8 @@ fn note_position_effect(rounds: &[Round], threshold: f64) -> Option<Note> {
     })
 }
 
-/// Returns the effect of positions in a round, a logarithm: the median over its quads. Within each quad, the speed difference of the sides occurs
-/// with both signs, so it cancels.
+/// Returns how much slower a sample is as the second of its pair than as the first, as a logarithm: the median over the quads of one round. In each
+/// quad, each side comes first in one of the two pairs, so a difference between the sides cancels out.
 fn position_in_round(round: &Round) -> Option<f64> {
     let quads = round
         .base
@@ -165,9 +165,9 @@ fn note_long_iterations(rounds: &[Round]) -> Option<Note> {
     (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
 }
 
-/// Returns a note on why rounds differ, if they differ by more than the threshold: because of the processes, or because of neighboring samples. The
-/// median of n differences has about pi / (2 n) times the variance of a difference. The rest of the variance of the rounds is due to the processes.
-/// Rounds with a single difference are left out.
+/// Returns a note on why rounds differ, if they differ by more than the threshold. The cause may lie in the processes or in the single samples. The
+/// value of a round is the median of n differences between samples, so its variance is about pi / (2 n) times that of a difference. If rounds vary
+/// more than that, the processes differ. Rounds with a single difference are left out.
 fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
     let mut steps = Vec::new();
@@ -198,7 +198,7 @@ fn note_variance_source(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     }
 }
 
-/// Returns a note if the difference of each round correlates with that of the next.
+/// Returns a note if the difference of the sides in a round correlates with the difference in the next round. Then the rounds are not independent.
 fn note_autocorrelation(usable: &UsableRounds) -> Option<Note> {
     let fastest = |x: &[f64]| x.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
     let differences: Vec<f64> = usable
@@ -206,7 +206,7 @@ fn note_autocorrelation(usable: &UsableRounds) -> Option<Note> {
         .iter()
         .map(|round| fastest(&round.candidate) - fastest(&round.base))
         .collect();
-    // Use signs about the median: otherwise a single disturbed round could decide.
+    // Use only the signs about the median, because a single disturbed round could otherwise decide.
     let centre = median(&differences)?;
     let signs: Vec<f64> = differences
         .iter()
@@ -218,7 +218,7 @@ fn note_autocorrelation(usable: &UsableRounds) -> Option<Note> {
     (correlation > limit).then_some(Note::RoundsDependOnTheirNeighbours { correlation })
 }
 
-/// Returns a note if the rounds of a side fall into two groups.
+/// Returns a note if the rounds of a side fall into a fast and a slow group.
 fn note_modes(
     side: Side,
     usable: &UsableRounds,
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn processes_that_differ_by_just_the_threshold_are_not_named() {
-        // Two equal differences a round, so samples explain nothing. The median distance of the rounds from their median is an eighth.
+        // Each round has two equal differences, so samples explain nothing. The median distance of the rounds from their median is an eighth.
         let with = |rounds: &[i32]| {
             usable(rounds.iter().map(|at| {
                 let difference = f64::from(*at) / 8.0;
@@ -397,7 +397,7 @@ mod tests {
         );
     }
 
-    /// Returns the named correlation of rounds whose fastest samples differ so much.
+    /// Returns the correlation that the note names, for rounds in which the fastest samples of the sides differ by `differences`.
     fn correlation(differences: impl IntoIterator<Item = i32>) -> Option<f64> {
         // The speed of the host, which both sides share, goes up and down.
         let round = |(at, difference): (i32, i32)| {
@@ -471,7 +471,7 @@ mod tests {
             let differences = [[first; 5], [second; 5]].concat();
             usable(differences.iter().map(|x| (vec![0.0; 8], vec![*x; 8])))
         };
-        // The error is that of the resolution alone.
+        // The standard error of these rounds is just the smallest that is assumed.
         let speed = SpeedTest::test(&halves(0.0, 0.0), 0.125, 0.01, &PairedMethod::default(), 1);
         let speed = speed.expect("ten rounds");
         let drifts = |first: f64, second: f64, verdict| {

@@ -1,8 +1,8 @@
 //! Turns the rounds of all benchmarks into verdicts.
 //!
-//! Each benchmark contributes the p-value of the look that decided it, divided by that look's share of the level. Holm's procedure runs over these
-//! values, for each test and each direction. A change that stopped a benchmark early was significant at the first step of this procedure, and stays
-//! significant.
+//! Each benchmark has a p-value for each test and each direction of a change. It comes from the look that decided the benchmark, and is divided by
+//! that look's share of the level. Holm's procedure then corrects these p-values for the number of benchmarks. A change that stopped a benchmark
+//! early was significant at the first and strictest step of this procedure, so it stays significant.
 
 use crate::compare::LookStatus;
 use crate::compare::bounds::ChangeBounds;
@@ -22,11 +22,12 @@ use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Correction, Side, Verdict};
 
-/// Reports whether `series` can stop after its rounds. At an interim look, it can if the look settles it; at the last look, it always can.
+/// Returns whether the benchmark of `series` can stop after the rounds that it has. Before the last planned look, it can if the look at these rounds
+/// settles it. At the last look, it always can.
 pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
-        // Skip the bootstrap: the descriptive intervals are not used.
+        // Skip the bootstrap, because its intervals affect no verdict.
         let plan = Plan {
             resamples: 1,
             ..plan.clone()
@@ -40,14 +41,15 @@ pub fn check_settled(series: &PairedSeries<'_>, plan: &Plan) -> LookStatus {
     look.map_or(LookStatus::Open, |look| look.status(plan))
 }
 
-/// Decides `all_series` as one family; the answers come in the same order. The looks are replayed from the data.
+/// Decides about all benchmarks of a run and returns one comparison for each series, in the same order. The series must be given together, because
+/// p-values are adjusted for the number of benchmarks. No earlier decision is needed: the looks are repeated from the rounds.
 ///
-/// Pure and seeded: the same input gives the same bytes for any number of threads.
+/// All random numbers come from the seed in `plan`, so the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
     judge_with_method(all_series, plan, &PairedMethod::default())
 }
 
-/// Like [`judge`], but with a method that simulations choose.
+/// Like [`judge`], but with a chosen method. Simulations use it to try other methods.
 pub fn judge_with_method(
     all_series: &[PairedSeries<'_>],
     plan: &Plan,
@@ -88,8 +90,9 @@ pub fn judge_with_method(
         .collect()
 }
 
-/// Tests all benchmarks as one family. `p` returns the p of "slower" and of "faster", before they are divided by the share of the look. Benchmarks
-/// that were planned but not judged, or that cannot be tested, stay in the family with p = 1.
+/// Computes the p-values of one test for all benchmarks and adjusts them for the number of benchmarks. `p` returns the p-values of a look for both
+/// directions, before they are divided by the share of the look. Benchmarks that were planned but not judged, or that cannot be tested, count with
+/// p-values of 1.
 fn test_family(
     looks: &[Look],
     plan: &Plan,
@@ -178,7 +181,8 @@ impl BenchmarkJudge<'_> {
         layouts.len()
     }
 
-    /// Tests at the levels that the family leaves to this benchmark, and completes the comparison.
+    /// Completes the comparison of a benchmark that could be tested. The bounds of the change are at the levels that the correction for the number of
+    /// benchmarks gives this benchmark.
     fn decide(&self, speed: &SpeedTest, floors: FloorEstimate, comparison: &mut Comparison) {
         let look = self.look;
         let levels = ByDirection {
@@ -292,8 +296,8 @@ impl BenchmarkJudge<'_> {
         Verdict::Unchanged
     }
 
-    /// Returns the side that takes a slow path. `None` if a plain change of speed explains the finding: it also makes samples slower than their
-    /// neighbors.
+    /// Returns the side on which some samples take a slow path. Returns `None` if a plain change of speed explains the finding, because such a change
+    /// also makes samples slower than their neighbors.
     fn slow_side(&self, verdict: Verdict) -> Option<Side> {
         let (speed, slow_path) = (self.speed_test, self.slow_path_test);
         let slow = slow_path.shows_slower()

@@ -1,4 +1,5 @@
-//! One look at a benchmark: the results of both tests after a number of rounds, and whether these settle the benchmark.
+//! A look at a benchmark: the results of the speed test and the slow-path test after a planned number of rounds, and whether they settle the
+//! benchmark.
 
 use super::plan::{HostNoise, PairedMethod, Plan};
 use super::series::{PairedSeries, UsableRounds, find_refusal};
@@ -9,45 +10,47 @@ use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;
 
-/// A benchmark is given up only after this share of the rounds: a later round may still reach the floor (the time of the fastest samples).
+/// No benchmark is given up before this share of its planned rounds is done, because a later round may still reach the floor (the time of the fastest
+/// samples).
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
 
-/// If controls have raised the noise threshold by more than this factor, the benchmark is not called unchanged.
+/// If controls have raised the noise threshold by more than this factor, the verdict cannot be `unchanged`.
 const MOST_RAISED: f64 = 3.0;
 
 /// The .95 quantile of the normal distribution.
 const NORMAL_95: f64 = 1.645;
 
-/// Whether a benchmark needs more rounds.
+/// Whether a benchmark needs more rounds, judged at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookStatus {
-    /// The benchmark needs more rounds.
+    /// The benchmark needs more rounds, for example because its speed is still uncertain.
     Open,
-    /// The speed is unchanged so far; the benchmark needs more rounds only to show slow paths.
+    /// The speed is unchanged so far. The benchmark needs more rounds only because a slow path, a cost that only some samples have, would not show in
+    /// so few rounds.
     Searching,
     /// The benchmark can stop with this verdict.
     Settled(Verdict),
 }
 
-/// The results of a look after a number of rounds.
+/// The results of a look at a benchmark after a number of rounds.
 pub(super) struct Look {
     pub rounds: usize,
-    /// The share of the level that this look may spend.
+    /// The share of the significance level that this look may spend.
     pub share: f64,
-    /// Whether this is the last look.
+    /// Whether this is the last look, which uses all rounds that were measured.
     pub is_last: bool,
     /// The reason why the rounds cannot be tested; `None` if they can.
     pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub usable: UsableRounds,
-    /// The noise threshold in force, a logarithm. Controls may have raised it.
+    /// The logarithm of the noise threshold in force. Controls may have raised the threshold.
     pub threshold: f64,
     /// The noise that controls have shown, if it raised the threshold.
     pub noise: Option<HostNoise>,
-    /// Whether the threshold was raised so far that the benchmark is not called unchanged.
+    /// Whether controls raised the threshold so far that the verdict cannot be `unchanged`.
     pub is_too_noisy: bool,
-    /// The note about the side whose fastest processes disagree most; `None` if the fastest processes of both sides agree.
+    /// A note about the side whose fastest processes are farthest apart. `None` if the fastest processes of both sides agree.
     pub disturbed: Option<Note>,
 }
 
@@ -86,7 +89,7 @@ impl Look {
         }
     }
 
-    /// Returns the first look that settles the benchmark. If none does, returns a look after all rounds.
+    /// Returns the first look that settles the benchmark. If no look does, returns the last look, which uses all rounds.
     pub(super) fn find_deciding(
         series: &PairedSeries<'_>,
         plan: &Plan,
@@ -108,7 +111,8 @@ impl Look {
         }
     }
 
-    /// Returns the interim look after all rounds of `series`; `None` if none is planned there.
+    /// Returns the look after all rounds of `series`. Returns `None` unless the plan has a look after exactly this many rounds that is not the last
+    /// one.
     pub(super) fn interim(
         series: &PairedSeries<'_>,
         plan: &Plan,
@@ -131,7 +135,8 @@ impl Look {
         })
     }
 
-    /// Reports whether the benchmark is settled. It is tested at its equal share of the level of the family (Bonferroni).
+    /// Returns whether this look settles the benchmark. The other benchmarks are still being measured, so each is tested at an equal share of the
+    /// level (Bonferroni).
     pub(super) fn status(&self, plan: &Plan) -> LookStatus {
         let Some(speed) = &self.speed else {
             return LookStatus::Open;
@@ -166,19 +171,19 @@ impl Look {
         }
     }
 
-    /// Judges the bounds of the change. If the fastest processes of a side lie far apart (see `Note::withheld_change`), a change is called only if it
-    /// exceeds the threshold by more than their gap; the range that counts as unchanged stays the same.
+    /// Judges the bounds of the change. If the fastest processes of a side lie far apart (see `Note::withheld_change`), a change must exceed the
+    /// threshold by more than their gap. The range that counts as `unchanged` stays the same.
     pub(super) fn judge(&self, bounds: ChangeBounds) -> Verdict {
         bounds.judge_with_resolution(self.threshold, self.callable())
     }
 
-    /// Returns the size that both bounds must exceed for a change to be called, a logarithm.
+    /// Returns the size, as a logarithm, that the whole interval must exceed for the verdict to be a change.
     pub(super) fn callable(&self) -> f64 {
         let withheld = self.disturbed.as_ref().map_or(0.0, Note::withheld_change);
         self.threshold + withheld
     }
 
-    /// Returns the note that controls raised the threshold, if they did.
+    /// Returns a note if controls have raised the noise threshold.
     pub(super) fn raised_threshold_note(&self) -> Option<Note> {
         self.noise.map(|noise| Note::ThresholdRaised {
             controls: noise.controls,
@@ -187,9 +192,9 @@ impl Look {
         })
     }
 
-    /// Reports whether more rounds are unlikely to settle the benchmark: the chance to show a change is below 5 %, and so is the chance to show its
-    /// absence. This assumes that the standard error falls with the square root of the number of rounds, and that further rounds resemble the present
-    /// ones.
+    /// Returns true if more rounds are unlikely to settle the benchmark: the chance to show a change is below 5 %, and so is the chance to show that
+    /// there is none. This assumes that the standard error falls with the square root of the number of rounds, and that further rounds resemble the
+    /// present ones.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
@@ -198,8 +203,8 @@ impl Look {
         // The last look has a larger share of the level, so this margin is conservative.
         let level = plan.floor_level() * self.share / plan.family_size(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
-        // How far the final estimate may lie from the present one, with a probability of 95 %. Both share rounds, so the variance of their difference
-        // is only 1 - `done` times the present variance.
+        // The final estimate lies within this distance of the present one, with a probability of 95 %. Both share rounds, so the variance of their
+        // difference is only 1 - `done` times the present variance.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
         let no_change = size + reach < self.callable() + margin;
@@ -207,7 +212,8 @@ impl Look {
         no_change && not_the_same
     }
 
-    /// Returns how many rounds in all would settle the benchmark if the standard error falls with the square root of their number.
+    /// Returns how many rounds in all would settle the benchmark if the standard error falls with the square root of their number. Returns `None` if
+    /// no useful number of rounds would.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
         let size = speed.difference.abs();
@@ -223,7 +229,7 @@ impl Look {
     }
 }
 
-/// A larger number of rounds is no useful advice.
+/// The largest number of rounds that is worth advising.
 const MOST_ROUNDS_NAMED: f64 = 1000.0;
 
 #[cfg(test)]
@@ -232,7 +238,7 @@ mod tests {
     use crate::compare::paired::tests::{key, plan, timed_series};
     use crate::model::{Nanos, Round, Sample};
 
-    /// Returns the last look at ten rounds in which all samples of a side are alike; those of the base take 100 ns per iteration.
+    /// Returns the last look at ten rounds in which all samples of a side are alike. Those of the base take 100 ns per iteration.
     fn last_look(candidate_ns: u64) -> Look {
         let side = |ns: u64| vec![Sample::from((10_000, Nanos(10_000 * ns))); 8];
         let round = Round {
@@ -251,7 +257,8 @@ mod tests {
 
     #[test]
     fn a_change_is_hopeless_only_if_the_estimate_does_not_reach_what_is_called() {
-        // A host that is too noisy shows no absence of a change, and an estimate below its lower bound has no margin.
+        // On a host that is too noisy, the absence of a change cannot be shown, so only the chance to show a change counts here. The estimate lies
+        // below its lower bound, so it has no margin.
         let mut look = last_look(110);
         look.is_too_noisy = true;
         let mut speed = look.speed.clone().expect("ten rounds");

@@ -1,4 +1,4 @@
-//! The numbers of rounds after which a benchmark is tested (its looks), and the share of the significance level that each look may spend.
+//! Plans after how many rounds a benchmark is tested (its looks), and how much of the significance level each look may spend.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::BenchmarkKey;
 use perfcheck_stats::{BootstrapSpread, Quantile};
 
-/// The speed test's share of the level; the slow-path test has the rest.
+/// The share of the significance level that the speed test may spend. The slow-path test has the rest.
 const FLOOR_SHARE: f64 = 0.8;
 
 /// Numbers of rounds after which a benchmark may be settled.
@@ -16,41 +16,42 @@ const LOOKS: [u32; 10] = [10, 20, 30, 60, 100, 200, 300, 450, 600, 1000];
 /// The sequential plan of one side-by-side measurement. It is stored with the run, so that verdicts can be replayed from stored data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Numbers of rounds after which there is a look, ascending; the last one ends the measurement.
+    /// The numbers of rounds after which there is a look, in ascending order. The last look ends the measurement.
     pub looks: Vec<u32>,
-    /// Family-wise, one-sided level for worsening, and the same level for improvement.
+    /// The significance level of the whole run for slowdowns, one-sided. Speedups are tested at the same level, separately.
     pub significance_level: f64,
-    /// Benchmarks planned, whether or not they could be measured.
+    /// The number of benchmarks that were to be measured, whether or not they could be.
     pub planned: usize,
-    /// Level of the descriptive bootstrap intervals.
+    /// The confidence level of the intervals that affect no verdict about the time: those of means, medians and latency percentiles.
     pub confidence_level: f64,
-    /// Resamples of the descriptive bootstrap intervals.
+    /// The number of bootstrap resamples for the intervals of means, medians and latency percentiles.
     pub resamples: u32,
-    /// Base seed of all random numbers.
+    /// The seed from which all random numbers are derived.
     pub seed: u64,
-    /// Seeds of benchmarks that another job measured with another base seed, by the text of the benchmark's key.
+    /// The seeds of benchmarks that another job measured, if it used another seed. The keys of the map are the keys of the benchmarks as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seeds: BTreeMap<String, u64>,
-    /// Noise that earlier controls showed for benchmarks of this run, by the text of the benchmark's key.
+    /// The noise that earlier controls (measurements with the same executable on both sides) showed for benchmarks of this run. The keys of the map
+    /// are the keys of the benchmarks as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noise: BTreeMap<String, HostNoise>,
 }
 
-/// How much a benchmark differed from itself on this host.
+/// How much a benchmark differed from itself on this host, although both sides were the same executable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HostNoise {
-    /// Number of controls: measurements with the same executable on both sides.
+    /// The number of controls: measurements with the same executable on both sides.
     pub controls: usize,
-    /// 95th percentile of the absolute changes, a fraction.
+    /// The 95th percentile of the absolute changes that the controls showed, as a fraction.
     pub change: f64,
 }
 
 impl HostNoise {
-    /// With fewer controls than this, the noise is unknown.
+    /// The fewest controls from which the noise is computed.
     const FEWEST_CONTROLS: usize = 20;
     const PERCENTILE: f64 = 0.95;
 
-    /// Computes the noise from the changes (fractions) of all controls.
+    /// Computes the noise from the changes (fractions) that all controls showed. Returns `None` if there are too few controls.
     pub fn from_changes(changes: &[f64]) -> Option<Self> {
         if changes.len() < Self::FEWEST_CONTROLS {
             return None;
@@ -63,37 +64,36 @@ impl HostNoise {
     }
 }
 
-/// The method that compares speeds. The default was chosen by measurement: docs/internals/src/statistics/side-by-side.md.
+/// How the speeds of both sides are compared. The default was chosen by measurement: docs/internals/src/statistics/side-by-side.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedMethod {
-    /// The floor test's share of the level of the speed test; the rank test has the rest. With 1 there is no rank test.
+    /// The floor test's share of the level of the speed test. The rank test has the rest. If the share is 1, there is no rank test.
     pub floor_share: f64,
-    /// The quantile of the pooled samples that is compared.
+    /// The floor test compares this quantile of all samples of each side.
     pub quantile: f64,
-    /// The smallest rank that the quantile may have.
+    /// The smallest rank that the quantile may have among the samples. A rank of 2 means that at least the second fastest sample is used.
     pub least_rank: usize,
-    /// The spread of the bootstrap distribution that is used as the standard error.
+    /// Which measure of the spread of the bootstrap distribution is used as the standard error.
     pub width: BootstrapSpread,
-    /// Factor on the standard error.
+    /// The factor by which the standard error is enlarged.
     pub inflation: f64,
-    /// Largest number of degrees of freedom of the null distribution.
+    /// The floor test uses Student's t with at most this many degrees of freedom, however many rounds there are.
     pub most_df: f64,
-    /// The claims of the floor test that are guarded against accidents: more rounds must have the lower floor than a few accidentally fast processes
-    /// explain.
+    /// The claims of the floor test that need a second confirmation, because a few accidentally fast processes can mislead it.
     pub guard: FloorGuard,
-    /// Exponent of the function that spends the level over the looks.
+    /// The exponent of the function that divides the significance level among the looks.
     pub spending: f64,
 }
 
-/// The claims of the floor test that are guarded against accidents: more rounds must have the lower floor than a few accidentally fast processes
-/// explain.
+/// The claims of the floor test that need a second confirmation. A few processes that are fast by accident can lower the floor of one side. So more
+/// rounds must have the lower floor than such an accident explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloorGuard {
-    /// No claim: the floor test uses only Student's t.
+    /// No claim is guarded. The floor test uses only Student's t.
     Nowhere,
-    /// Only a change beyond the threshold.
+    /// Only the claim that there is a change beyond the threshold is guarded.
     Changes,
-    /// Every claim, so the whole interval is guarded.
+    /// Every claim is guarded, and so is the whole interval.
     Everywhere,
 }
 
@@ -113,16 +113,17 @@ impl Default for PairedMethod {
 }
 
 impl Plan {
-    /// The default for the largest number of rounds of a benchmark.
+    /// The largest number of rounds of a benchmark, unless the user sets another.
     pub const USUAL_ROUNDS: u32 = 200;
 
-    /// Fewer rounds decide nothing. The tails of the floor test were simulated from this number on.
+    /// The smallest number of rounds that can be tested. The tails of the floor test were simulated from this number on.
     pub const FEWEST_ROUNDS: u32 = 5;
 
-    /// With fewer rounds, a slow path would not show. So a benchmark is then called unchanged only if the measurement ends.
+    /// The number of rounds from which a benchmark may stop as `unchanged`. With fewer rounds a slow path would not show, so `unchanged` is possible
+    /// only if the measurement ends.
     pub const ROUNDS_OF_UNCHANGED: usize = 30;
 
-    /// Number of quads that are compared together: one ABBA and one BAAB. In the two together, each side comes first equally often, and follows
+    /// The number of quads that are compared together: one ABBA and one BAAB. In the two together, each side comes first equally often, and follows
     /// itself equally often.
     pub const QUADS_TOGETHER: u64 = 2;
 
@@ -132,13 +133,13 @@ impl Plan {
         earlier.chain([rounds]).collect()
     }
 
-    /// Returns the base seed of all random numbers of a benchmark.
+    /// Returns the seed from which all random numbers of a benchmark are derived.
     pub(in crate::compare) fn benchmark_seed(&self, key: &BenchmarkKey) -> u64 {
         let own = self.seeds.get(&key.to_string()).copied();
         own.unwrap_or(self.seed)
     }
 
-    /// Returns the known noise of the host for a benchmark.
+    /// Returns the noise that controls on this host have shown for a benchmark, if it is known.
     pub(super) fn benchmark_noise(&self, key: &BenchmarkKey) -> Option<HostNoise> {
         self.noise.get(&key.to_string()).copied()
     }
@@ -169,27 +170,28 @@ impl Plan {
         looks
     }
 
-    /// Returns the share of the level that is spent up to the look after `rounds`, the i-th of K: (i / K)^spending.
+    /// Returns the share of the significance level that all looks up to the one after `rounds` may spend together. If this is the i-th of K looks,
+    /// the share is (i / K)^spending.
     ///
-    /// This is the power family (Kim and `DeMets` 1987) with looks in place of time. The level of a look is the increase since the look before. So
-    /// all looks together keep the level for any dependence between them (Bonferroni).
+    /// This is the power family of spending functions (Kim and `DeMets` 1987), with the number of looks in place of time. A look may spend what the
+    /// share has increased by since the look before. So all looks together keep the level, however they depend on each other (Bonferroni).
     pub(super) fn spent_share(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);
         (taken as f64 / looks.len().max(1) as f64).powf(method.spending)
     }
 
-    /// Returns the family-wise, one-sided level of the speed test.
+    /// Returns the one-sided level of the speed test for all benchmarks of the run together.
     pub(super) fn floor_level(&self) -> f64 {
         self.significance_level * FLOOR_SHARE
     }
 
-    /// Returns the family-wise, one-sided level of the slow-path test.
+    /// Returns the one-sided level of the slow-path test for all benchmarks of the run together.
     pub(super) fn slow_path_level(&self) -> f64 {
         self.significance_level * (1.0 - FLOOR_SHARE)
     }
 
-    /// Returns the number of tests in the family; `judged` of them have data.
+    /// Returns how many benchmarks share the level: those that were planned, or the `judged` ones (which have data) if there are more.
     pub(super) fn family_size(&self, judged: usize) -> usize {
         self.planned.max(judged).max(1)
     }

@@ -1,7 +1,6 @@
-//! Estimates which changes can be found on this host, and after how many rounds. The estimate uses rounds in which an executable is compared with
-//! itself.
+//! Estimates which changes can be found on this host, and after how many rounds. The estimate uses rounds that compare an executable with itself.
 //!
-//! The estimate is the power of a paired test, for each of the two speed tests at each look of the plan: docs/internals/src/statistics/host.md.
+//! It computes the power of a paired test, for the floor test and the rank test at each look of the plan: docs/internals/src/statistics/host.md.
 
 use super::plan::{PairedMethod, Plan};
 use super::series::{PairedSeries, UsableRounds, find_refusal};
@@ -9,51 +8,52 @@ use super::speed_test::{FloorTest, ONE_DEVIATION, RankTest, SpeedTest};
 use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};
 
-/// Plans to try, by their largest number of rounds; the first is the default.
+/// The plans that are tried in turn, given by their largest number of rounds. The first is the default.
 const PLANS: [u32; 5] = [Plan::USUAL_ROUNDS, 300, 450, 600, 1000];
 
-/// Number of standard errors to add to an estimated deviation. The true deviation exceeds the sum in only one of ten cases.
+/// The number of standard errors that are added to an estimated deviation, to be cautious. The true deviation exceeds the sum in only one of ten
+/// cases.
 const CAUTION: f64 = 1.2816;
 
-/// The precision of comparisons on a host.
+/// The precision that side-by-side comparisons have on a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostResolution {
-    /// Number of rounds that the precision was estimated from.
+    /// The number of rounds from which the precision was estimated.
     pub rounds: usize,
-    /// The difference between the two sides, with its interval.
+    /// The difference that was measured between the two sides, which are the same executable, with its interval.
     pub difference: Estimate,
-    /// Upper limit (at 90 %) of the standard deviation that one round contributes to the difference of floors. Divided by the square root of the
-    /// number of rounds, it gives the standard error.
+    /// The standard deviation that one round contributes to the difference of floors, as an upper limit with a confidence of 90 %. Divided by the
+    /// square root of the number of rounds, it gives the standard error.
     floor: f64,
-    /// Upper limit (at 90 %) of the standard deviation that one round contributes to the difference of ranks.
+    /// The standard deviation that one round contributes to the difference that the rank test estimates, as an upper limit with a confidence of 90 %.
     ranks: f64,
-    /// Differences below this cannot be distinguished, however many rounds there are.
+    /// The smallest difference, as a logarithm, that can be distinguished however many rounds there are.
     least_error: f64,
 }
 
-/// The requirements on a comparison.
+/// The requirements on a comparison that is planned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerTarget {
-    /// Relative change that counts as noise.
+    /// The largest relative change that still counts as noise.
     pub noise_threshold: f64,
-    /// One-sided level, of a single benchmark.
+    /// The one-sided significance level of a single benchmark.
     pub significance_level: f64,
-    /// Share of the comparisons that must find the change.
+    /// The required power: the share of comparisons that find the change if it is real.
     pub power: f64,
 }
 
-/// The number of rounds after which a change is found.
+/// After how many rounds a change is found, and with which plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundsNeeded {
     /// Number of rounds after which the change is found.
     pub rounds: u32,
-    /// The largest number of rounds of the plan, whose looks share the level.
+    /// The largest number of rounds of the plan. All looks of the plan share the significance level.
     pub at_most: u32,
 }
 
 impl HostResolution {
-    /// Estimates the precision from rounds of one executable against itself. `None` if the rounds cannot be tested or are too few. The interval is
-    /// two-sided at `confidence_level`.
+    /// Estimates the precision from rounds that compare an executable with itself. The interval of the difference is two-sided at `confidence_level`.
+    /// Returns `None` if the rounds cannot be tested or are too few.
     pub fn estimate(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
         let usable = UsableRounds::select(series, series.rounds.len());
         if find_refusal(series, &usable).is_some() {
@@ -82,8 +82,8 @@ impl HostResolution {
         })
     }
 
-    /// Returns after how many rounds a slowdown by `change` is found; `None` if that takes more than 1000, or if the change is within the noise
-    /// threshold.
+    /// Returns after how many rounds a slowdown by `change` is found. Returns `None` if that takes more than 1000 rounds, or if the change is within
+    /// the noise threshold.
     pub fn rounds_needed(&self, change: f64, demand: &PowerTarget) -> Option<RoundsNeeded> {
         let beyond = change.ln_1p() - demand.noise_threshold.ln_1p();
         PLANS.into_iter().find_map(|at_most| {
@@ -106,7 +106,9 @@ impl HostResolution {
         change.is_finite().then_some(change)
     }
 
-    /// Returns how far beyond the threshold a change must be to be found at a look. This is n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
+    /// Returns how far a change must lie beyond the noise threshold to be found at a look, as a logarithm. This is the distance delta in the usual
+    /// formula for the number of rounds, n = ((t(alpha) + t(beta)) s / delta)^2. Here alpha is the level, 1 - beta the power, and s the standard
+    /// deviation of one round.
     fn detectable_excess(&self, rounds: u32, level: f64, power: f64) -> f64 {
         let method = PairedMethod::default();
         let (of_floor, of_ranks) = (
@@ -118,7 +120,7 @@ impl HostResolution {
         let t = |tail| student_t::upper_quantile(tail, df).unwrap_or(f64::INFINITY);
         let error = (self.floor / root).max(self.least_error);
         let by_floor = (t(of_floor) + t(1.0 - power)) * error;
-        // The smallest p of the rank test is 2^-n, if all n signs agree.
+        // If all n signs agree, the p-value of the rank test is 2^-n. It cannot be smaller.
         let by_ranks = if 0.5_f64.powf(f64::from(rounds)) > of_ranks {
             f64::INFINITY
         } else {
@@ -129,7 +131,7 @@ impl HostResolution {
     }
 }
 
-/// Lists the looks of a measurement of at most `at_most` rounds, each with its level for the speed test.
+/// Lists the looks of a measurement of at most `at_most` rounds, each with the level at which it tests the speed.
 fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
     let plan = Plan {
         looks: Plan::looks_up_to(at_most),
@@ -169,7 +171,7 @@ mod tests {
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
         let reach = host.detectable_excess(100, 0.01, 0.9);
         assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
-        // If the signs of five rounds all agree, p is 1 / 32, which is above the level.
+        // If the signs of five rounds all agree, the p-value is 1 / 32, which is above the level.
         assert!(host.detectable_excess(5, 0.01, 0.9) > 1e6);
     }
 
@@ -196,14 +198,14 @@ mod tests {
         let of_15 = 2.131_449_545_559_774_4 + 1.753_050_355_692_572;
         near(reach(host(0.03, 1e9, 0.0), 9), of_8 * 0.01);
         near(reach(host(0.03, 1e9, 0.0), 16), of_15 * 0.03 / 4.0);
-        // No more degrees of freedom than these are assumed.
+        // The floor test assumes at most 15 degrees of freedom, however many rounds there are.
         near(reach(host(0.03, 1e9, 0.0), 100), of_15 * 0.003);
         near(reach(host(0.03, 1e9, 0.004), 100), of_15 * 0.004);
     }
 
     #[test]
     fn what_cannot_be_distinguished_adds_to_what_the_ranks_find() {
-        // The same as above without a resolution.
+        // This would be the result if any difference could be distinguished.
         let expected = (2.575_829_303_548_901 + 1.281_551_565_544_6) / 1_000.0;
         let reach = |least_error| host(1e9, 0.01, least_error).detectable_excess(100, 0.01, 0.9);
         near(reach(1e-3), expected + 1e-3);
@@ -211,7 +213,7 @@ mod tests {
 
     #[test]
     fn ranks_find_something_from_the_level_on_that_all_signs_reach() {
-        // Half of a level of 1/16 is the p of five rounds whose signs all agree.
+        // Half of a level of 1/16 is the p-value of five rounds whose signs all agree.
         let reach = |level| host(1e9, 0.01, 0.0).detectable_excess(5, level, 0.9);
         assert!(reach(0.0625) < 1.0);
         assert!(reach(0.0625_f64.next_down()) > 1e6);
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn looks_spend_the_level_by_the_squares_of_their_numbers() {
         let found = levels_of_looks(30, 0.0125);
-        // 80 % of the level is that of speed: a ninth of it at the first look, and four ninths up to the second one.
+        // The speed test has 80 % of the level. It may spend a ninth of that at the first look, and four ninths up to the second one.
         let expected = [(10, 0.01 / 9.0), (20, 0.03 / 9.0), (30, 0.05 / 9.0)];
         assert_eq!(found.len(), expected.len());
         for ((rounds, level), (at, of_level)) in found.into_iter().zip(expected) {
@@ -282,7 +284,7 @@ mod tests {
         let of_round =
             |standard_error: f64| standard_error * 32.0_f64.sqrt() * (1.0 + 1.2816 / 8.0);
         let usable = UsableRounds::select(&series, 32);
-        // An interval of 95 % leaves 2.5 % on each side.
+        // A two-sided interval of 95 % leaves 2.5 % on each side.
         let speed = SpeedTest::test(&usable, 0.0, 0.025, &PairedMethod::default(), 5).unwrap();
         let bounds = [found.difference.lower, found.difference.upper];
         for (bound, expected) in bounds

@@ -1,4 +1,5 @@
-//! The measured rounds of one benchmark, the rounds among them that can be compared, and reasons why a side-by-side comparison is impossible.
+//! Holds the measured rounds of one benchmark, selects the rounds that can be compared, and finds the reason if a side-by-side comparison is
+//! impossible.
 
 use crate::compare::note::{Note, note_widest_gap};
 use crate::compare::process_values::{
@@ -6,16 +7,16 @@ use crate::compare::process_values::{
 };
 use crate::model::{BenchmarkKey, BySide, Metric, Round, Sample, Side};
 
-/// The rounds of one benchmark.
+/// All rounds of one benchmark that were measured side by side.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedSeries<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// The metric that its samples measure.
+    /// The metric that the benchmark measures.
     pub metric: &'a Metric,
-    /// Its rounds, in the order taken.
+    /// The rounds, in the order in which they were measured.
     pub rounds: &'a [Round],
-    /// Relative change that counts as noise, a fraction.
+    /// The largest relative change that still counts as noise, as a fraction.
     pub noise_threshold: f64,
 }
 
@@ -54,9 +55,9 @@ impl PairedSamples {
 #[derive(Debug, Clone)]
 pub(super) struct UsableRounds {
     pub rounds: Vec<PairedSamples>,
-    /// Rounds left out because the samples of a side are too short.
+    /// The number of rounds that were left out because the samples of a side are too short for the clock.
     pub left_out: usize,
-    /// A side with samples that were too short in one of the rounds left out.
+    /// A side whose samples were too short in one of the rounds that were left out.
     pub too_short: Option<Side>,
 }
 
@@ -78,7 +79,7 @@ impl UsableRounds {
     }
 
     /// Selects the usable rounds among the first `count`. A round is used or left out as a whole. It is used if the samples of both sides are long
-    /// enough at the typical time of all processes of their side.
+    /// enough for the clock, judged by the typical time of an iteration over all processes of the side.
     pub(super) fn select(series: &PairedSeries<'_>, count: usize) -> Self {
         let rounds = &series.rounds[..count.min(series.rounds.len())];
         let typical_ns = |side| {

@@ -1,4 +1,4 @@
-//! The slow-path test: are samples of one side slower than their neighbors more often than the other way round?
+//! The slow-path test. It asks whether samples of one side are slower than their neighbors more often than the other way round.
 //!
 //! The fastest samples do not show a cost that falls on some samples only. Two neighboring samples of a quad meet the same state of the host. So if
 //! one is slower than the other by far more than the threshold, that is evidence against its side. The unit of the exact sign-flip test is the round.
@@ -6,28 +6,29 @@
 use super::series::UsableRounds;
 use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail};
 
-/// A sample counts as slower than its neighbor if it exceeds it by one of these fractions. Each is tested at half of the level. There are two because
-/// noise hides the smaller one on a busy host.
+/// A sample counts as slower than its neighbor if it takes longer by one of these fractions. Each fraction is tested at half of the level. There are
+/// two because noise hides the smaller one on a busy host.
 const EXCESSES: [f64; 2] = [0.2, 0.1];
 
-/// The exact test needs integers: a balance of 1 becomes this number.
+/// The exact test needs integers, but the balance of a round is a fraction (see [`p_at_excess`]). So balances are multiplied by this number and
+/// rounded.
 const GRID: f64 = 60.0;
 
-/// A slow path is suspected if the unadjusted p is at most this. Then the benchmark is measured further.
+/// A slow path is suspected if the unadjusted p-value is at most this. Then the benchmark is measured further.
 pub(super) const SUSPICION: f64 = 0.05;
 
-/// The result of the comparison of neighboring samples.
+/// The result of comparing neighboring samples of both sides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlowPathTest {
     pub p_slower: f64,
     pub p_faster: f64,
-    /// Shares of the samples more than 10 % above the floor of their own side.
+    /// The share of the candidate's samples that lie more than 10 % above the candidate's own floor. `share_base` is the same for the base.
     pub share_candidate: f64,
     pub share_base: f64,
 }
 
 impl SlowPathTest {
-    /// Tests both directions. `threshold` is the noise threshold, a logarithm.
+    /// Tests whether either side has a slow path. `threshold` is the logarithm of the noise threshold.
     pub(super) fn test(usable: &UsableRounds, threshold: f64) -> Self {
         Self {
             p_slower: p_slower(usable, threshold, false),
@@ -38,16 +39,16 @@ impl SlowPathTest {
     }
 }
 
-/// Tests whether the candidate has a slow path, or the base if the sides are `exchanged`. Returns twice the smaller p of the two excesses
+/// Tests whether the candidate has a slow path, or the base if the sides are `exchanged`. Returns twice the smaller p-value of the two excesses
 /// (Bonferroni).
 fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
     let p = EXCESSES.map(|excess| p_at_excess(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)
 }
 
-/// Returns p at one excess. The balance of a round is (up - down) / (1 + up + down). `up` counts the pairs whose new sample is slower by more than
-/// the threshold and the excess. `down` counts the pairs whose base sample, slowed down by the threshold, is slower than the new one by more than the
-/// excess. Disturbances raise both numbers, so a disturbed round has a small balance.
+/// Returns the p-value for one of the excesses. Each round has a balance, (up - down) / (1 + up + down). `up` counts the pairs whose candidate sample
+/// is slower than the base sample by more than the threshold and the excess together. `down` counts the pairs whose base sample, slowed down by the
+/// threshold, is slower than the candidate sample by more than the excess. Disturbances raise both numbers, so a disturbed round has a small balance.
 fn p_at_excess(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
     let balances: Vec<i64> = usable
         .rounds

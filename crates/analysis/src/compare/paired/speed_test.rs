@@ -1,8 +1,8 @@
-//! The speed test: the floor test and the rank test, each at its share of the level.
+//! Tests whether the speed of both sides differs, by the floor test and the rank test. Each test has a share of the significance level.
 //!
-//! The two tests have different weaknesses. A moment of higher CPU frequency on only one side misleads the floor test; bursts that cover whole rounds
-//! mislead the rank test. A finding of one test at its share of the level counts. But if the tests contradict each other at that level, only a
-//! finding of both counts.
+//! The two tests have different weaknesses. The floor test is misled if the CPU frequency is higher for a moment on only one side. The rank test is
+//! misled by bursts that cover whole rounds. A change counts if one of the tests finds it at its share of the level. But if the tests contradict each
+//! other at that level, a change counts only if both find it.
 
 use super::plan::{FloorGuard, PairedMethod, Plan};
 use super::series::{PairedSamples, UsableRounds};
@@ -12,7 +12,7 @@ use perfcheck_stats::{
     paired_difference_standard_error, student_t,
 };
 
-/// Both tests of one benchmark after a number of rounds.
+/// The results of both tests for one benchmark after a number of rounds.
 #[derive(Debug, Clone)]
 pub(super) struct SpeedTest {
     /// The floor test's share of the level.
@@ -21,9 +21,10 @@ pub(super) struct SpeedTest {
     ranks: RankTest,
     /// Whether the intervals of the two tests are disjoint at the level of the look.
     contradiction: bool,
-    /// The estimate of the test with the narrower interval, a logarithm.
+    /// The estimate of the test with the narrower interval, as a logarithm.
     pub difference: f64,
-    /// Standard error of that test. For the rank test it is half the width of the interval at a level of 15.9 % on each side.
+    /// The standard error of the test that gives `difference`. For the rank test it is half the width of the interval at a level of 15.9 % on each
+    /// side.
     pub standard_error: f64,
     threshold: f64,
 }
@@ -32,7 +33,7 @@ pub(super) struct SpeedTest {
 pub(super) const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 
 impl SpeedTest {
-    /// Runs both tests. `level` is the one-sided level of the look for this benchmark. `None` with too few rounds.
+    /// Runs both tests. `level` is the one-sided level that this benchmark has at the look. Returns `None` if there are too few rounds.
     pub(super) fn test(
         usable: &UsableRounds,
         threshold: f64,
@@ -74,12 +75,12 @@ impl SpeedTest {
         Some(test)
     }
 
-    /// Returns p of "slower by more than the threshold".
+    /// Returns the p-value of both tests together for a slowdown by more than the threshold.
     pub(super) fn p_slower(&self) -> f64 {
         self.combine_p(self.floor.p_slower(), self.ranks.p_slower(self.threshold))
     }
 
-    /// Returns p of "faster by more than the threshold".
+    /// Returns the p-value of both tests together for a speedup by more than the threshold.
     pub(super) fn p_faster(&self) -> f64 {
         self.combine_p(self.floor.p_faster(), self.ranks.p_faster(self.threshold))
     }
@@ -99,8 +100,8 @@ impl SpeedTest {
         (level * self.floor_share, level * (1.0 - self.floor_share))
     }
 
-    /// Reports whether the two intervals are disjoint at `level`, or at the level of the look. Both levels are checked, because intervals are
-    /// narrower at a larger level. So the lower and upper bound of one level never cross.
+    /// Returns true if the intervals of the two tests are disjoint at `level`, or at the level of the look. Both levels are checked, because
+    /// intervals are narrower at a larger level. So the lower and upper bound of one level never cross.
     pub(super) fn contradicts(&self, level: f64) -> bool {
         let (floor, ranks) = self.levels(level);
         self.contradiction
@@ -122,7 +123,7 @@ impl SpeedTest {
         self.combine_bounds(level, bounds, [f64::min, f64::max])
     }
 
-    /// Combines the bounds of both tests: the narrower one, or the wider one if the tests contradict each other.
+    /// Combines the bounds of both tests. The narrower bound is used, or the wider one if the tests contradict each other.
     fn combine_bounds(
         &self,
         level: f64,
@@ -142,7 +143,7 @@ impl SpeedTest {
         (self.difference - self.lower(level)).max(0.0)
     }
 
-    /// Returns the statistic of the floor test.
+    /// Returns the statistic of the samples that the floor test compared.
     pub(super) fn location(&self) -> Location {
         self.floor.location
     }
@@ -153,33 +154,33 @@ impl SpeedTest {
     }
 }
 
-/// Number of resamples for a standard error, which leaves it uncertain by 2 %.
+/// The number of resamples for a standard error. With this number it is uncertain by 2 %.
 const RESAMPLES: usize = 1_000;
 
-/// The smallest standard error: executables can differ by this much for reasons other than the work they do.
+/// The smallest standard error that is assumed, because executables can differ by this much for reasons other than the work they do.
 const LEAST_RESOLUTION: f64 = 2e-4;
 
-/// With fewer samples than this on a side, the median is compared.
+/// The fewest samples of a side for which a low quantile is compared. With fewer, the median is.
 const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 
-/// From this number of samples on, the quantile of [`PairedMethod`] is compared.
+/// The number of samples of a side from which the quantile of [`PairedMethod`] is compared. With fewer, the second fastest sample is.
 const ENOUGH_FOR_QUANTILE: usize = 100;
 
 /// The difference of the floors, with its uncertainty.
 ///
-/// The floor test asks whether the low quantiles of the pooled samples differ by more than the threshold. Noise makes samples longer, so the fastest
-/// of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from the same test: its p
-/// is monotone in the assumed difference, and a bound is the difference at which p reaches the level.
+/// The floor test asks whether the low quantiles of all samples of each side differ by more than the threshold. Noise makes samples longer, so the
+/// fastest of many short samples from many rounds are stable. The round is the unit of resampling. p-value, bounds and verdict come from the same
+/// test: the p-value is monotone in the assumed difference, and a bound is the difference at which the p-value reaches the level.
 #[derive(Debug, Clone)]
 pub(super) struct FloorTest {
     pub location: Location,
-    /// New minus base, logarithms.
+    /// The logarithm of the candidate's floor minus that of the base.
     pub difference: f64,
     pub standard_error: f64,
     pub df: f64,
-    /// Differences below this cannot be distinguished.
+    /// The smallest difference that can be distinguished, as a logarithm.
     pub resolution: f64,
-    /// Noise threshold, a logarithm.
+    /// The logarithm of the noise threshold.
     threshold: f64,
     /// The fastest sample of each round, ascending.
     fastest_base: Vec<f64>,
@@ -188,7 +189,8 @@ pub(super) struct FloorTest {
     fisher: FisherExact,
 }
 
-/// Chooses the statistic for `samples` pooled samples per side. Returns its location, its quantile and its least rank.
+/// Chooses the statistic that is compared if each side has `samples` samples. Returns its kind, its quantile and the smallest rank that the quantile
+/// may have.
 fn choose_location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     match samples {
         0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
@@ -209,7 +211,7 @@ pub(super) struct FloorEstimate {
     pub difference: f64,
 }
 
-/// Estimates the floors of both sides; `None` without samples.
+/// Estimates the floors of both sides. Returns `None` if there are no samples.
 pub(super) fn estimate_floors(
     usable: &UsableRounds,
     method: &PairedMethod,
@@ -226,7 +228,7 @@ pub(super) fn estimate_floors(
 }
 
 impl FloorTest {
-    /// Runs the floor test; `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
+    /// Runs the floor test. Returns `None` if there are fewer than [`Plan::FEWEST_ROUNDS`] rounds.
     pub(super) fn test(
         usable: &UsableRounds,
         threshold: f64,
@@ -277,13 +279,13 @@ impl FloorTest {
         .filter(|test| test.difference.is_finite())
     }
 
-    /// Returns p of "slower by more than the threshold".
+    /// Returns the p-value of the floor test for a slowdown by more than the threshold.
     pub(super) fn p_slower(&self) -> f64 {
         self.t_tail(self.difference - self.threshold)
             .max(self.p_guard(&self.fastest_base, &self.fastest_candidate, self.threshold))
     }
 
-    /// Returns p of "faster by more than the threshold".
+    /// Returns the p-value of the floor test for a speedup by more than the threshold.
     pub(super) fn p_faster(&self) -> f64 {
         self.t_tail(-self.difference - self.threshold)
             .max(self.p_guard(&self.fastest_candidate, &self.fastest_base, self.threshold))
@@ -301,7 +303,7 @@ impl FloorTest {
         -self.guarded_bound(by_t, &self.fastest_candidate, &self.fastest_base, level)
     }
 
-    /// Returns half the width of the interval by Student's t.
+    /// Returns how far the bounds by Student's t lie from the estimate, without the guard.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::upper_quantile(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
@@ -310,8 +312,9 @@ impl FloorTest {
         student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
     }
 
-    /// Returns p of the guard against an accident of processes. First, `shift` is subtracted from the `slow` side. At each value of the `fast` side,
-    /// Fisher's exact test asks whether more rounds of the `fast` side than of the `slow` side lie at or below it. The smallest p is returned.
+    /// Returns the p-value of the guard against a few processes that are fast by accident. First, `shift` is subtracted from the `slow` side. At each
+    /// value of the `fast` side, Fisher's exact test asks whether more rounds of the `fast` side than of the `slow` side lie at or below it. The
+    /// smallest p-value is returned.
     ///
     /// A process can have a memory layout that makes it faster for its whole life. If few processes have this layout, they may all be on one side,
     /// and resampling the other side cannot show it. So a change needs more rounds with the lower floor than such an accident explains.
@@ -339,7 +342,8 @@ impl FloorTest {
         }
         let mut good = match self.guard {
             FloorGuard::Changes => from,
-            // Start beyond every sample.
+            // Start at a shift at which every sample of the `slow` side lies above every sample of the `fast` side, so that the guard passes if it
+            // can.
             FloorGuard::Nowhere | FloorGuard::Everywhere => {
                 let lowest = |x: &[f64]| x.first().copied().unwrap_or(0.0);
                 let highest = |x: &[f64]| x.last().copied().unwrap_or(0.0);
@@ -362,15 +366,15 @@ impl FloorTest {
         good.max(from.next_up())
     }
 
-    /// Reports whether the fastest samples of all rounds are equal on each side.
+    /// Returns true if the fastest samples of all rounds are equal, on each side by itself.
     pub(super) fn is_constant(&self) -> bool {
         let spread = |x: &[f64]| x.last().unwrap_or(&0.0) - x.first().unwrap_or(&0.0);
         spread(&self.fastest_base) == 0.0 && spread(&self.fastest_candidate) == 0.0
     }
 }
 
-/// Returns half the smallest step between samples if the clock is coarse, otherwise 0. The clock is coarse if the lowest tenth of the samples falls
-/// on few values.
+/// Returns half the smallest step between samples if the clock is coarse, and 0 otherwise. The clock is coarse if the lowest tenth of the samples has
+/// few distinct values.
 fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     let ascending: Vec<f64> = samples.ascending().collect();
     let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);
@@ -383,10 +387,10 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     step.unwrap_or(0.0) / 2.0
 }
 
-/// Number of samples that one side has in two quads that are compared together.
+/// The number of samples that one side has in the quads that are compared together.
 const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
-/// The rank test, prepared from the differences of all rounds.
+/// The rank test, prepared from the difference of the two sides in each round.
 ///
 /// The rank test asks whether the rounds themselves are slower on one side. In each pair of quads, both sides meet the same state of the host: its
 /// frequency and its other load. So the fastest samples of both sides are compared there, and the median of these differences is the value of the
@@ -410,7 +414,7 @@ pub(super) fn differences_of_round(round: &PairedSamples) -> Vec<f64> {
 }
 
 impl RankTest {
-    /// Runs the rank test; `None` without rounds. `resolution` moves each bound outward.
+    /// Runs the rank test. Returns `None` if there are no rounds. Each bound is moved outward by `resolution`.
     pub(super) fn test(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
         let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
@@ -449,7 +453,7 @@ mod tests {
 
     #[test]
     fn tests_contradict_each_other_at_the_level_that_they_do_so_and_at_that_of_the_look() {
-        // The base takes 0 in one sample of thirty and 0.15 in the others; the candidate always takes 0.05 (logarithms).
+        // The base takes 0 in one sample of thirty and 0.15 in the others. The candidate always takes 0.05. All are logarithms.
         let round = |k: u32| {
             let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
             let base = (0..30).map(|i| jitter(i) + if i == 7 { 0.0 } else { 0.15 });

@@ -1,4 +1,4 @@
-//! Tests of input that is missing, constant, too short or cut down.
+//! Tests of comparisons of stored runs whose samples are missing, constant, too short or cut down.
 
 use super::*;
 use crate::compare::fixtures::with_ramp;

@@ -1,4 +1,4 @@
-//! Tests of what is said about the host, with constructed measurements.
+//! Tests of what notes and descriptions say about the host, with constructed measurements.
 
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_process, floors, measurement};
@@ -9,7 +9,7 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
     ProcessUsage {
         threads: 1,
         cpu: Nanos(1_000_000_000),
-        asked: Nanos(1_000_000_000),
+        working_time: Nanos(1_000_000_000),
         involuntary_switches: 0,
         stolen: None,
         processor: None,
@@ -20,7 +20,7 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
     }
 }
 
-/// Creates five processes with this floor, each after a control measurement of `pass`.
+/// Creates five processes whose fastest samples take `floor`. The control workload took `pass` before each of them.
 fn run(floor: f64, pass: u64) -> Measurement {
     let mut result = floors(
         &[floor, floor * 1.002, floor * 1.004, floor * 1.006, floor],
@@ -192,7 +192,7 @@ fn n_x15_jitter_has_a_word() {
     );
 }
 
-/// Creates a process for each of `percents`. Its samples take 100 ns, and that many percent more in the second half.
+/// Creates a process for each of `percents`. Its samples take 100 ns in the first half, and that many percent more in the second.
 fn steps(percents: &[f64]) -> Measurement {
     let process = |(ordinal, percent): (u32, &f64)| {
         let times: Vec<f64> = (0..60)
@@ -290,7 +290,7 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
         (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
         Disturbance::from_measurement(&result, &summary).narrower_than_clock
     };
-    // The clock step is two nanoseconds per iteration.
+    // Divided by the iterations of a sample, the clock step is two nanoseconds.
     assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));
     let unknown = of(0);
     assert_eq!(
@@ -347,7 +347,7 @@ fn twenty_interruptions_are_no_accident() {
         run.processes[0].conduct = Some(usage);
         interrupted_share(&run)
     };
-    // Samples of a millisecond in a second.
+    // Each sample takes a millisecond, and the process a second.
     assert_eq!((share(19), share(20)), (Some(0.0), Some(0.02)));
 }
 

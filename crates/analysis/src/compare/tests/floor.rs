@@ -1,8 +1,8 @@
-//! The fastest process gives the value of a run, even if other processes are slow. Each test would fail if the mean gave it.
+//! Tests that the fastest process gives the value of a run, even if other processes are slow. Each test would fail if the mean gave it.
 
 use super::*;
 
-/// Creates processes of 40 samples at these times.
+/// Creates a run with a process for each of `times`. Each process has 40 samples that take about this time.
 fn processes(times: &[f64]) -> Measurement {
     floors(times, 40)
 }
@@ -124,7 +124,7 @@ fn an_undisturbed_run_after_disturbed_ones_is_not_faster() {
     let by_runs = decide(RUN_LEVEL, 100.0);
     assert_eq!(by_runs.verdict, Verdict::Unchanged);
     assert!(!has(&by_runs, |note| *note == Note::FasterByTScoreOnly));
-    // If the floor of a run is faster, too, the run is improved.
+    // If the fastest process of a run is faster, too, the verdict is `improved`.
     assert_eq!(decide(SCREEN, 90.0).verdict, Verdict::Improved);
 }
 

@@ -1,4 +1,4 @@
-//! Laws that hold for any measurements, and false alarms and power of the whole procedure in a small seeded simulation. The large simulation is
+//! Tests laws that hold for any measurements, and false alarms and power of the whole procedure in a small seeded simulation. The large simulation is
 //! `tools/src/bin/simulate_stored.rs`.
 
 use proptest::prelude::*;
@@ -65,13 +65,13 @@ proptest! {
 
 const RUNS_IN_REFERENCE: usize = 20;
 
-/// Number of simulated runs for each rate of alarms.
+/// The number of runs that are simulated for each rate of alarms.
 const SIMULATED: u64 = 200;
 
-/// The .999 quantile of Binomial(200, .01). At a level of 1 %, more false alarms than this are not due to chance.
+/// The .999 quantile of Binomial(200, .01). If there are more false alarms than this at a level of 1 %, they are not due to chance.
 const MOST_ALARMS: usize = 8;
 
-/// Standard normal numbers (Box and Muller 1958).
+/// Generates standard normal numbers (Box and Muller 1958).
 struct Normal(Draws);
 
 impl Normal {
@@ -82,16 +82,16 @@ impl Normal {
     }
 }
 
-/// How processes differ within a run.
+/// How the processes of a simulated run differ.
 #[derive(Clone, Copy, PartialEq)]
 enum Noise {
-    /// Log-normally, by 1 %.
+    /// Processes differ log-normally, by 1 %.
     Quiet,
-    /// Log-normally by 1 %, and every fourth process is 25 % slower.
+    /// Processes differ log-normally by 1 %, and every fourth process is 25 % slower.
     Disturbed,
 }
 
-/// Creates a run of five processes with log-normal drift between runs and `factor` times the cost.
+/// Creates a run of five processes with log-normal drift between runs. Its code takes `factor` times the usual time.
 fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> Measurement {
     let run = drift * normal.next();
     let times: Vec<f64> = (0..5)
@@ -104,7 +104,7 @@ fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> M
     floors(&times, 20)
 }
 
-/// Counts the simulations in which the new run is `regressed`.
+/// Counts the simulations in which the verdict on the new run is `regressed`.
 fn regressed(decider: Test, drift: f64, noise: Noise, factor: f64) -> usize {
     let alarm = |seed: &u64| {
         let stream = Stream {

@@ -1,4 +1,4 @@
-//! A comparison that is serialized and read again is identical, bit for bit, for every kind of decision and note.
+//! Tests that a comparison that is serialized and read again is identical, bit for bit, for every kind of decision and note.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
-//! The contents of a file that callgrind writes: instructions by function, or by function and its callers.
+//! Parses the files that callgrind writes. Such a file says how many instructions each function has executed. If callgrind counts by stack, it says
+//! so for each function together with its callers.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Number of instructions of each function, without those of the functions that it calls. If counts are separated by stack, a function has an entry
-/// for each chain of callers.
+/// The number of instructions that each function has executed itself, without the functions that it calls. If callgrind counts by stack, a function
+/// has an entry for each chain of callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     functions: BTreeMap<String, u64>,
@@ -12,7 +13,7 @@ pub struct Profile {
 /// One file written by callgrind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProfilePart {
-    /// The event that caused the file to be written, such as `--dump-after=name`; empty for the last file.
+    /// The event that caused callgrind to write the file, such as `--dump-after=name`. Empty for the last file.
     pub(super) trigger: String,
     pub(super) profile: Profile,
 }
@@ -23,14 +24,14 @@ impl Profile {
         self.functions.values().sum()
     }
 
-    /// Iterates over the functions and their instructions. Names are linker symbols; if counts are separated by
-    /// stack, the names of the callers follow.
+    /// Iterates over the functions with the number of instructions of each. A name is a linker symbol. If callgrind counts by stack, the names of the
+    /// callers follow it.
     pub fn functions(&self) -> impl Iterator<Item = (&str, u64)> {
         self.functions.iter().map(|(name, count)| (&**name, *count))
     }
 
-    /// Iterates over call stacks, outermost caller first, with the instructions of the innermost function. Callgrind
-    /// separates a function from its caller by an apostrophe, which cannot occur in a Rust symbol.
+    /// Iterates over the call stacks with the number of instructions that the innermost function of each has executed. A stack begins with its
+    /// outermost caller. Callgrind separates a function from its caller by an apostrophe, which cannot occur in a Rust symbol.
     pub fn stacks(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
         self.functions().map(|(name, count)| {
             let mut stack: Vec<&str> = name.split('\'').collect();
@@ -63,8 +64,8 @@ impl Profile {
 }
 
 impl ProfilePart {
-    /// Parses a file; `None` if the text has another format. The format is described in valgrind's manual, "Callgrind
-    /// Format Specification". Only the first event is read; it must be `Ir`, instructions read.
+    /// Parses a file of callgrind, whose format valgrind's manual describes under "Callgrind Format Specification". Only the first event is read.
+    /// Returns `None` if the text has another format or if the first event is not `Ir`, instructions read.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut trigger = String::new();
         let mut positions = 1;
@@ -87,7 +88,7 @@ impl ProfilePart {
             } else if line.starts_with("calls=") {
                 is_call = true;
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-                // The line after `calls=` has the inclusive cost of the callee, which is counted elsewhere.
+                // The line after `calls=` has the inclusive cost of the call. It is skipped, because the callee's own lines count it already.
                 if !std::mem::take(&mut is_call) {
                     let count = line.split_whitespace().nth(positions);
                     let count = count.map_or(Some(0), |count| count.parse().ok())?;
@@ -149,7 +150,7 @@ mod tests {
             None
         );
         assert_eq!(ProfilePart::parse("no such file"), None);
-        // A number that was never given a name.
+        // The file refers to a name by a number that was never defined.
         assert_eq!(
             ProfilePart::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")),
             None

@@ -1,4 +1,4 @@
-//! The installed valgrind, and the files that one process under callgrind has written so far.
+//! Finds the installed valgrind, and reads the files that callgrind writes while it runs a bench process.
 
 use crate::child::Profile;
 use crate::child::callgrind::profile::ProfilePart;
@@ -29,20 +29,19 @@ pub enum ValgrindError {
     Broken(String),
 }
 
-/// Name of the executable.
 const PROGRAM: &str = "valgrind";
 
-/// The key by which instructions are counted.
+/// Whether callgrind keeps one count for each function, or one for each chain of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountBy {
-    /// By function.
+    /// Each function has one count.
     Function,
-    /// By function and its callers.
+    /// Each function has one count for every chain of callers that led to it.
     Stack,
 }
 
-/// Largest number of callers that are recorded for a function. About a dozen of them belong to the harness, the rest to the benchmark. The number is
-/// limited because mutual recursion has a different stack at every depth.
+/// The largest number of callers that callgrind records for a function. About a dozen of them belong to the harness, the rest to the benchmark. The
+/// number is limited because mutual recursion has a different stack at every depth.
 pub const MOST_CALLERS: usize = 64;
 
 impl Valgrind {
@@ -54,7 +53,7 @@ impl Valgrind {
                 RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
                     ValgrindError::Missing
                 }
-                // An interrupt ends up here as well; the calling command notices the interrupt by itself.
+                // An interrupt by the user ends up here, too. The calling command notices it without our help.
                 other => ValgrindError::Broken(other.to_string()),
             })?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -117,11 +116,13 @@ pub struct Recording {
     windows: TimedWindows,
     counted_by: CountBy,
     directory: PathBuf,
-    /// Number of the next file to read.
+    /// The number in the name of the next file to read. Callgrind numbers the files of a process from 1.
     next: u32,
-    /// Parts of a window that is not complete yet.
+    /// The files that belong to the window in which the process is now. A window is the time between two calls of the functions that delimit the
+    /// timed code.
     open: Vec<ProfilePart>,
-    /// The code that reads the clock in Criterion's methods, as found in the first window; `None` before that window, and for other harnesses.
+    /// Whether only Criterion reads the clock in its timing methods, or the benchmark does so too. The first window shows it. `None` before that
+    /// window, and for other harnesses.
     readings: Option<ClockReadings>,
     is_damaged: bool,
 }
@@ -161,7 +162,7 @@ impl Recording {
         }
     }
 
-    /// Returns the windows that the process completed since the last call, one profile each.
+    /// Returns a profile for each window that the process has completed since the last call.
     pub fn take_windows(&mut self, process: u32) -> Vec<Profile> {
         loop {
             let part = self.directory.join(format!("{process}.{}", self.next));
@@ -181,12 +182,12 @@ impl Recording {
         }
     }
 
-    /// Reports whether a file could not be read, so that the counts are too low.
+    /// Returns true if a file of callgrind could not be parsed. The counts are then too low.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Returns the first line that valgrind logged, if any.
+    /// Returns the first line of valgrind's log that reports a problem, if there is one.
     pub fn first_log_line(&self) -> Option<String> {
         let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
         let mut logs =

@@ -1,4 +1,4 @@
-//! Finds the functions that delimit the timed code of a bench, and selects the timed parts of a recording.
+//! Finds the functions that delimit the timed code of a bench, and selects the timed parts from the files that callgrind writes.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,24 +8,24 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use super::profile::{Profile, ProfilePart};
 use perfcheck_code::readable_name;
 
-/// The functions that delimit the timed code, by harness.
+/// The functions that mark where the timed code of a bench begins and ends. They depend on the harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimedWindows {
     /// The crate `perfcheck` calls one function before the timed code and another one after it.
     Own {
-        /// Symbols of the function called before.
+        /// The linker symbols of the function that is called before the timed code.
         open: BTreeSet<String>,
-        /// Symbols of the function called after.
+        /// The linker symbols of the function that is called after the timed code.
         close: BTreeSet<String>,
     },
-    /// Criterion times within its methods `iter*`, between readings of the clock.
+    /// Criterion reads the clock before and after the timed code, within its methods `iter*`.
     Criterion {
-        /// Symbols of these methods.
+        /// The linker symbols of the methods `iter*`. A generic method has a symbol for each of its instances.
         methods: BTreeSet<String>,
     },
     /// divan calls one function before and after the timed code, on each of its threads.
     Divan {
-        /// Symbols of this function.
+        /// The linker symbols of the function that divan calls before and after the timed code.
         meetings: BTreeSet<String>,
     },
 }
@@ -43,7 +43,7 @@ pub enum TimedWindowsError {
 
 /// The function that reads the clock on Linux.
 const CLOCK: &str = "clock_gettime";
-/// Criterion's timing methods; its other methods call one of these.
+/// The methods of Criterion's bencher that read the clock. All other methods `iter*` call one of these.
 const METHODS: [&str; 4] = ["iter", "iter_batched", "iter_batched_ref", "iter_custom"];
 
 impl TimedWindows {
@@ -102,8 +102,8 @@ impl TimedWindows {
                 opened.chain(closed).collect()
             }
             Self::Criterion { methods: names } | Self::Divan { meetings: names } => {
-                // Callgrind honors only one of two options for the same name. It honors a pattern and a name if all
-                // patterns come first and no pattern shares its first characters with a name.
+                // Each function needs both options, but callgrind honors only one of two options for the same name. It honors both if one of them is
+                // a pattern, all patterns come first, and no pattern shares its first characters with a name.
                 let after = names.iter().map(|name| option("after", &pattern(name)));
                 let before = names.iter().map(|name| option("before", name));
                 let has_clock = matches!(self, Self::Criterion { .. });
@@ -113,8 +113,8 @@ impl TimedWindows {
         }
     }
 
-    /// Removes the complete windows from `parts`, and returns the timed code of each in the order of execution. Parts of an incomplete window stay.
-    /// The first window of a Criterion bench sets `readings`.
+    /// Removes the complete windows from `parts`. Returns a profile for each of these windows, in the order of execution, that counts only the timed
+    /// code. The parts of an incomplete window stay in `parts`. The first window of a Criterion bench sets `readings`.
     pub(super) fn take_timed(
         &self,
         parts: &mut Vec<ProfilePart>,
@@ -145,7 +145,7 @@ impl TimedWindows {
     }
 }
 
-/// The code that reads the clock within Criterion's methods.
+/// Says whose code reads the clock while one of Criterion's timing methods runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClockReadings {
     /// Only Criterion reads the clock.
@@ -154,10 +154,10 @@ pub(super) enum ClockReadings {
     Mixed,
 }
 
-/// Number of parts of an `iter_batched` call with a single iteration, if only Criterion reads the clock.
+/// The number of files that callgrind writes during a call of `iter_batched` with a single iteration, if only Criterion reads the clock.
 const PARTS_OF_ONE_BATCH: usize = 5;
 
-/// Returns the timed code of one call of a Criterion method; the last of `parts` ends the call.
+/// Returns the profile of the timed code in one call of a Criterion method. The last of `parts` was written at the end of that call.
 ///
 /// A method reads the clock when it begins and when it ends. In between it reads the clock before and after the timed
 /// code of each batch of inputs. If the benchmark reads the clock too, everything that the method does is counted.
@@ -200,7 +200,7 @@ fn timed_by_criterion(
     timed
 }
 
-/// Removes the first complete sample from `parts` and returns its timed code; `None` if no sample is complete.
+/// Removes the first complete sample from `parts` and returns the profile of its timed code. Returns `None` if no sample is complete.
 ///
 /// The threads synchronize before and after the timed code, and no thread leaves a synchronization before all have entered it. The timed code of all
 /// threads is therefore between the first exit from the first synchronization and the last entry into the second.
@@ -234,13 +234,14 @@ fn is_divan_sync(readable: &str) -> bool {
         && readable.ends_with("::sync_impl")
 }
 
-/// Returns the function whose entry (`when` is "before") or exit ("after") caused the part to be written; `None` if the cause was another one.
+/// Returns the function whose entry (`when` is "before") or exit (`when` is "after") caused callgrind to write the part. Returns `None` if callgrind
+/// had another cause.
 fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')
 }
 
-/// Returns the symbol as a pattern, with `?` in place of the first character. No other symbol is expected to have the same rest.
+/// Returns the symbol as a pattern for callgrind, with `?` in place of the first character. No other symbol is expected to match the pattern.
 fn pattern(symbol: &str) -> String {
     let mut rest = symbol.chars();
     rest.next();
@@ -268,7 +269,7 @@ fn method(readable: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with("::<") && !rest.ends_with('}')).then_some(name)
 }
 
-/// Lists the functions of an executable: symbols and demangled names.
+/// Lists the functions of an executable, each with its linker symbol and its demangled name.
 fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, TimedWindowsError> {
     let file = object::File::parse(executable)
         .map_err(|error| TimedWindowsError::Unreadable(error.to_string()))?;

@@ -1,13 +1,13 @@
 //! Builds the command line of a Criterion bench, and finds the settings that its author fixed in code.
 //!
-//! Benchmarks are selected by a regular expression over full ids, the only filter that all versions have.
+//! Benchmarks are selected by a regular expression over full ids, because no other filter exists in all versions of Criterion.
 
 use std::time::Duration;
 
 use super::message::{CriterionVersion, RawConfig};
 use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
-/// First version that accepts fractions of seconds. Older ones accept only whole seconds.
+/// The first version of Criterion whose command line accepts fractions of seconds. Older versions accept only whole seconds.
 const FRACTIONS_OF_SECONDS: CriterionVersion = CriterionVersion(0, 4, 0);
 /// Criterion's default warm-up, in all versions.
 pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
@@ -15,7 +15,7 @@ pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
 pub const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
 /// Smallest sample size that Criterion accepts.
 pub const FEWEST_SAMPLES: u32 = 10;
-/// Tolerance for comparing times: Criterion passes seconds through a float.
+/// Times that differ by less than this are taken as equal, because Criterion converts the seconds on its command line to a float.
 const SAME_TIME: Duration = Duration::from_micros(1);
 /// Criterion's default noise threshold. Our command line never sets another one.
 const USUAL_NOISE_THRESHOLD: f64 = 0.01;
@@ -37,23 +37,23 @@ pub struct CriterionSettings {
     /// Warm-up of each benchmark. `None` leaves it to the author: a time on the command line would override the author's settings for the whole
     /// bench.
     pub warm_up: Option<Duration>,
-    /// Measurement time of each benchmark. `None` leaves it to the author, as for `warm_up`.
+    /// Measurement time of each benchmark. `None` leaves it to the author, for the same reason as `warm_up`.
     pub measurement: Option<Duration>,
     /// Number of samples of each benchmark.
     pub samples: u32,
 }
 
-/// The task of one process.
+/// What one process of a Criterion bench is asked to do.
 #[derive(Debug, Clone, Copy)]
 pub struct CriterionRequest<'r> {
     /// Criterion's version, if known.
     pub version: Option<CriterionVersion>,
-    /// Sampling settings for the command line.
+    /// The sampling settings to pass on the command line. `None` passes none.
     pub settings: Option<CriterionSettings>,
     /// Longest warm-up or measurement time that the author may choose. The process is stopped before a phase that
     /// would take longer, unless the command line set its duration.
     pub longest: Option<Duration>,
-    /// The benchmarks to run; `None` for all.
+    /// The benchmarks to run. `None` runs all of them.
     pub ids: Option<&'r [&'r str]>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
         arguments.extend(["--sample-size".to_owned(), settings.samples.to_string()]);
     }
     if let Some(ids) = request.ids {
-        // `x #2` may be the name of a benchmark, or the second benchmark named `x`.
+        // An id such as `x #2` may be the whole name of a benchmark, or it may mean the second benchmark named `x`. The filter accepts both names.
         let both = ids.iter().flat_map(|id| [Some(*id), strip_count(id)]);
         // If the list is too long for a command line, all benchmarks run and the caller selects from the results.
         arguments.extend(filter_exactly(both.flatten()));
@@ -130,8 +130,8 @@ impl CriterionSettings {
         }
     }
 
-    /// Returns the settings that the author fixed in code: those in force that differ from `self` or, if `self` leaves them open, from Criterion's
-    /// defaults.
+    /// Returns the settings that the author fixed in code. A setting in force must come from the code if it differs from the value on the command
+    /// line (`self`). If the command line sets no value, it must come from the code if it differs from Criterion's default.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
         let other_time = |passed: Option<Duration>, usual, in_force: Duration| {
             let expected = passed.unwrap_or(usual);
@@ -156,7 +156,7 @@ impl CriterionSettings {
     }
 }
 
-/// Strips a count such as ` #2` from the end of an id; `None` if there is no count.
+/// Returns the id without the count at its end, such as ` #2`. Returns `None` if the id has no count.
 pub(super) fn strip_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count
@@ -168,7 +168,7 @@ pub(super) fn strip_count(id: &str) -> Option<&str> {
 /// Longest argument of a program on Linux (`MAX_ARG_STRLEN`), without the terminating zero.
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// Returns the expression that matches exactly these ids; `None` if it is too long for a command line.
+/// Returns a regular expression that matches exactly these ids, or `None` if it is too long for a command line.
 pub(super) fn filter_exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
     let ids: Vec<String> = ids.into_iter().map(escape_regex).collect();
     let expression = format!("^(?:{})$", ids.join("|"));

@@ -22,16 +22,17 @@ use perfcheck_host::process::start_thread;
 /// The environment variables in which Criterion looks for a runner and for its output directory.
 const PORT: &str = "CARGO_CRITERION_PORT";
 pub(super) const HOME: &str = "CRITERION_HOME";
-/// A directory that cannot be written. Criterion writes no files while it is connected to a runner.
+/// The output directory that is set for Criterion benches. It cannot be created, so a bench that fails to connect to a runner leaves no files behind.
+/// A connected bench writes no files anyway.
 pub(super) const NOWHERE: &str = NO_DIRECTORY;
 
-/// Name of the request in errors if the bench is only asked for its version.
+/// The name of the request that only asks a bench for its version. Error messages show it, as in "no answer to `report its version`".
 const GREET: &str = "report its version";
 
 /// Number of messages that are buffered before the bench has to wait.
 const WAITING: usize = 64;
 
-/// An event on the port.
+/// Something that happened on the port on which we wait for the bench.
 pub(in crate::child) enum PortEvent {
     /// The child has connected and waits for the greeting.
     Connected(TcpStream),
@@ -39,7 +40,7 @@ pub(in crate::child) enum PortEvent {
     Greeted(CriterionVersion),
     /// The child has sent a message.
     Message(Box<Message>),
-    /// The child has sent an invalid message; nothing more is read.
+    /// The child has sent an invalid message. Nothing more is read from the connection.
     Wrong(MessageError),
     /// The child has connected a second time.
     Again,
@@ -120,7 +121,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
-        // A connection is the only way to wake a thread that accepts.
+        // The accepting thread wakes up only when a connection arrives, so make one.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -165,7 +166,7 @@ fn accept(
     }
 }
 
-/// Returns the stream if its peer belongs to the process group; otherwise drops and so closes it.
+/// Returns the stream if its peer belongs to the process group. Otherwise the stream is dropped, which closes the connection.
 fn accept_from_group(
     stream: TcpStream,
     peer: SocketAddr,
@@ -216,13 +217,13 @@ fn read(stream: TcpStream, sender: &Sender<PortEvent>) {
 
 /// Greets the bench at the other end, which then continues.
 pub(super) fn greet_bench(socket: &mut TcpStream) -> io::Result<()> {
-    // Send orders at once; they must not be held back to be sent together with later ones.
+    // Send each order at once. The system would otherwise hold it back to send it together with later ones.
     socket.set_nodelay(true)?;
     greet(socket)
 }
 
-/// Reports whether the peer of a connection from `peer` to our `port` belongs to the process group `group`. If the
-/// system cannot tell, the answer is yes.
+/// Returns true if the peer of a connection from `peer` to our `port` belongs to the process group `group`. Also returns true if the system cannot
+/// tell.
 pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
     if !peer.ip().is_loopback() {
         return false;

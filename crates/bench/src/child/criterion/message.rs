@@ -32,7 +32,7 @@ impl fmt::Display for CriterionVersion {
     }
 }
 
-/// An error of reading from the socket.
+/// The reason why nothing more can be read from the socket.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::child) enum MessageError {
     /// The peer is not Criterion.
@@ -71,7 +71,7 @@ pub(super) fn greet(socket: &mut impl Write) -> io::Result<()> {
     socket.write_all(RUNNER_GREETING)
 }
 
-/// Reads the answer to the greeting; `None` if the bench closed the connection without an answer.
+/// Reads the bench's answer to the greeting. Returns `None` if the bench closed the connection without an answer.
 pub(super) fn read_greeting(
     socket: &mut impl Read,
 ) -> Result<Option<CriterionVersion>, MessageError> {
@@ -98,7 +98,7 @@ pub(super) fn read_greeting(
     Ok(Some(version))
 }
 
-/// Reads the next message; `None` if the connection was closed between two messages.
+/// Reads the next message. Returns `None` if the connection was closed between two messages.
 pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, MessageError> {
     let mut length = [0; 4];
     match read_up_to(socket, &mut length)? {
@@ -161,7 +161,7 @@ pub(super) enum RunnerOrder {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::child) enum Message {
     BeginningBenchmarkGroup {},
-    /// The bench then waits for `Continue`.
+    /// After this message the bench waits for `Continue`.
     FinishedBenchmarkGroup {},
     BeginningBenchmark {
         id: RawId,
@@ -177,7 +177,7 @@ pub(in crate::child) enum Message {
         estimate_ns: f64,
         iter_count: u64,
     },
-    /// The bench then waits for `Continue`.
+    /// After this message the bench waits for `Continue`.
     MeasurementComplete {
         id: RawId,
         iters: Vec<f64>,
@@ -198,7 +198,7 @@ pub(in crate::child) struct RawId {
     pub(super) group_id: String,
     pub(super) function_id: Option<String>,
     pub(super) value_str: Option<String>,
-    /// At most one entry; later versions may extend its format.
+    /// The list has at most one entry. Later versions of Criterion may extend the format of the entry.
     #[serde(default)]
     pub(super) throughput: Vec<DeclaredThroughput>,
 }
@@ -253,7 +253,8 @@ impl RawId {
         id
     }
 
-    /// Returns the amount that one iteration processes, and its description if it cannot be expressed as a number.
+    /// Returns the bytes or elements that one iteration processes. If Criterion declares an amount of another kind, returns a description of it
+    /// instead.
     pub(super) fn throughput(&self) -> (Throughput, Option<String>) {
         let Some(declared) = self.throughput.first() else {
             return (Throughput::default(), None);
@@ -267,12 +268,12 @@ impl RawId {
 
 /// 2^53. A float represents every smaller whole number exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-/// If values are not whole, both values and iterations are multiplied by this number.
+/// Only whole numbers are stored. If the values of a benchmark are not whole, its values and its iterations are both multiplied by this number.
 const PARTS: f64 = 1000.0;
-/// The smallest stored fraction of a unit is 10 to the power of minus this number.
+/// Values other than times may be stored in a decimal fraction of their unit. The smallest such fraction is 10 to the power of minus this number.
 const SMALLEST_PART: u32 = 18;
 
-/// The factor from measured to stored units.
+/// Converts values from the unit in which the bench measures to the unit in which they are stored.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct UnitScale {
     /// Stored units per measured unit.
@@ -282,8 +283,9 @@ pub(super) struct UnitScale {
 }
 
 impl UnitScale {
-    /// Creates the scale for a measured unit that is `size` of `unit`; `None` if `size` is not a positive number. Times are stored in nanoseconds.
-    /// Other values are stored in their unit, or in a decimal fraction of it that is small enough to make a measured unit at least 1.
+    /// Creates the scale for a measured unit that is `size` times as large as `unit`. Times are stored in nanoseconds. Other values are stored in
+    /// their unit, or in a decimal fraction of it that is small enough to make a measured unit at least 1. Returns `None` if `size` is not a positive
+    /// number.
     pub(super) fn from_unit(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
@@ -317,8 +319,8 @@ impl UnitScale {
         })
     }
 
-    /// Creates samples from iteration counts and measured values; `None` if a number is negative or infinite, or an
-    /// iteration count is zero.
+    /// Creates samples from iteration counts and measured values. Returns `None` if a number is negative or infinite, or if an iteration count is
+    /// zero.
     pub(in crate::child) fn samples(&self, iters: &[f64], values: &[f64]) -> Option<Vec<Sample>> {
         let values: Vec<f64> = values.iter().map(|value| value * self.factor).collect();
         let whole_enough =

@@ -21,11 +21,11 @@ use crate::child::running::{RunningBench, WaitOutcome, read_pieces_from_all};
 use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{Event, Observer};
 
-/// Time for which many iterations run before the process is stopped.
+/// How long a rehearsed benchmark iterates before its process is stopped.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
-/// Longest wait for the first iteration. A benchmark that needs more is measured without a rehearsal.
+/// The longest wait for the first iteration. A benchmark that needs more time is measured without a rehearsal.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Interval at which `is_enough` is called.
+/// How often the callback `is_enough` is called while the bench prints nothing.
 const TICK: Duration = Duration::from_millis(20);
 /// Criterion prints this before the iterations, between the benchmark's name and a time.
 const BEGINS: &[u8] = b": Profiling for ";
@@ -35,20 +35,20 @@ const OF_CRITERION: &[u8] = b"Benchmarking ";
 /// The iterations that a rehearsed benchmark runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RehearsalMode {
-    /// One iteration.
+    /// The benchmark runs one iteration.
     Once,
-    /// As many iterations as fit into a fixed time.
+    /// The benchmark runs as many iterations as fit into a fixed time.
     ForAWhile {
         /// Upper bound of the benchmark's set-up time.
         set_up: Duration,
     },
-    /// 1, 2, 4, ... iterations, as in Criterion's warm-up, until a second has passed or the caller stops the process.
+    /// The benchmark runs 1, 2, 4, ... iterations, as in Criterion's warm-up, until a second has passed or the caller stops the process.
     WarmUp,
 }
 
 impl RehearsalMode {
-    /// Returns the time after which the process is stopped, counted from the announcement of the benchmark, which
-    /// precedes its set-up. `None`: the process ends by itself.
+    /// Returns how long the benchmark may run before its process is stopped. The time begins with the line in which Criterion announces the
+    /// benchmark, which it prints before the set-up. `None` means that the process ends by itself.
     fn time_limit(self) -> Option<Duration> {
         match self {
             Self::Once => Some(Duration::ZERO),
@@ -57,7 +57,7 @@ impl RehearsalMode {
         }
     }
 
-    /// Returns the longest time to wait for the benchmark.
+    /// Returns how long to wait for the benchmark to begin. A benchmark without a [`Self::time_limit`] may also run for this long once it has begun.
     fn patience(self, timeout: Duration) -> Duration {
         match self {
             Self::Once | Self::ForAWhile { .. } => timeout.min(PATIENCE),
@@ -66,10 +66,10 @@ impl RehearsalMode {
     }
 }
 
-/// Longer lines are passed on in parts, to bound the memory.
+/// Lines that are longer than this are passed on in parts, so that no line exhausts the memory.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// The output of a process. Output is passed on only once the benchmark has begun, without Criterion's own lines.
+/// Filters the output of a rehearsed process. Nothing is passed on before the benchmark has begun, and Criterion's own lines are dropped.
 #[derive(Default)]
 struct RehearsalOutput {
     has_begun: bool,
@@ -126,7 +126,7 @@ pub struct Rehearsal<'a> {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Starts the executable for the benchmark `id`; `None` if no filter selects exactly this benchmark.
+    /// Starts the executable so that it runs only the benchmark `id`. Returns `None` if no filter selects exactly this benchmark.
     pub fn start(
         spec: &ProcessSpec,
         id: &str,
@@ -173,8 +173,8 @@ impl<'a> Rehearsal<'a> {
         self.wait_for_success_or(&mut |_| false)
     }
 
-    /// Like [`Self::wait_for_success`], but also stops once `is_enough` returns true. The callback is called repeatedly; its argument says whether
-    /// the benchmark has begun.
+    /// Like [`Self::wait_for_success`], but also stops once `is_enough` returns true. This callback is called repeatedly, with the information
+    /// whether the benchmark has begun.
     pub fn wait_for_success_or(
         &mut self,
         is_enough: &mut dyn FnMut(bool) -> bool,
@@ -245,15 +245,16 @@ const LEFT_OUT: [&[u8]; 2] = [
     b"Gnuplot not found, using plotters backend",
 ];
 
-/// A reader that removes the lines of `LEFT_OUT`. All other output passes unchanged; the beginning of a possible match is held back until it is known
-/// not to match.
+/// A reader that removes the lines of `LEFT_OUT`. All other output passes unchanged. Output that may be the beginning of such a line is held back
+/// until that is known.
 pub(in crate::child) struct OutputFilter<R> {
     pipe: R,
-    /// The beginning of `of` that the current line has matched so far. Once all of `of` is matched, the rest of the line is dropped.
+    /// The beginning of `of`, an entry of `LEFT_OUT`, that the current line has matched so far. Once all of `of` is matched, the rest of the line is
+    /// dropped.
     matched: &'static [u8],
     of: &'static [u8],
     at_line_start: bool,
-    /// Bytes to return next.
+    /// The filtered bytes that the next call of `read` returns.
     ready: Vec<u8>,
 }
 
@@ -336,7 +337,8 @@ mod tests {
 
     static SUPERVISOR: LazyLock<Supervisor> = LazyLock::new(Supervisor::default);
 
-    /// Reports whether a bench that runs `script` succeeds; `None` if its name is not unique.
+    /// Rehearses the benchmark `id` with `script` in place of a bench, and reports whether the process succeeds. Returns `None` if no filter selects
+    /// exactly this benchmark.
     fn comes_through(
         script: &str,
         id: &str,

@@ -29,13 +29,13 @@ use perfcheck_analysis::model::{
 pub struct CriterionReport {
     /// Criterion's full id, with a suffix such as ` #2` if an earlier benchmark has the same id.
     pub id: String,
-    /// Amount that one iteration processes.
+    /// The bytes or elements that one iteration processes.
     pub throughput: Throughput,
-    /// Description of the amount that one iteration processes, if it cannot be expressed as a number.
+    /// A description of the amount that one iteration processes, if that amount cannot be expressed in bytes or elements.
     pub throughput_words: Option<String>,
-    /// Time from the permission to continue until the benchmark began: the set-up of the bench.
+    /// How long the bench set up the benchmark: from our permission to continue until the benchmark began.
     pub set_up: Duration,
-    /// The measurement; `None` if the benchmark was skipped.
+    /// The measurement. `None` if the benchmark was skipped.
     pub measured: Option<CriterionMeasurement>,
 }
 
@@ -57,9 +57,9 @@ pub struct CriterionMeasurement {
 /// The durations of a benchmark that was stopped because it would take too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExcessiveDuration {
-    /// Duration of its warm-up.
+    /// The duration of the benchmark's warm-up, as the bench announced it.
     pub warm_up: Duration,
-    /// Expected duration of its samples; `None` if the warm-up was already too long.
+    /// The expected duration of the benchmark's samples. `None` if its warm-up was already too long.
     pub samples: Option<Duration>,
 }
 
@@ -69,18 +69,18 @@ pub struct CriterionSession<'a> {
     connection: Connection,
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
-    /// Sampling settings on its command line.
+    /// The sampling settings on the command line of the bench.
     settings: Option<CriterionSettings>,
     longest: Option<Duration>,
     too_long: Option<ExcessiveDuration>,
     /// The benchmark that has begun, but not ended.
     under_way: Option<String>,
-    /// Number of benchmarks seen so far for each full id.
+    /// How often each full id has occurred so far.
     seen: BTreeMap<String, usize>,
     /// Whether the bench waits for permission to continue.
     waits: bool,
     greeted: bool,
-    /// Time of the last permission to continue.
+    /// When the bench last got permission to continue.
     leave: Instant,
     /// Time from the last permission to continue until the current benchmark began.
     set_up: Duration,
@@ -143,8 +143,8 @@ impl<'a> CriterionSession<'a> {
         Ok(session)
     }
 
-    /// Returns the next benchmark that was skipped or measured; `None` once the process has succeeded, or if the
-    /// current benchmark would take too long.
+    /// Returns the next benchmark that was skipped or measured. Returns `None` once the process has succeeded, or if the current benchmark would take
+    /// too long.
     pub fn next_report(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         let began = Instant::now();
         let next = self.read_report();
@@ -162,7 +162,7 @@ impl<'a> CriterionSession<'a> {
         self.too_long
     }
 
-    /// Returns the version of Criterion; before the first report, the version that the request gave.
+    /// Returns the version of Criterion that the bench reported. Before its first report, this is the version that the request gave.
     pub fn version(&self) -> Option<CriterionVersion> {
         self.version
     }
@@ -274,8 +274,8 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    /// Creates the error for a second connection. Another thread reads the first connection, so the message that a benchmark has begun may arrive
-    /// after this event. This function waits for that message.
+    /// Creates the error for a bench that connected a second time, and finds out which benchmark was running then. Another thread reads the first
+    /// connection, so the message that this benchmark has begun may arrive after the second connection. This function waits for that message.
     fn second_connection_error(&mut self) -> ChildError {
         while self.under_way.is_none() {
             let Ok(Some(incoming)) = self.next_event(MEASURE, STRAGGLERS) else {
@@ -341,8 +341,8 @@ impl<'a> CriterionSession<'a> {
             .saturating_add(duration_from_ns(expected_ns).saturating_mul(PATIENCE))
     }
 
-    /// Reports whether a duration that was left to the author exceeds `longest`. A duration that the command line sets is never too long, even if a
-    /// group of the bench overrides it.
+    /// Returns true if `time`, the duration of a warm-up or of the samples, is longer than `longest`. If the command line sets this duration, it is
+    /// never too long, even if a group of the bench overrides it.
     fn exceeds_longest(
         &self,
         time: Duration,
@@ -352,7 +352,7 @@ impl<'a> CriterionSession<'a> {
         is_authors && self.longest.is_some_and(|longest| time > longest)
     }
 
-    /// Ends the session after the connection was closed; an error if the process fails.
+    /// Ends the session after the connection was closed. Fails if the process has failed.
     fn finish(&mut self) -> Result<Option<CriterionReport>, ChildError> {
         match self.running.end() {
             Ok(status) if status.success() => Ok(None),
@@ -450,11 +450,11 @@ impl<'a> CriterionSession<'a> {
     }
 }
 
-/// Names of the requests in errors.
+/// What error messages call the requests.
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
-/// Time to wait for messages that were sent before the second connection.
+/// How long to wait for messages that the bench sent before it connected a second time.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 fn duration_from_ns(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)

@@ -2,13 +2,13 @@
 
 use super::value::PrintedTime;
 
-/// The column heads of the table, in the first line of a run.
+/// The column headings of the table, which divan prints in the first line of a run.
 const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 /// The separator of columns.
 const BETWEEN: &str = " │ ";
-/// Smallest number of steps (units of the last printed digit) in a time of a microsecond or more, because divan prints four significant digits.
+/// divan prints four significant digits of a time of a microsecond or more, so such a time is at least this many units of its last digit.
 const DIGITS: f64 = 1000.0;
-/// Largest number of decimals of a time in nanoseconds.
+/// The largest number of decimals that divan prints for a time in nanoseconds.
 const DECIMALS: u32 = 3;
 
 /// Reports whether this is the first line of divan's standard output: the name of a crate, then the heads of the
@@ -25,13 +25,13 @@ pub(super) fn is_first_line(line: &str) -> bool {
             .is_some_and(|column| column.ends_with(HEADS[0]))
 }
 
-/// Parses a list in the format that nextest requests: full paths, arguments included.
+/// Parses a list in the format that divan prints for nextest. Each benchmark has its full path, including its arguments.
 pub(super) fn parse_list(list: &str) -> impl Iterator<Item = &str> {
     list.lines()
         .filter_map(|line| line.strip_suffix(": benchmark"))
 }
 
-/// A node in the tree of names.
+/// A node in the tree of names that divan prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     /// Names from the root to this node.
@@ -47,8 +47,8 @@ impl Node {
     }
 }
 
-/// Parses the tree of a list, or of a run in which each benchmark ran once. `is_root` distinguishes roots from lines
-/// that benchmarks print.
+/// Parses the tree that divan prints when it lists its benchmarks or runs each of them once. Benchmarks may print lines in between, so `is_root`
+/// tells which names are roots of the tree.
 pub(super) fn parse_tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
     let mut path: Vec<String> = Vec::new();
     let mut nodes = Vec::new();
@@ -94,7 +94,7 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
 /// The result of one benchmark in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DivanRow {
-    /// Median over the samples of the time per iteration.
+    /// The time per iteration. This is the median of the samples.
     pub(super) median: PrintedTime,
     /// Total number of iterations of all samples and threads.
     pub(super) iterations: u64,
@@ -115,7 +115,7 @@ pub(super) fn parse_rows(table: &str) -> Vec<DivanRow> {
     table.lines().filter_map(row).collect()
 }
 
-/// Returns the time as a multiple of the smallest step that divan prints.
+/// Returns the time in units of the last digit that divan prints. A time of only a few such units is too coarse to be compared.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     let steps = time.steps_at(DECIMALS);
     if time.unit_ns() == 1 {

@@ -13,13 +13,13 @@ use crate::child::spawn::{ProcessContext, ProcessSpec};
 use perfcheck_analysis::model::{Sample, worded};
 use perfcheck_host::process::UsageSnapshot;
 
-/// Smallest number of steps (units of the last printed digit) in a comparable time. A step is then at most 1 % of the time.
+/// A printed time is comparable only if it is at least this many units of its last digit. A unit is then at most 1 % of the time.
 const FEWEST_STEPS: f64 = 100.0;
-/// Multiple of the timeout that is allowed for a process whose duration is unknown.
+/// A process whose duration is unknown may take this many times the timeout.
 const UNKNOWN: u32 = 10;
 
 worded! {
-    /// The harness that prints the results.
+    /// A harness that only prints its results.
     Printer {
         /// Rust's own `#[bench]`.
         Libtest = "libtest",
@@ -28,12 +28,12 @@ worded! {
     }
 }
 
-/// The address of a benchmark within its executable.
+/// How to select one benchmark on the command line of its executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
-    /// Name known to the executable.
+    /// The name by which the executable knows the benchmark.
     name: String,
-    /// Number of threads; `None` unless the benchmark runs with several numbers of threads.
+    /// The number of threads to select. `None` unless the benchmark runs with several numbers of threads.
     threads: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Address {
     }
 }
 
-/// The benchmarks of an executable by id, in program order.
+/// The ids of the benchmarks of an executable, in program order, and how to select each of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintedHarness {
     printer: Printer,
@@ -61,9 +61,9 @@ pub struct PrintedHarness {
 pub struct PrintedRequest<'r> {
     /// Id of the benchmark.
     pub id: &'r str,
-    /// Total duration of the samples. Only divan accepts it.
+    /// The total duration of the samples. Libtest has no option for it.
     pub measurement: Duration,
-    /// Number of samples; `None` leaves it to the harness. Only divan accepts it.
+    /// The number of samples. `None` leaves the number to the harness. Libtest has no option for it.
     pub samples: Option<u32>,
 }
 
@@ -139,7 +139,7 @@ impl PrintedHarness {
         context: &ProcessContext<'_>,
     ) -> Result<PrintedReport, ChildError> {
         let ran = self.run_benchmark(request, "measure", spec, context, None)?;
-        // Without a callback the process is not stopped early.
+        // Only a callback could have stopped the process early, and there is none.
         let printed = ran.ok_or(ChildError::Interrupted)?;
         Ok(PrintedReport {
             reported: self.parse_result(&printed)?,
@@ -178,7 +178,7 @@ impl PrintedHarness {
         (context.timeout.saturating_mul(UNKNOWN)).saturating_add(time.saturating_mul(PATIENCE))
     }
 
-    /// Returns the address of a benchmark.
+    /// Returns how to select a benchmark on the command line. Fails if the executable does not have it.
     pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
         let address = self.addresses.get(id);
         address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
@@ -309,8 +309,8 @@ impl PrintedHarness {
     }
 }
 
-/// Returns the id of a divan benchmark: its path, without the crate if the crate has the name of the target, and `/`
-/// before an argument.
+/// Returns the id of a divan benchmark. It is the path of the benchmark, with `/` before an argument. The name of the crate is left out if it is also
+/// the name of the target.
 fn benchmark_id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
     let (path, argument) = match function {
         Some(node) => {
@@ -332,10 +332,10 @@ fn benchmark_id(name: &str, function: Option<&divan::Node>, root: &str) -> Strin
     }
 }
 
-/// Runs every benchmark once, untimed, as `cargo test --benches` does, to find the numbers of threads of benchmarks
-/// that have several.
+/// Finds the benchmarks that divan runs with several numbers of threads, and these numbers. Only a run shows them, so every benchmark runs once,
+/// untimed, as in `cargo test --benches`.
 ///
-/// A panicking benchmark ends its process; the benchmarks after it run in a new one.
+/// A benchmark that panics ends its process, so the benchmarks after it run in a new process.
 fn find_thread_counts(
     names: &[&str],
     roots: &[&str],
@@ -385,14 +385,14 @@ fn find_thread_counts(
     Ok(branches)
 }
 
-/// Returns the only row of the table that divan printed; `None` if there is no row, an error if there are several.
+/// Returns the only row of the table that divan printed, or `None` if there is no row. Fails if there are several rows.
 pub(super) fn single_divan_row(
     printed: &ProcessOutput,
 ) -> Result<Option<divan::DivanRow>, ChildError> {
     match divan::parse_rows(&printed.stdout)[..] {
         [] => Ok(None),
         [row] => Ok(Some(row)),
-        // Before 0.1.19, divan lists benchmarks without their arguments.
+        // Before 0.1.19, divan lists benchmarks without their arguments, so one name may select several.
         _ => Err(ChildError::bench(
             "it printed several results for one benchmark; if the benchmark has arguments, update the divan crate to 0.1.19 or later",
         )),
@@ -411,7 +411,7 @@ pub(super) fn no_result_error(printed: &ProcessOutput) -> ChildError {
     ))
 }
 
-/// Returns the output of an executable that is asked for a list.
+/// Runs an executable so that it lists its benchmarks, and returns what it printed.
 fn run_list(
     arguments: &[String],
     variables: &[(&str, &OsStr)],

@@ -13,8 +13,8 @@ pub(super) fn is_first_line(line: &str) -> bool {
         && words.next().is_none()
 }
 
-/// Returns the names of the benchmarks in the output of `--list`. Libtest writes `: benchmark` after a name; some harnesses that imitate it write
-/// `: bench`.
+/// Returns the names of the benchmarks in the output of `--list`. Libtest writes `: benchmark` after a name, but some harnesses that imitate libtest
+/// write `: bench`.
 pub(super) fn parse_list(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| {
         line.strip_suffix(": benchmark")
@@ -34,7 +34,7 @@ pub(super) fn parse_result(stdout: &str) -> Option<PrintedTime> {
     })
 }
 
-/// Returns the time as a multiple of the smallest step that libtest prints.
+/// Returns the time in units of the last digit that libtest prints. A time of only a few such units is too coarse to be compared.
 pub(super) fn printed_steps(time: PrintedTime) -> f64 {
     time.steps_at(DECIMALS)
 }

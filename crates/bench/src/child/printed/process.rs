@@ -1,4 +1,4 @@
-//! Runs one process to its end and collects its output, within bounds.
+//! Runs one bench process to its end and collects its output, up to a maximum size.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ use perfcheck_host::process::{UsageSnapshot, read_usage};
 const MOST_TEXT: usize = 16 << 20;
 /// Beginning of the line that divan prints about its clock in every process.
 const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
-/// Bytes kept of the beginning of standard error, for error messages.
+/// How many bytes from the beginning of standard error are kept for error messages.
 const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.
@@ -29,9 +29,9 @@ pub(super) struct ProcessOutput {
     pub(super) process: u32,
     pub(super) stdout: String,
     pub(super) stderr: String,
-    /// Whether it succeeded.
+    /// Whether the process succeeded.
     pub(super) is_well: bool,
-    /// The error, if it did not succeed.
+    /// The error to report if the process did not succeed.
     pub(super) error: Option<ChildError>,
     /// Resources that the process had used when it last printed something.
     pub(super) usage: Option<UsageSnapshot>,
@@ -39,19 +39,19 @@ pub(super) struct ProcessOutput {
     pub(super) took: Duration,
 }
 
-/// The task of a process.
+/// What a process is asked to do.
 pub(super) struct Invocation<'c> {
     /// Arguments after `--bench`.
     pub(super) arguments: &'c [String],
-    /// Environment variables in addition to those of the specification.
+    /// The environment variables that are set in addition to those of the [`ProcessSpec`].
     pub(super) variables: &'c [(&'c str, &'c OsStr)],
     /// Description of the task for error messages.
     pub(super) purpose: &'c str,
-    /// Longest duration allowed.
+    /// How long the process may take.
     pub(super) allowed: Duration,
 }
 
-/// Longest interval between two calls of `is_enough`. The interval grows from `FIRST_TICK`, because the process may end soon.
+/// The longest interval between two calls of `is_enough`. The first intervals are as short as `FIRST_TICK`, because the process may end soon.
 const TICK: Duration = Duration::from_millis(20);
 const FIRST_TICK: Duration = Duration::from_millis(1);
 
@@ -62,14 +62,14 @@ pub(super) fn run(
     context: &ProcessContext<'_>,
 ) -> Result<ProcessOutput, ChildError> {
     let printed = run_until(spec, call, context, None)?;
-    // Without a callback the process is not stopped early.
+    // Only a callback could have stopped the process early, and there is none.
     printed.ok_or(ChildError::Interrupted)
 }
 
 /// A callback that returns whether the process with this id may be stopped. It is called as soon as the process has started, and then repeatedly.
 pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 
-/// Runs the process to its end or until `is_enough` returns true; `None` in the second case.
+/// Runs the process until it ends or `is_enough` returns true. Returns `None` in the second case.
 pub(super) fn run_until(
     spec: &ProcessSpec,
     call: &Invocation<'_>,

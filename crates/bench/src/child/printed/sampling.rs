@@ -24,7 +24,7 @@ impl PrintedHarness {
         Ok(())
     }
 
-    /// Runs one benchmark, to its end or until `is_enough` returns true; `None` in the second case.
+    /// Runs one benchmark until its process ends or `is_enough` returns true. Returns `None` in the second case.
     pub(super) fn run_benchmark(
         &self,
         request: &PrintedRequest<'_>,
@@ -68,7 +68,7 @@ pub struct UntimedSample {
 }
 
 impl PrintedHarness {
-    /// Reports whether the harness accepts a number of iterations.
+    /// Returns true if the harness can be told how many iterations to run.
     pub fn takes_iterations(&self) -> bool {
         self.printer() == Printer::Divan
     }

@@ -1,4 +1,5 @@
-//! A printed time, kept exactly. When it becomes a sample, the number of iterations is chosen so that the nanoseconds are a whole number.
+//! A time as a harness printed it, without loss of digits. When it becomes a sample, the number of iterations is chosen so that the nanoseconds are a
+//! whole number.
 
 use perfcheck_analysis::model::{Nanos, Sample};
 
@@ -9,11 +10,11 @@ const TIMED_NS: u64 = 1_000_000;
 /// A printed time per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrintedTime {
-    /// The number without its decimal point, in units of its last digit.
+    /// The printed digits as a whole number, without the decimal point.
     steps: u64,
-    /// Number of decimals.
+    /// The number of decimals that were printed.
     decimals: u32,
-    /// Nanoseconds per unit.
+    /// The nanoseconds in the unit of the printed number.
     unit_ns: u64,
 }
 
@@ -38,7 +39,7 @@ impl PrintedTime {
         })
     }
 
-    /// Returns the same time as a sample, without loss; `None` if it is zero or overflows.
+    /// Returns the same time as a sample, without loss. Returns `None` if the time is zero or the sample would overflow.
     pub(super) fn to_sample(self) -> Option<Sample> {
         let mut iterations = 10_u64.checked_pow(self.decimals)?;
         let mut elapsed = self.steps.checked_mul(self.unit_ns)?;
@@ -56,7 +57,7 @@ impl PrintedTime {
         })
     }
 
-    /// Returns the time as a multiple of the last of `decimals` decimals: with two decimals, in hundredths of its unit.
+    /// Returns the time in units of the last of `decimals` decimals. With two decimals, these are hundredths of the printed unit.
     pub(super) fn steps_at(self, decimals: u32) -> f64 {
         self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
     }

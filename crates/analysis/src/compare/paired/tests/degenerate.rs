@@ -1,4 +1,5 @@
-//! Tests of input that is missing, constant, coarse, too short or uneven, and of benchmarks that are hard to decide about, with the notes on them.
+//! Tests of side-by-side measurements that are missing, constant, coarse, too short or uneven, and of benchmarks that are hard to decide about, with
+//! the notes on them.
 
 use super::*;
 use crate::compare::Decision;
@@ -297,8 +298,8 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
     }
 }
 
-/// Creates rounds in which a sample is slower by `effect` if it is the second of its pair. The order differs from quad to quad. `is_told` sets
-/// whether the rounds record it.
+/// Creates rounds in which a sample is slower by `effect` if it is the second of its pair. The order of the sides differs from quad to quad.
+/// `is_told` sets whether the rounds record this order.
 fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
     let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
     let mut rounds = rounds_of(30, |round, side, i| {
@@ -394,7 +395,7 @@ fn the_quickest_of_two_quads_stand_for_them() {
         base: vec![3.0, 4.0, 1.0, 2.0, 7.0, 9.0],
         candidate: vec![2.0, 5.0, 6.0, 1.5, 7.5, 8.0],
     };
-    // The third quad has no partner.
+    // The third quad has no partner to be compared with, so it adds no difference.
     assert_eq!(differences_of_round(&round), [0.5, 0.5]);
     assert!(differences_of_round(&PairedSamples::default()).is_empty());
 }
@@ -476,7 +477,7 @@ fn samples_that_differ_are_named_with_their_standard_deviation() {
     assert_eq!(of_processes, None);
 }
 
-/// With iterations of some milliseconds, a round has only a few samples.
+/// If an iteration takes some milliseconds, a round has only a few samples, which must not be taken for differences between processes.
 #[test]
 fn few_samples_a_round_are_not_taken_for_processes() {
     let mut noise = Noise::new(5);

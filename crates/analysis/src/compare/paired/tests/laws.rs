@@ -1,11 +1,12 @@
-//! Laws that hold for any rounds, and false alarms and power in a small seeded simulation. The large simulation is
+//! Tests laws that hold for any rounds, and false alarms and power in a small seeded simulation. The large simulation is
 //! `tools/src/bin/simulate_paired.rs`.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Creates rounds with two kinds of noise: processes and samples are slower than a floor, and processes also differ in both directions.
+/// Creates rounds with two kinds of noise. Processes and samples are slower than a floor, and processes also differ in both directions. The candidate
+/// takes `factor` times as long.
 fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
     let mut noise = Noise::new(seed);
     let mut process = 0.0;
@@ -213,10 +214,10 @@ fn the_described_change_is_of_all_samples_of_both_sides_also_of_those_without_a_
     );
 }
 
-/// Number of simulated runs for each rate of alarms.
+/// The number of runs that are simulated for each rate of alarms.
 const SIMULATED: u64 = 80;
 
-/// The .999 quantile of Binomial(80, .02), with one percent in either direction. More alarms than this are not due to chance.
+/// The .999 quantile of Binomial(80, .02), with one percent in either direction. If there are more alarms than this, they are not due to chance.
 const MOST_ALARMS: usize = 7;
 
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,5 @@
-//! Tests of when a benchmark stops, and at which level: alone, with several benchmarks in one run, and with a noise threshold that controls have
-//! raised.
+//! Tests of the look at which a benchmark stops, and of the level that it has there: alone, with several benchmarks in one run, and with a noise
+//! threshold that controls have raised.
 
 use super::super::look::Look;
 use super::*;
@@ -61,7 +61,7 @@ fn unchanged_waits_for_the_slow_path_test() {
         standing_at(&rounds, &plan),
         LookStatus::Settled(Verdict::Unchanged)
     );
-    // While the speed is uncertain, more rounds are needed for more than the slow-path test.
+    // While the speed is uncertain, more rounds are needed not only for the slow-path test.
     let in_doubt = quiet(30, 1.01);
     assert_eq!(standing_at(&in_doubt[..20], &plan), LookStatus::Open);
     let short = judged(&rounds[..10]);
@@ -108,7 +108,8 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
     );
 }
 
-/// Returns the status at the first of two looks, after 20 of 60 rounds: of the benchmark alone, and in a family of a hundred.
+/// Returns the status of a benchmark at the first of two looks, after 20 of 60 rounds: first if it is the only benchmark, then if it shares the level
+/// with 99 others.
 fn alone_and_among_a_hundred(rounds: &[Round]) -> [LookStatus; 2] {
     [1, 100].map(|planned| {
         let plan = Plan {
@@ -236,8 +237,8 @@ fn a_measurement_of_some_rounds_has_the_usual_looks_before_its_end() {
     assert_eq!(Plan::looks_up_to(7), [7]);
 }
 
-/// Creates rounds in which the two tests contradict each other: the base takes 100 ns in one sample of thirty and 15 % more in the others; the
-/// candidate always takes 105 ns.
+/// Creates rounds in which the floor test and the rank test contradict each other. The base takes 100 ns in one sample of thirty and 15 % more in the
+/// others. The candidate always takes 105 ns.
 fn rounds_with_one_fast_sample() -> Vec<Round> {
     let mut noise = Noise::new(7);
     rounds_of(20, |_, side, i| {
@@ -483,7 +484,7 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
 #[test]
 fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_verdict_that_they_would_show()
  {
-    // Reports whether more rounds are advised. They would show whether the change is within the threshold or beyond it.
+    // Returns true if more rounds are advised. They would show whether the change is within the threshold or beyond it.
     let advised = |factor: f64, is_too_noisy: bool, gap: f64| {
         let rounds = rounds_of_differing_processes(factor);
         let key = key("b");
@@ -501,9 +502,9 @@ fn no_rounds_are_advised_where_the_noise_or_the_fastest_processes_forbid_the_ver
     for factor in [within, beyond] {
         assert!(advised(factor, false, 0.0), "{factor}");
     }
-    // On a host that is too noisy, no number of rounds gives `unchanged`, but a change can still be called.
+    // On a host that is too noisy, no number of rounds gives `unchanged`, but more rounds can still show a change.
     assert!(!advised(within, true, 0.0) && advised(beyond, true, 0.0));
-    // To be called, a change must also exceed the gap. `unchanged` does not depend on the gap.
+    // To be reported, a change must also exceed the gap between the fastest processes. `unchanged` does not depend on the gap.
     assert!(advised(within, false, 0.5) && !advised(beyond, false, 0.5));
     assert!(!advised(within, true, 0.5) && !advised(beyond, true, 0.5));
 }

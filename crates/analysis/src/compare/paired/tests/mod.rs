@@ -59,7 +59,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
         .collect()
 }
 
-/// Random numbers for simulated noise.
+/// Generates random numbers for simulated noise.
 struct Noise(Draws);
 
 impl Noise {
@@ -76,7 +76,7 @@ impl Noise {
         -self.uniform().ln()
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Returns a standard normal number (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
         let (a, b) = (self.uniform(), self.uniform());
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
@@ -217,7 +217,7 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
     assert!((20..2_000).contains(&needed), "{needed}");
 }
 
-/// Creates rounds of processes that differ by 1 %. They decide nothing about a candidate that takes `factor` times as long.
+/// Creates rounds whose processes differ by 1 %, so that they do not settle whether a candidate that takes `factor` times as long is slower.
 fn rounds_of_differing_processes(factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(4);
     let mut process = 0.0;
@@ -478,7 +478,7 @@ fn modes_are_named_where_nothing_was_settled() {
 }
 
 /// Returns the gap between the modes and the share of the fast rounds, for each side with two modes. In each round, all samples of the base take one
-/// of `times`; the rounds of the new side take the same times in another order.
+/// of `times`. The rounds of the candidate take the same times in another order.
 fn modes_of(times: &[f64]) -> Vec<(f64, f64)> {
     let rounds = rounds_of(times.len(), |round, side, _| {
         let at = round + 5 * usize::from(side == Side::Candidate);
@@ -522,7 +522,7 @@ fn modes_are_described_by_the_gap_between_them_and_the_share_of_the_fast_rounds(
             assert_eq!(share, fast as f64 / 12.0);
         }
     }
-    // A mode needs a fifth of the rounds: three of twelve.
+    // A mode needs a fifth of the rounds, so of twelve it needs three.
     assert_eq!((fast_of_twelve(2), fast_of_twelve(10)), (vec![], vec![]));
 }
 

@@ -1,4 +1,4 @@
-//! Compares the resolution that is estimated from rounds of identical code with verdicts.
+//! Tests that the precision which is estimated from rounds of identical code agrees with verdicts about simulated changes.
 
 use super::*;
 

@@ -1,0 +1,231 @@
+//! The general registers that 64-bit ARM instructions read and write.
+
+use super::instruction::{bits, rd, rn};
+
+/// The general registers that an instruction reads and writes, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RegisterUse {
+    pub(super) reads: u32,
+    pub(super) writes: u32,
+}
+
+/// Returns the bit of a register. Register 31 is the stack pointer or zero.
+pub(super) const fn one(register: usize) -> u32 {
+    if register == 31 { 0 } else { 1 << register }
+}
+
+impl RegisterUse {
+    /// Returns the registers that an instruction uses; `None` if the instruction is not known, so that it may use any register that it names.
+    pub(super) fn decode(word: u32) -> Option<Self> {
+        match bits(word, 25, 4) {
+            0b1000 | 0b1001 => Self::decode_constants(word),
+            0b1010 | 0b1011 => Self::decode_control(word),
+            0b0101 | 0b1101 => Self::decode_arithmetic(word),
+            0b0111 | 0b1111 => Some(Self::decode_vectors(word)),
+            class if class & 0b0101 == 0b0100 => Self::decode_memory(word),
+            _ => None,
+        }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "what all callers return")]
+    const fn of(reads: u32, writes: u32) -> Option<Self> {
+        Some(Self { reads, writes })
+    }
+
+    /// Data processing with a constant.
+    fn decode_constants(word: u32) -> Option<Self> {
+        let (d, n) = (one(rd(word)), one(rn(word)));
+        let opc = bits(word, 29, 2);
+        match bits(word, 23, 3) {
+            0 | 1 => Self::of(0, d),
+            2..=4 => Self::of(n, d),
+            // Moves; `movk` keeps the other bits.
+            5 => Self::of(if opc == 3 { d } else { 0 }, d),
+            // Bit fields; `bfm` keeps the other bits.
+            6 => Self::of(if opc == 1 { n | d } else { n }, d),
+            _ if opc == 0 => Self::of(n | one(bits(word, 16, 5) as usize), d),
+            _ => None,
+        }
+    }
+
+    /// Branches and system instructions.
+    fn decode_control(word: u32) -> Option<Self> {
+        let t = one(rd(word));
+        if word & 0x7c00_0000 == 0x1400_0000 || word & 0xff00_0000 == 0x5400_0000 {
+            return Self::of(0, 0);
+        }
+        if word & 0x7c00_0000 == 0x3400_0000 {
+            return Self::of(t, 0);
+        }
+        match word >> 24 {
+            // Exceptions; a system call returns a number.
+            0xd4 => Self::of(0, u32::from(word & 0x00e0_001f == 1)),
+            0xd5 if bits(word, 22, 2) == 0 => {
+                // Hints that sign the address in one register by another one.
+                let signs = word & 0xffff_fe1f == 0xd503_201f && bits(word, 8, 1) == 1;
+                let signed = if signs { one(16) | one(17) } else { 0 };
+                let is_read = bits(word, 21, 1) == 1;
+                let (reads, writes) = if is_read { (0, t) } else { (t, 0) };
+                Self::of(reads | signed, writes | signed)
+            }
+            0xd6 | 0xd7 => Self::of(one(rn(word)) | t, 0),
+            _ => None,
+        }
+    }
+
+    /// Data processing with registers.
+    fn decode_arithmetic(word: u32) -> Option<Self> {
+        let (d, n) = (one(rd(word)), one(rn(word)));
+        let m = one(bits(word, 16, 5) as usize);
+        let further = bits(word, 10, 6);
+        if bits(word, 28, 1) == 0 {
+            return Self::of(n | m, d);
+        }
+        match bits(word, 21, 4) {
+            // With carry.
+            0b0000 if further == 0 => Self::of(n | m, d),
+            // Conditional comparisons with a register or a constant.
+            0b0010 if bits(word, 11, 1) == 0 => Self::of(n | m, 0),
+            0b0010 => Self::of(n, 0),
+            // Conditional selections.
+            0b0100 => Self::of(n | m, d),
+            0b0110 if bits(word, 30, 1) == 0 => Self::of(n | m, d),
+            // Of one operand; those that sign an address read it from the destination.
+            0b0110 => {
+                let signs = bits(word, 16, 5) != 0;
+                Self::of(if signs { n | d } else { n }, d)
+            }
+            // Of three operands.
+            0b1000..=0b1111 => Self::of(n | m | one(bits(word, 10, 5) as usize), d),
+            _ => None,
+        }
+    }
+
+    /// Decodes an instruction for vectors or floating point. Some of them move or convert a value from or to a general register.
+    fn decode_vectors(word: u32) -> Self {
+        let from = Self {
+            reads: one(rn(word)),
+            writes: 0,
+        };
+        let to = Self {
+            reads: 0,
+            writes: one(rd(word)),
+        };
+        let converts_integers = word & 0x7f20_0000 == 0x1e20_0000 && bits(word, 10, 6) == 0;
+        let converts_fixed = word & 0x7f20_0000 == 0x1e00_0000;
+        if converts_integers || converts_fixed {
+            return match bits(word, 16, 3) {
+                2 | 3 | 7 => from,
+                _ => to,
+            };
+        }
+        if word & 0xbfe0_8400 == 0x0e00_0400 {
+            match bits(word, 11, 4) {
+                1 | 3 => return from,
+                5 | 7 => return to,
+                _ => {}
+            }
+        }
+        Self {
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    /// Loads and stores.
+    fn decode_memory(word: u32) -> Option<Self> {
+        let (t, n) = (one(rd(word)), one(rn(word)));
+        let m = one(bits(word, 16, 5) as usize);
+        let second = one(bits(word, 10, 5) as usize);
+        let is_vector = bits(word, 26, 1) == 1;
+        let moved = |reads: u32, writes: u32, is_load: bool| match (is_vector, is_load) {
+            (true, _) => Self::of(reads, writes),
+            (false, true) => Self::of(reads, writes | t),
+            (false, false) => Self::of(reads | t, writes),
+        };
+        match bits(word, 27, 3) {
+            0b001 if is_vector => {
+                // Several vectors; those that move the base may add a register.
+                let moves = bits(word, 23, 1) == 1;
+                Self::of(if moves { n | m } else { n }, if moves { n } else { 0 })
+            }
+            0b001 if bits(word, 24, 1) == 0 => Self::decode_exclusive(word),
+            0b011 if bits(word, 24, 1) == 0 => {
+                let is_prefetch = bits(word, 30, 2) == 3;
+                if is_prefetch {
+                    Self::of(0, 0)
+                } else {
+                    moved(0, 0, true)
+                }
+            }
+            // Ordered, with a constant.
+            0b011 if word & 0x0020_0c00 == 0 && !is_vector => moved(n, 0, bits(word, 22, 2) != 0),
+            0b101 => {
+                let is_load = bits(word, 22, 1) == 1;
+                let base = if bits(word, 23, 1) == 1 { n } else { 0 };
+                match (is_vector, is_load) {
+                    (true, _) => Self::of(n, base),
+                    (false, true) => Self::of(n, base | t | second),
+                    (false, false) => Self::of(n | t | second, base),
+                }
+            }
+            0b111 => {
+                let is_load = bits(word, 22, 2) != 0;
+                let is_prefetch = bits(word, 22, 2) == 2 && bits(word, 30, 2) == 3 && !is_vector;
+                let shape = (bits(word, 24, 1), bits(word, 21, 1), bits(word, 10, 2));
+                match shape {
+                    (1, ..) | (0, 0, 0 | 2) if is_prefetch => Self::of(n, 0),
+                    (0, 1, 2) if is_prefetch => Self::of(n | m, 0),
+                    (1, ..) | (0, 0, 0 | 2) => moved(n, 0, is_load),
+                    (0, 0, _) => moved(n, n, is_load),
+                    (0, 1, 2) => moved(n | m, 0, is_load),
+                    (0, 1, 0) if !is_vector => Self::decode_atomic(word),
+                    // A load through a signed address.
+                    (0, 1, _) if !is_vector => {
+                        Self::of(n, t | if bits(word, 11, 1) == 1 { n } else { 0 })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Exclusive, ordered and compared loads and stores.
+    fn decode_exclusive(word: u32) -> Option<Self> {
+        let (t, n) = (one(rd(word)), one(rn(word)));
+        let s = one(bits(word, 16, 5) as usize);
+        let second = one(bits(word, 10, 5) as usize);
+        let is_load = bits(word, 22, 1) == 1;
+        match (bits(word, 23, 1), bits(word, 21, 1)) {
+            (_, 0) if is_load => Self::of(n, t),
+            (1, 0) => Self::of(n | t, 0),
+            (0, 0) => Self::of(n | t, s),
+            (0, 1) if bits(word, 31, 1) == 1 && is_load => Self::of(n, t | second),
+            (0, 1) if bits(word, 31, 1) == 1 => Self::of(n | t | second, s),
+            (1, 1) => Self::of(n | t | s, s),
+            _ => None,
+        }
+    }
+
+    /// Atomic operations on memory.
+    fn decode_atomic(word: u32) -> Option<Self> {
+        let (t, n) = (one(rd(word)), one(rn(word)));
+        let s = one(bits(word, 16, 5) as usize);
+        match (bits(word, 15, 1), bits(word, 12, 3)) {
+            (0, _) | (1, 0) => Self::of(n | s, t),
+            (1, 4) => Self::of(n, t),
+            _ => None,
+        }
+    }
+
+    /// Returns all registers that the fields of an unknown instruction may name.
+    pub(super) fn any(word: u32) -> Self {
+        let fields = [0, 5, 10, 16].map(|low| one(bits(word, low, 5) as usize));
+        let named = fields.into_iter().fold(0, |all, field| all | field);
+        Self {
+            reads: named,
+            writes: named,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Plain data that each instruction set fills in, and that comparisons and listings read: the decoded code of a unit, the text of instructions, and
+//! the kinds of relocations.
+
+use std::ops::Range;
+
+/// Number of bytes that code accesses at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum AccessSize {
+    /// This many bytes.
+    Exact(u64),
+    /// Unknown, because the address is taken.
+    Open,
+}
+
+/// An address that code refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AddressReference {
+    /// Offset in the unit of the bytes that hold the address.
+    pub(crate) at: u32,
+    pub(crate) target: u64,
+    pub(crate) extent: AccessSize,
+}
+
+/// Code that a unit calls or jumps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    /// The start of a function.
+    Function,
+    /// The start of a function that never returns.
+    Endless,
+    /// Code that was moved out of functions, which may use any register as they left it.
+    Outlined,
+    /// Something else: a function without bounds, or a place within one.
+    Unknown,
+}
+
+/// The code of a unit before it is decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitCode<'c> {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// The bytes; fewer if the file has not all of them.
+    pub(crate) bytes: &'c [u8],
+    /// Addresses of data among the code, in ascending order. Only some instruction sets mark them.
+    pub(crate) data: &'c [Range<u64>],
+    /// Returns what is at an address outside the unit.
+    pub(crate) entrance: &'c dyn Fn(u64) -> Entrance,
+}
+
+impl UnitCode<'_> {
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+}
+
+/// The decoded code of a unit.
+#[derive(Debug, Default)]
+pub(crate) struct UnitBody {
+    /// The bytes, with zeros in place of addresses outside the unit.
+    pub(crate) masked: Vec<u8>,
+    pub(crate) references: Vec<AddressReference>,
+    /// Addresses that the code computes from those in `references`. Nothing is masked for them, and they do not show where data begin.
+    pub(crate) derived: Vec<AddressReference>,
+    /// Whether the code may contain addresses that were not recognized. Then it counts as different from any other code.
+    pub(crate) has_unknown_addresses: bool,
+    /// Whether it accesses thread-local storage.
+    pub(crate) uses_threads: bool,
+    /// Whether it reads signed 32-bit numbers by an index, as code with a table of distances does.
+    pub(crate) reads_distances: bool,
+}
+
+/// A placeholder in the text of an instruction for the name of the address that the instruction refers to.
+pub(crate) const TARGET: char = '\u{2}';
+
+/// An instruction as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InstructionText {
+    pub(crate) address: u64,
+    /// The instruction, with [`TARGET`] in place of the address that it refers to.
+    pub(crate) text: String,
+    /// The address that it jumps to or accesses, if it contains one.
+    pub(crate) target: Option<(u64, AccessSize)>,
+    pub(crate) is_call: bool,
+}
+
+/// The kind of a dynamic relocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RelocationKind {
+    /// The loader writes an address within the executable, which is the addend.
+    Own,
+    /// The loader calls a function that selects the address (an IFUNC).
+    Selected,
+    /// The loader writes the address of a symbol plus the addend.
+    Symbol,
+    /// The loader does something else.
+    Other,
+}

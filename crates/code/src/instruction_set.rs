@@ -1,0 +1,95 @@
+//! The instruction sets whose code can be compared and listed. An executable's header says which one it has, so any machine can compare the executables
+//! of any other one.
+
+use object::Architecture;
+use object::elf::{EM_AARCH64, EM_X86_64};
+
+use crate::decoded::{InstructionText, RelocationKind, UnitBody, UnitCode};
+use crate::{aarch64, x86_64};
+
+/// An instruction set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InstructionSet {
+    X86_64,
+    Aarch64,
+}
+
+impl InstructionSet {
+    /// Returns the instruction set of an architecture; `None` if it is not supported.
+    pub(crate) fn from_architecture(architecture: Architecture) -> Option<Self> {
+        match architecture {
+            Architecture::X86_64 => Some(Self::X86_64),
+            Architecture::Aarch64 => Some(Self::Aarch64),
+            _ => None,
+        }
+    }
+
+    /// Returns the instruction set of a little-endian ELF executable.
+    pub(crate) fn from_executable(bytes: &[u8]) -> Option<Self> {
+        // The header has the machine at this offset.
+        let machine = bytes.get(18..20)?;
+        match u16::from_le_bytes(machine.try_into().ok()?) {
+            EM_X86_64 => Some(Self::X86_64),
+            EM_AARCH64 => Some(Self::Aarch64),
+            _ => None,
+        }
+    }
+
+    /// Reports whether assemblers mark data among code.
+    pub(crate) fn marks_data(self) -> bool {
+        self == Self::Aarch64
+    }
+
+    /// Reports whether compilers make one variable of several, so that code has the address of only one of them.
+    pub(crate) fn merges_variables(self) -> bool {
+        self == Self::Aarch64
+    }
+
+    /// Returns the end of the addresses that a process can use.
+    pub(crate) fn end_of_memory(self) -> u64 {
+        match self {
+            Self::X86_64 => x86_64::END_OF_MEMORY,
+            Self::Aarch64 => aarch64::END_OF_MEMORY,
+        }
+    }
+
+    /// Returns the instruction that stops a program.
+    pub(crate) fn trap(self) -> &'static [u8] {
+        match self {
+            Self::X86_64 => &x86_64::TRAP,
+            Self::Aarch64 => &aarch64::TRAP,
+        }
+    }
+
+    /// Returns what the loader does for a relocation of this type.
+    pub(crate) fn relocation_kind(self, r_type: u32) -> RelocationKind {
+        match self {
+            Self::X86_64 => x86_64::relocation_kind(r_type),
+            Self::Aarch64 => aarch64::relocation_kind(r_type),
+        }
+    }
+
+    /// Reports whether a unit never returns, as its own instructions show; `false` if that does not matter for this instruction set.
+    pub(crate) fn is_endless(self, code: &UnitCode<'_>) -> bool {
+        match self {
+            Self::X86_64 => false,
+            Self::Aarch64 => aarch64::is_endless(code),
+        }
+    }
+
+    /// Decodes the code of a unit.
+    pub(crate) fn decode(self, code: &UnitCode<'_>) -> UnitBody {
+        match self {
+            Self::X86_64 => x86_64::decode(code),
+            Self::Aarch64 => aarch64::decode(code),
+        }
+    }
+
+    /// Returns the instructions of a unit as text.
+    pub(crate) fn list(self, code: &UnitCode<'_>) -> Vec<InstructionText> {
+        match self {
+            Self::X86_64 => x86_64::list(code),
+            Self::Aarch64 => aarch64::list(code),
+        }
+    }
+}
