@@ -362,6 +362,7 @@ mod tests {
     use perfcheck_host::process::{LeftoverPolicy, Supervisor};
 
     #[test]
+    #[cfg_attr(windows, ignore = "runs `sleep`")]
     fn a_child_that_closes_its_connection_and_lives_is_said_to_be_killed_by_us() {
         let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut command = std::process::Command::new("sleep");

@@ -605,6 +605,7 @@ mod tests {
         });
     }
 
+    #[cfg(target_os = "linux")]
     /// Source of a program that runs two functions of equal code until it is stopped. One of them takes three times as long as the other.
     const SPINS: &str = r"
         #[inline(never)]

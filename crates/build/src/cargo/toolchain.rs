@@ -350,6 +350,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "needs a symbolic link")]
     fn what_only_starts_the_compiler_is_to_be_asked() {
         let directory = tempfile::tempdir().expect("a directory");
         let place = |path: &str| directory.path().join(path);

@@ -417,6 +417,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "links are kept for Linux alone")]
     fn a_kept_link_is_repeated_after_its_objects_are_gone() {
         let place = tempfile::tempdir().expect("a directory");
         let links = place.path().join("links");

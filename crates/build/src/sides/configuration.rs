@@ -13,6 +13,7 @@ use super::lock_file::{LockedPackage, parse_packages};
 use super::outcome::Dependency;
 use super::sources::normalize_lexically;
 use crate::cargo::config_argument;
+use perfcheck_host::os::display_with_slashes;
 
 /// Returns the configuration files that cargo reads when it runs in `here`.
 pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
@@ -49,7 +50,7 @@ pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<
             }
             let path = normalize_lexically(&directory.join(path));
             let there = source.join(path.strip_prefix(top).ok()?);
-            there.exists().then(|| there.display().to_string())
+            there.exists().then(|| display_with_slashes(&there))
         };
         let root = document.as_table();
         for (name, keys, item) in values_of_keys(root, "source", &["directory", "local-registry"]) {
@@ -184,7 +185,7 @@ mod tests {
         fs::write(&file, text).expect("written");
         assert_eq!(files(&top, None)[0], file);
         let found = redirections(&[file], &top, &source);
-        let source = source.display();
+        let source = display_with_slashes(&source);
         assert_eq!(
             found,
             [

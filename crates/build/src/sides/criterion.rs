@@ -15,6 +15,7 @@ use super::lock_file::{LockedPackage, parse_packages};
 use super::request::{SidesError, file_error};
 use crate::cargo::{Workspace, config_argument};
 use perfcheck::sources::CrateFile;
+use perfcheck_host::os::display_with_slashes;
 
 /// The Criterion that a build uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -328,7 +329,7 @@ impl CarriedSources {
         // In `--config`, cargo accepts no inline tables.
         let patches = replaced.iter().flat_map(|one| {
             let folder = one.folder_name();
-            let path = self.directory.join(&folder).display().to_string();
+            let path = display_with_slashes(&self.directory.join(&folder));
             let keys = ["patch", "crates-io", &folder];
             [
                 config_argument(&[&keys[..], &["package"]].concat(), &one.package),

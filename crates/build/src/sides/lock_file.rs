@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use toml_edit::{DocumentMut, Item};
 
 use super::request::{SidesError, file_error};
-use perfcheck_host::os::make_writable;
+use perfcheck_host::os::{make_writable, remove_file_or_link};
 
 /// A package as a lock file describes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +107,7 @@ impl LockFileBackup {
         };
         if path.is_file() {
             // The lock file may be read-only, so it is removed instead of overwritten.
-            fs::remove_file(path).map_err(file_error("cannot remove", path))?;
+            remove_file_or_link(path).map_err(file_error("cannot remove", path))?;
             fs::write(path, text).map_err(file_error("cannot write", path))?;
         }
         fs::remove_file(note).map_err(file_error("cannot remove", note))

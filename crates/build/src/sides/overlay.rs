@@ -13,6 +13,7 @@ use super::mirror::{WantedFiles, copy_file, remove_entry, write_file};
 use super::request::{SidesError, file_error};
 use super::sources::normalize_lexically;
 use crate::cargo::BenchPackage;
+use perfcheck_host::os::{canonicalize, display_with_slashes};
 
 /// A package of the old state.
 pub(super) struct OldPackage {
@@ -211,7 +212,7 @@ impl Overlay<'_> {
     }
 
     fn relative_to_top(&self, path: &Path) -> Option<PathBuf> {
-        let path = perfcheck_host::os::canonicalize(path).ok()?;
+        let path = canonicalize(path).ok()?;
         path.strip_prefix(self.top).ok().map(Path::to_owned)
     }
 }
@@ -332,14 +333,14 @@ impl DependencyInliner<'_> {
             if relative_to != self.old_package && !climbs {
                 let rebased = relative_path(self.old_package, seen_from_top);
                 if let Some(table) = dependency.as_table_like_mut() {
-                    table.insert("path", value(rebased.display().to_string()));
+                    table.insert("path", value(display_with_slashes(&rebased)));
                 }
             } else if relative_to != self.old_package {
                 // The path leads out of the repository: go up to its top, then follow the original path from there.
                 let up = relative_path(self.old_package, Path::new(""));
                 let from_top = relative_to.join(&path);
                 if let Some(table) = dependency.as_table_like_mut() {
-                    table.insert("path", value(up.join(from_top).display().to_string()));
+                    table.insert("path", value(display_with_slashes(&up.join(from_top))));
                 }
             }
         }

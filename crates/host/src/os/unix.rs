@@ -258,7 +258,7 @@ pub fn create_link(leads_to: &Path, link: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(leads_to, link)
 }
 
-/// Removes a file or a link, but not what the link leads to.
+/// Removes a file, even if it is read-only, or a link, but not what the link leads to.
 pub fn remove_file_or_link(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
@@ -271,6 +271,11 @@ pub fn path_from_bytes(name: &[u8]) -> PathBuf {
 /// Converts a path to the bytes by which git names it.
 pub fn path_to_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
+}
+
+/// Formats a path for a manifest or a configuration of cargo.
+pub fn display_with_slashes(path: &Path) -> String {
+    path.display().to_string()
 }
 
 /// Converts bytes to an argument of git.

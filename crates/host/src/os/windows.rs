@@ -432,8 +432,20 @@ pub fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
 pub fn create_link(leads_to: &Path, link: &Path) -> io::Result<()> {
     let there = link.parent().unwrap_or(link).join(leads_to);
     // Wine reports success without making symbolic links.
-    let check = |()| fs::symlink_metadata(link).map(drop);
-    let join = || junction::create(&there, link);
+    let check = |()| {
+        let is_made = link.is_symlink();
+        is_made
+            .then_some(())
+            .ok_or(io::ErrorKind::Unsupported.into())
+    };
+    let join = || {
+        let made = junction::create(&there, link);
+        // A file system without junctions gets an empty directory, which other kinds of links would find in their place.
+        if made.is_err() && !link.is_symlink() {
+            let _ = fs::remove_dir(link);
+        }
+        made
+    };
     if there.is_dir() && leads_to.is_absolute() {
         return join().or_else(|_| symlink_dir(leads_to, link).and_then(check));
     }
@@ -448,13 +460,25 @@ pub fn create_link(leads_to: &Path, link: &Path) -> io::Result<()> {
         .or_else(|_| fs::copy(&there, link).map(drop))
 }
 
-/// Removes a file or a link, but not what the link leads to.
+/// Removes a file, even if it is read-only, or a link, but not what the link leads to.
 pub fn remove_file_or_link(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+    let error = match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => error,
+        outcome => return outcome,
+    };
+    let metadata = fs::symlink_metadata(path)?;
+    if metadata.is_symlink() {
         // Links to directories are removed as directories.
-        Err(_) if path.is_symlink() => fs::remove_dir(path),
-        outcome => outcome,
+        return fs::remove_dir(path);
     }
+    let mut permissions = metadata.permissions();
+    if !permissions.readonly() || metadata.is_dir() {
+        return Err(error);
+    }
+    // Old versions of Windows refuse to remove read-only files.
+    make_writable(&mut permissions);
+    fs::set_permissions(path, permissions)?;
+    fs::remove_file(path)
 }
 
 /// Converts a path from git, which is UTF-8 with slashes. Other bytes become replacement characters, so that the file is not found and its name is shown.
@@ -466,6 +490,11 @@ pub fn path_from_bytes(name: &[u8]) -> PathBuf {
 /// Converts a path to the bytes by which git names it.
 pub fn path_to_bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().replace('\\', "/").into_bytes()
+}
+
+/// Formats a path for a manifest or a configuration of cargo. Slashes need no escapes there, and mean the same.
+pub fn display_with_slashes(path: &Path) -> String {
+    path.display().to_string().replace('\\', "/")
 }
 
 /// Converts bytes to an argument of git.

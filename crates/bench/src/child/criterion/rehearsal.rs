@@ -367,6 +367,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "runs scripts of a Unix shell")]
     fn one_iteration_comes_through_if_its_process_ends_well() {
         let of = |script: &str| comes_through(script, "a.b", RehearsalMode::Once);
         let script = r#"[ "$*" = '--bench --test ^(?:a\.b)$' ]"#;
@@ -376,6 +377,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "runs scripts of a Unix shell")]
     fn many_iterations_come_through_if_they_begin_and_go_on() {
         let of = |script: &str| {
             comes_through(
