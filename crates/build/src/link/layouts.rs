@@ -563,6 +563,37 @@ mod tests {
         found
     }
 
+    #[test]
+    fn a_filler_consists_of_instructions_that_stop_a_program() {
+        use object::read::{Object as _, ObjectSection as _};
+        for (architecture, expected) in [
+            (
+                Architecture::X86_64,
+                &[0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc][..],
+            ),
+            (
+                Architecture::Aarch64,
+                &[0x00, 0x00, 0x20, 0xd4, 0x00, 0x00][..],
+            ),
+        ] {
+            let filler = FillerSpec {
+                size: 6,
+                alignment: 1,
+            };
+            let pieces = [CodePiece::Filler(filler)];
+            let (bytes, order) =
+                write_object(&pieces, architecture, Endianness::Little).expect("written");
+            let file = object::File::parse(&*bytes).expect("whole");
+            let section = file.section_by_name(".text.perfcheck_filler_0");
+            let found = section
+                .expect("it is there")
+                .data()
+                .expect("whole")
+                .to_vec();
+            assert_eq!((&*found, &*order), (expected, "perfcheck_filler_0\n"));
+        }
+    }
+
     fn both(sides: &BySide<Functions>) -> BySide<&Functions> {
         BySide {
             base: &sides.base,
