@@ -192,7 +192,7 @@ impl<'c> UnitBlocks<'c> {
         if blocks == 0 || !has_addresses {
             return starts;
         }
-        starts[0] = Registers::PLAIN;
+        starts[0] = Registers::at_entry();
         let mut is_visited = vec![false; blocks];
         is_visited[0] = true;
         let mut left = vec![0];

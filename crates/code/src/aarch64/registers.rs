@@ -69,8 +69,15 @@ pub(super) struct Registers([RegisterValue; 32]);
 
 impl Registers {
     pub(super) const UNSET: Self = Self([RegisterValue::Unset; 32]);
-    /// The registers at the entry of a function.
-    pub(super) const PLAIN: Self = Self([RegisterValue::Plain; 32]);
+
+    /// Returns the registers at the entry of a function. It only saves those that calls leave as they were.
+    pub(super) fn at_entry() -> Self {
+        let mut registers = Self([RegisterValue::Plain; 32]);
+        for register in KEPT {
+            registers.set(register, RegisterValue::Unset);
+        }
+        registers
+    }
 
     pub(super) fn get(&self, register: usize) -> RegisterValue {
         if register == 31 {
