@@ -107,6 +107,12 @@ impl Registers {
             .any(|register| self.get(register).is_page())
     }
 
+    /// Reports whether an instruction reads a register that has a page, however the code came here.
+    pub(super) fn is_certain_page_read(&self, registers: RegisterUse) -> bool {
+        let mut read = (0..31).filter(|register| registers.reads >> register & 1 == 1);
+        read.any(|register| matches!(self.get(register), RegisterValue::Page(_)))
+    }
+
     /// Reports whether any register has a page.
     pub(super) fn have_page(&self) -> bool {
         (0..31).any(|register| {
