@@ -192,7 +192,7 @@ impl<'c> UnitBlocks<'c> {
         if blocks == 0 || !has_addresses {
             return starts;
         }
-        starts[0] = Registers::PLAIN;
+        starts[0] = Registers::at_entry();
         let mut is_visited = vec![false; blocks];
         is_visited[0] = true;
         let mut left = vec![0];
@@ -381,7 +381,11 @@ impl<'c> UnitBlocks<'c> {
             }
             _ => {}
         }
-        found.body.has_unknown_addresses |= registers.is_page_read(reads);
+        found.body.has_unknown_addresses |= if takes_half(word) {
+            registers.is_certain_page_read(reads)
+        } else {
+            registers.is_page_read(reads)
+        };
         found.body.uses_threads |= reads_thread_pointer(word);
         found.body.reads_distances |= reads_distance(word);
     }
@@ -446,6 +450,12 @@ fn stores_base(word: u32) -> bool {
     let is_vector = bits(word, 26, 1) == 1;
     let is_store = bits(word, 22, 2) == 0;
     !is_vector && is_store && rd(word) == rn(word)
+}
+
+/// Reports whether an instruction computes with the lower half of registers, which is no address.
+fn takes_half(word: u32) -> bool {
+    let computes = matches!(bits(word, 25, 4), 0b0101 | 0b1101) || bits(word, 26, 3) == 0b100;
+    computes && bits(word, 31, 1) == 0
 }
 
 /// Reports whether an instruction reads the address of thread-local storage (`mrs x0, tpidr_el0`).
@@ -591,6 +601,10 @@ mod tests {
                 vec![page, skip(1), 0xd280_0008, add(0, 8, 16), RET],
             ),
             (
+                "it is a number on another path, and copied",
+                vec![page, skip(1), 0xd280_0008, 0xaa08_03e1, RET],
+            ),
+            (
                 "it is another page on another path",
                 vec![
                     page,
@@ -609,6 +623,16 @@ mod tests {
     #[test]
     fn a_page_is_followed_through_branches_loops_calls_and_jumps() {
         let is_known = |words: &[u32]| !decode_at(START, words).has_unknown_addresses;
+        // Where it is a number on another path, half of it is copied.
+        let page = adrp(8, 0x5_0000, START);
+        assert!(is_known(&[
+            page,
+            load(0, 8, 8),
+            skip(1),
+            0xd280_0008,
+            0x2a08_03e1,
+            RET
+        ]));
         // The same page on both paths.
         let page = adrp(8, 0x5_0000, START);
         assert!(is_known(&[page, skip(1), page, add(0, 8, 16), RET]));

@@ -69,8 +69,15 @@ pub(super) struct Registers([RegisterValue; 32]);
 
 impl Registers {
     pub(super) const UNSET: Self = Self([RegisterValue::Unset; 32]);
-    /// The registers at the entry of a function.
-    pub(super) const PLAIN: Self = Self([RegisterValue::Plain; 32]);
+
+    /// Returns the registers at the entry of a function. It only saves those that calls leave as they were.
+    pub(super) fn at_entry() -> Self {
+        let mut registers = Self([RegisterValue::Plain; 32]);
+        for register in KEPT {
+            registers.set(register, RegisterValue::Unset);
+        }
+        registers
+    }
 
     pub(super) fn get(&self, register: usize) -> RegisterValue {
         if register == 31 {
@@ -98,6 +105,12 @@ impl Registers {
         let read = (0..31).filter(|register| registers.reads >> register & 1 == 1);
         read.into_iter()
             .any(|register| self.get(register).is_page())
+    }
+
+    /// Reports whether an instruction reads a register that has a page, however the code came here.
+    pub(super) fn is_certain_page_read(&self, registers: RegisterUse) -> bool {
+        let mut read = (0..31).filter(|register| registers.reads >> register & 1 == 1);
+        read.any(|register| matches!(self.get(register), RegisterValue::Page(_)))
     }
 
     /// Reports whether any register has a page.
