@@ -145,7 +145,7 @@ class Run:
                     "package": "text-index", "target": target, "ordinal": process, "attempt": 0,
                     "started": at, "padding_bytes": self.random.randrange(4096),
                     "harness": {"name": "perfcheck", "version": "0.1.0", "quantum_ns": 20},
-                    "conduct": {"threads": 1, "cpu": 800_000_000, "asked": 810_000_000, "involuntary_switches": 3,
+                    "conduct": {"threads": 1, "cpu": 800_000_000, "working_time": 810_000_000, "involuntary_switches": 3,
                                 "stolen": 0, "processor": 2, "control": {"pass": pass_ns, "spread": 260}},
                     "failure": None,
                 },
