@@ -125,10 +125,15 @@ def newcomers_crate(directory, version):
         (directory / path).write_text(text, encoding="utf-8")
 
 
+def extract(files, directory):
+    """Extracts an archive that this script has made. Debian 12 has a Python without the argument `filter`."""
+    files.extractall(directory, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+
+
 def unpack(archive, home):
     """Puts the program of an archive where cargo would have installed it."""
     with tarfile.open(archive) as files:
-        files.extractall(home, filter="data")
+        extract(files, home)
     programs = home / ".cargo/bin"
     programs.mkdir()
     shutil.move(next(home.glob(f"{TOOL}-*/{TOOL}")), programs)
@@ -203,7 +208,7 @@ def main():
                 step.note = f": {registry.sent:,} bytes received"
             with Step("what the tool needs"):
                 with tarfile.open(target / f"package/{TOOL}-{version}.crate") as package:
-                    package.extractall(home, filter="data")
+                    extract(package, home)
                 # As locked, and as cargo would choose without `--locked`: here there is just one version of each.
                 run(["cargo", "fetch", "--quiet", "--locked"], cwd=home / f"{TOOL}-{version}", env=user)
                 (home / f"{TOOL}-{version}/Cargo.lock").unlink()

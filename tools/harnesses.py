@@ -132,7 +132,10 @@ def compare_by_criterion(base, candidate, scratch, workload):
         said = done.stdout
     phrases = {"has regressed": "regressed", "has improved": "improved", "within noise": "unchanged", "No change": "unchanged"}
     change = json.loads((home / workload / "change" / "estimates.json").read_text())["mean"]["point_estimate"]
-    return next(verdict for phrase, verdict in phrases.items() if phrase in said), change
+    found = [verdict for phrase, verdict in phrases.items() if phrase in said]
+    if not found:
+        sys.exit(f"Criterion compared nothing\n{said}")
+    return found[0], change
 
 
 def compare_by_tango(base, candidate, scratch, workload):
@@ -140,6 +143,8 @@ def compare_by_tango(base, candidate, scratch, workload):
     words = [candidate, "--color", "never", "compare", base, "-t", "2", "-f", workload, "--bench"]
     done = subprocess.run(words, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     found = re.search(rf"{workload}\s+\[.*\]\s+([-+0-9.]+)%(\*?)", done.stdout)
+    if not found:
+        sys.exit(f"tango compared nothing\n{done.stdout}")
     change = float(found[1]) / 100
     return "unchanged" if not found[2] else "regressed" if change > 0 else "improved", change
 
@@ -224,8 +229,8 @@ def main():
             noise.terminate()
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
-    show(results)
-    same = [one for (_, work, _), found in results.items() if work in UNCHANGED for one in found]
+        show(results)
+    same = [one for (_, work, harness), found in results.items() if work in UNCHANGED and harness in ARGUMENTS for one in found]
     sys.exit(1 if any(one["verdict"] in CALLED for one in same) else 0)
 
 

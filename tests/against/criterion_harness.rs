@@ -245,6 +245,31 @@ fn a_library_that_needs_criterion_itself_is_built_with_it() {
 }
 
 #[test]
+fn a_library_that_needs_a_feature_which_only_criterion_enables_is_built_with_criterion() {
+    let machine = Machine::new();
+    let project = project(&machine, "criterion = \"0.5\"");
+    let shared = "../vendor/shared-1.0.0";
+    let manifest = "[package]\nname = \"shared\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[features]\nmore = []\n";
+    project.write(&format!("{shared}/Cargo.toml"), manifest);
+    let code = "#[cfg(feature = \"more\")] pub fn more() {}";
+    project.write(&format!("{shared}/src/lib.rs"), code);
+    project.write(&format!("{shared}/.cargo-checksum.json"), "{\"files\":{}}");
+    let add = |path: &str, text: &str| {
+        let old = fs::read_to_string(project.root().join(path)).expect("there");
+        project.write(path, &(old + text));
+    };
+    add(
+        "../vendor/criterion-0.5.1/Cargo.toml",
+        "[dependencies]\nshared = { version = \"1\", features = [\"more\"] }\n",
+    );
+    add("Cargo.toml", "\n[dependencies]\nshared = \"1\"\n");
+    add("src/lib.rs", "\npub use shared::more;\n");
+    project.commit();
+    let finished = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    finished.expect_stderr(&["Criterion runs as it is", "more"]);
+}
+
+#[test]
 fn two_versions_of_criterion_are_replaced_each_by_its_own() {
     let machine = Machine::new();
     let project = project(

@@ -405,7 +405,9 @@ fn the_program_of_a_release_is_used_if_it_has_these_sources_and_comes_from_this_
         assert_eq!(is_compiled, !is_used, "{:?}", ended.steps);
         let calls = fs::read_to_string(job.calls()).unwrap_or_default();
         // What is not from these sources is not even fetched.
-        let is_checked = calls.ends_with(".tar.gz --repo somebody/tool\n");
+        let origin =
+            "--repo somebody/tool --signer-workflow somebody/tool/.github/workflows/release.yml";
+        let is_checked = calls.ends_with(&format!(".tar.gz {origin}\n"));
         assert_eq!(is_checked, beside == "$SOURCES", "{calls}");
     }
 }

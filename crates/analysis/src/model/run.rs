@@ -232,6 +232,8 @@ pub struct ProcessUsage {
     /// ms.
     pub cpu: Nanos,
     /// Time that the process spent on requests, in nanoseconds.
+    // Stores that were written before the first release have the old name.
+    #[serde(alias = "asked")]
     pub working_time: Nanos,
     /// Number of involuntary context switches of its threads.
     pub involuntary_switches: u64,

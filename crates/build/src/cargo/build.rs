@@ -200,9 +200,12 @@ impl BuildOrder<'_> {
         let found = diagnostics.iter().find(is_error)?;
         let text = &found.message.message;
         let members = self.workspace.members();
-        // The targets that are selected are built for benches or tests.
+        // The targets that are selected are built for benches or tests. Without flags, cargo may build any target for tests.
+        let is_plain = selection.is_none_or(|all| !all.flags.is_empty());
         let member = members.into_iter().find(|one| {
-            one.id == found.package_id && !self.is_selected(one, &found.target, selection)
+            is_plain
+                && one.id == found.package_id
+                && !self.is_selected(one, &found.target, selection)
         });
         Some(CompileError {
             text: match &found.message.code {

@@ -15,7 +15,7 @@ use super::configuration;
 use super::configuration::{diff_locked_versions, parse_locked_versions};
 use super::criterion::{
     CarriedSources, CriterionBuild, NotReplaced, ReplaceableCriterion, check_lock_change,
-    find_replaceable, library_may_use_criterion, may_use_criterion,
+    find_replaceable, library_may_need_criterion, may_use_criterion,
 };
 use super::kept::{BenchRecord, BuildCopy, BuildRecord, BuildResults, hash_file};
 use super::key::{HashedPath, Key, Recipe, VERSION, decisive_flags, to_text};
@@ -737,7 +737,7 @@ fn build_patched(
         }) => {
             let may_be_ours = error
                 .library_of
-                .is_none_or(|package| library_may_use_criterion(&package, order.workspace, before));
+                .is_none_or(|member| library_may_need_criterion(&member, order.workspace, before));
             if !may_be_ours {
                 // Without the replacement the build would fail, too. This build prints the errors and fails early.
                 let order = BuildOrder {

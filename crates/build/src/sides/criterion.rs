@@ -5,7 +5,7 @@
 //! after the build.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -102,15 +102,27 @@ pub(super) fn may_use_criterion(lock_file: Option<&str>, workspace: &Workspace) 
     })
 }
 
-/// Reports whether the library of the workspace's member `package` may use Criterion. Its development dependencies do not count.
-pub(super) fn library_may_use_criterion(
-    package: &str,
+/// Returns true if the library of the workspace's member `member` may compile only with Criterion itself: if it depends on Criterion, or shares a package
+/// with it. Cargo compiles a shared package with the features that Criterion enables, too. Development dependencies do not count.
+pub(super) fn library_may_need_criterion(
+    member: &str,
     workspace: &Workspace,
     lock_file: &str,
 ) -> bool {
     let packages = parse_packages(lock_file);
+    let of_library = reachable_packages([member], workspace, &packages);
+    let of_criterion = reachable_packages(KNOWN.map(|(name, _)| name), workspace, &packages);
+    !of_library.is_disjoint(&of_criterion)
+}
+
+/// Returns the names of the packages that `roots` depend on, directly or not, and of `roots` themselves.
+fn reachable_packages<'a>(
+    roots: impl IntoIterator<Item = &'a str>,
+    workspace: &'a Workspace,
+    packages: &'a BTreeMap<LockedPackage, Vec<String>>,
+) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
-    let mut unvisited = vec![package];
+    let mut unvisited: Vec<&str> = roots.into_iter().collect();
     while let Some(name) = unvisited.pop() {
         if !reached.insert(name) {
             continue;
@@ -124,7 +136,7 @@ pub(super) fn library_may_use_criterion(
             unvisited.extend(dependencies.filter_map(|one| one.split(' ').next()));
         }
     }
-    KNOWN.iter().any(|(name, _)| reached.contains(name))
+    reached
 }
 
 /// Finds the Criterion versions in a lock file that can be replaced. `rustc` is the first line of `rustc -vV`.

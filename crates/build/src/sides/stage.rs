@@ -3,6 +3,7 @@
 //! The directory is removed when the run ends. The next run removes what a killed run has left.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cache::create_private_dir;
@@ -100,12 +101,11 @@ impl StagedExecutables {
 
 impl Drop for StagedExecutables {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
-        // Some systems keep a file as long as it is open.
-        if self.root.exists() {
+        if !is_removed(&self.root) {
+            // Some systems keep a file as long as it is open.
             self.lock = None;
             // The next run removes anything that cannot be removed now.
-            let _ = fs::remove_dir_all(&self.root);
+            is_removed(&self.root);
         }
     }
 }
@@ -115,8 +115,8 @@ fn require_private(directory: &Path) -> Result<(), SidesError> {
     if os::is_safe_from_others(directory).map_err(file_error("cannot inspect", directory))? {
         return Ok(());
     }
-    let error = std::io::Error::new(
-        std::io::ErrorKind::PermissionDenied,
+    let error = io::Error::new(
+        io::ErrorKind::PermissionDenied,
         "another user owns it or can write to it",
     );
     Err(file_error("cannot run executables in", directory)(error))
@@ -143,15 +143,20 @@ fn remove_abandoned(stages: &Path) {
             continue;
         };
         // The lock is held until the directory is gone, so that a process waiting for it notices the removal.
-        if lock.try_lock().is_ok() {
-            let _ = fs::remove_dir_all(entry.path());
-            // Some systems keep a file as long as it is open. Otherwise a new directory may already have this name.
-            let is_left = entry.path().exists();
+        if lock.try_lock().is_ok() && !is_removed(&entry.path()) {
+            // Some systems keep a file as long as it is open.
             drop(lock);
-            if is_left {
-                let _ = fs::remove_dir_all(entry.path());
-            }
+            is_removed(&entry.path());
         }
+    }
+}
+
+/// Removes a directory. Returns false if something of it may be left. Do not ask whether the path exists: another process may have made a new directory
+/// of this name.
+fn is_removed(directory: &Path) -> bool {
+    match fs::remove_dir_all(directory) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
