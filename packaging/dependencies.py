@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Are the crates of others in this repository those that its rules allow? Reads cargo's metadata; needs no program besides.
+"""Checks that this repository depends only on crates that its rules allow. Needs no program but cargo.
 
     python3 packaging/dependencies.py            checks
-    python3 packaging/dependencies.py --write    writes the counts into docs/internals/src/dependencies.md, and checks
+    python3 packaging/dependencies.py --write    first writes the counts into docs/internals/src/dependencies.md
 
-1. Each direct dependency has a row with a reason in docs/internals/src/dependencies.md, and each row is a dependency. Its count is how many crates fewer there
-   would be without it.
-2. Licenses are those that deny.toml allows.
-3. Only crates that deny.toml skips are there in two versions, and each of these is.
+1. Each direct dependency has a row with a reason in docs/internals/src/dependencies.md, and there are no other rows. The count in a row is correct: it says how
+   many crates fewer we would need without this dependency.
+2. deny.toml allows the license of each crate, and has no exception that is not needed.
+3. A crate is needed in two versions only if deny.toml lists one of them in `skip`, and `skip` lists no other crate.
 
-`cargo deny` checks 2 and 3, too, and advisories; it takes minutes to compile.
+`cargo deny` also checks 2 and 3, and advisories, but it takes minutes to compile.
 """
 
 import json
@@ -22,8 +22,9 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/internals/src/dependencies.md"
 TARGET = "x86_64-unknown-linux-gnu"
-# A table of the page, the dependencies that it lists (package, kind, optional) and the options of `cargo tree` that make the graph in which they are counted.
+# The packages of this repository that make up the program.
 PROGRAM = {"cargo-perfcheck", "perfcheck-analysis", "perfcheck-bench", "perfcheck-build", "perfcheck-code", "perfcheck-host", "perfcheck-stats", "perfcheck-store"}
+# For each table of the page: a function that says whether the table lists a dependency, and the options with which `cargo tree` prints the crates to count.
 TABLES = {
     "The program": (lambda package, kind, optional: package in PROGRAM and kind != "dev" and not optional, ["--package", "cargo-perfcheck", "--edges", "normal,build"]),
     "A team's store": (
@@ -47,7 +48,7 @@ def output_of(*words):
 
 
 def graph(options):
-    """The crates that each crate needs, by name and version, and the crates of this repository among them."""
+    """Returns two values: a map from each crate (name and version) to the crates that it needs, and the set of crates of this repository."""
     told = output_of("cargo", "tree", "--locked", "--target", TARGET, "--prefix", "depth", "--format", "|{p}|", *options)
     needs, above, own = {}, [], set()
     for line in told.splitlines():
@@ -67,7 +68,7 @@ def graph(options):
 
 
 def reached(needs, own, without=None):
-    """The crates that ours need, if these do not depend on `without`; others may."""
+    """Returns all crates that our crates need if ours do not depend on `without`. Crates that are not ours may still depend on it."""
     seen, open_ones = set(), list(own)
     while open_ones:
         one = open_ones.pop()
@@ -78,7 +79,7 @@ def reached(needs, own, without=None):
 
 
 def wanted_of(metadata):
-    """For each table, the names of its dependencies and their counts."""
+    """Yields the title of each table, and the count of each dependency that it must list."""
     listed = set()
     for title, (is_listed, options) in TABLES.items():
         names = set()
@@ -86,7 +87,7 @@ def wanted_of(metadata):
             for dependency in package["dependencies"]:
                 if dependency.get("path") is None and is_listed(package["name"], dependency["kind"], dependency["optional"]):
                     names.add(dependency["name"])
-        # Each stands in the first table that it belongs to.
+        # A dependency is listed only in the first table that it belongs to.
         names -= listed
         listed |= names
         needs, own = graph(options)
@@ -106,11 +107,11 @@ def table_faults(metadata, write):
             rows.setdefault(title, set()).add(name)
             expected = wanted[title].get(name)
             if expected is None:
-                yield f"`{name}` is no dependency for the table `{title}`"
+                yield f"the table `{title}` has a row for `{name}`, which does not belong there"
             elif write:
                 line = f"| `{name}` | {expected} | {reason} |"
             elif count != str(expected):
-                yield f"`{name}` brings {expected} crates, not {count}: python3 packaging/dependencies.py --write"
+                yield f"the count of `{name}` is {count}, but must be {expected}: run `python3 packaging/dependencies.py --write`"
         lines.append(line)
     for title, names in wanted.items():
         yield from (f"the table `{title}` has no row for `{name}`" for name in sorted(set(names) - rows.get(title, set())))
@@ -119,7 +120,7 @@ def table_faults(metadata, write):
 
 
 def is_allowed(expression, allowed):
-    """Whether a license expression holds if just the licenses in `allowed` do."""
+    """Returns true if the licenses in `allowed` satisfy a license expression such as `MIT OR Apache-2.0`."""
     tokens = re.findall(r"[()]|[^\s()/]+|/", expression.replace(" WITH ", "+WITH+"))
 
     def either():
@@ -155,9 +156,9 @@ def rule_faults(packages, rules):
         if not package["license"] or not is_allowed(package["license"], allowed | set(extra)):
             yield f"{package['name']} {package['version']}: deny.toml does not allow the license {package['license']}"
         elif extra and is_allowed(package["license"], allowed):
-            yield f"{package['name']}: deny.toml has an exception that is not needed"
+            yield f"{package['name']}: deny.toml has a license exception that this crate does not need"
     names = {package["name"] for package in packages}
-    yield from (f"{name}: deny.toml has an exception for a crate that is not there" for name in sorted(set(exceptions) - names))
+    yield from (f"{name}: deny.toml has a license exception for this crate, but nothing depends on it" for name in sorted(set(exceptions) - names))
     skipped = {one["crate"] for one in rules["bans"]["skip"]}
     versions = {}
     for package in packages:
@@ -165,11 +166,11 @@ def rule_faults(packages, rules):
     for name, found in versions.items():
         left = [version for version in found if not any(f"{name}@{version}.".startswith(f"{skip}.") for skip in skipped)]
         if len(left) > 1:
-            yield f"{name} is there in several versions, which deny.toml does not skip: {', '.join(sorted(found))}"
+            yield f"{name} is needed in several versions that deny.toml does not skip: {', '.join(sorted(found))}"
     for skip in sorted(skipped):
         name, version = skip.split("@")
         if len(versions.get(name, ())) < 2 or not any(f"{found}.".startswith(f"{version}.") for found in versions[name]):
-            yield f"{skip}: deny.toml skips a version that is not there twice"
+            yield f"{skip}: deny.toml skips this version, but the crate is not needed in two versions"
 
 
 def main():
@@ -178,13 +179,13 @@ def main():
         sys.exit(__doc__)
     metadata = json.loads(output_of("cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"))
     rules = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
-    # For the platforms that deny.toml names: what only others need is not looked at.
+    # Check only the crates that the platforms in deny.toml need.
     platforms = [word for target in rules["graph"]["targets"] for word in ("--filter-platform", target)]
     everything = json.loads(output_of("cargo", "metadata", "--locked", "--all-features", "--format-version", "1", *platforms))
     needed = {node["id"] for node in everything["resolve"]["nodes"]}
     packages = [package for package in everything["packages"] if package["source"] and package["id"] in needed]
     faults = [*table_faults(metadata, write), *rule_faults(packages, rules)]
-    print(*faults, f"{len(packages)} crates of others, {len(faults)} faults", sep="\n")
+    print(*faults, f"{len(packages)} crates that are not ours, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 
 

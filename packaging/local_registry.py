@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A registry on this machine, made of `.crate` files: a sparse index and the files, served on the loopback address.
+"""Serves a registry of `.crate` files on the loopback address: a sparse index, and the files themselves.
 
     python3 packaging/local_registry.py DIRECTORY FILE.crate...    makes DIRECTORY and serves it until interrupted
 
-The index is made of the manifests in the files. It replaces crates.io in a cargo configuration, which is printed; nothing is forwarded.
+The index is made from the manifests in the files. Prints the configuration with which cargo uses this registry in place of crates.io. It has
+only these crates, because nothing is forwarded to crates.io.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ import tomllib
 
 
 def index_path(name):
-    """Where cargo looks for a crate in an index."""
+    """Returns the path at which cargo looks for a crate in an index."""
     name = name.lower()
     if len(name) <= 2:
         return f"{len(name)}/{name}"
@@ -27,14 +28,17 @@ def index_path(name):
 
 
 def manifest_of(crate):
-    """The manifest of a `.crate` file, as cargo wrote it when it packaged the crate."""
+    """Returns the manifest in a `.crate` file, as cargo wrote it when it packaged the crate."""
     with tarfile.open(crate, "r:gz") as archive:
         member = archive.extractfile(f"{crate.name.removesuffix('.crate')}/Cargo.toml")
         return tomllib.loads(member.read().decode())
 
 
 def dependencies_of(table, target):
-    """The entries of an index for the dependencies in a table. Nobody resolves those of tests, but features may name them."""
+    """Yields the index entries for the dependencies in a table of a manifest.
+
+    Dev-dependencies are included. Cargo does not resolve them, but features may name them.
+    """
     kinds = ("normal", ["dependencies"]), ("build", ["build-dependencies", "build_dependencies"]), ("dev", ["dev-dependencies", "dev_dependencies"])
     for kind, keys in kinds:
         for key in keys:
@@ -55,7 +59,7 @@ def dependencies_of(table, target):
 
 
 def index_line(crate):
-    """The name of a `.crate` file's package, and its line of the index."""
+    """Returns the name of the package in a `.crate` file, and its line in the index."""
     manifest = manifest_of(crate)
     package = manifest["package"]
     dependencies = list(dependencies_of(manifest, None))
@@ -77,7 +81,7 @@ def index_line(crate):
 
 
 class Registry:
-    """Files of a registry below `directory`, served while the value is used as a context. `sent` is the number of bytes that were sent."""
+    """A registry with its files in `directory`. It is served while the value is used as a context. `sent` is the number of bytes of files that were sent."""
 
     def __init__(self, directory, crates):
         self.directory = directory
@@ -100,7 +104,7 @@ class Registry:
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # An answer leaves at once.
+            # Send each answer at once. The system would otherwise hold back small packets.
             disable_nagle_algorithm = True
 
             def __init__(self, *args, **kwargs):
@@ -126,7 +130,7 @@ class Registry:
         self.server.server_close()
 
     def configuration(self):
-        """What makes cargo take all crates of crates.io from here."""
+        """Returns the configuration with which cargo takes all crates of crates.io from this registry."""
         return f'[source.crates-io]\nreplace-with = "local"\n\n[source.local]\nregistry = "sparse+{self.address}/index/"\n'
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the licenses of all crates that a compiled cargo-perfcheck contains, each text once. Most of them require that a copy comes with the program.
+"""Prints the licenses of all crates that a compiled cargo-perfcheck contains. Most licenses require that a copy comes with the program. Each text is printed once.
 
     python3 packaging/notices.py TARGET
 """
@@ -19,7 +19,7 @@ def output_of(*words):
 
 
 def texts_of(directory):
-    """The files with licenses in a package, which may lie in a folder of that name."""
+    """Yields the texts of the license files in a package. They may also be in a folder such as `licenses`."""
     for path in sorted(directory.rglob("*")):
         names = path.relative_to(directory).parts
         if path.is_file() and len(names) <= 2 and NAMES.fullmatch(names[0]) and path.suffix not in (".rs", ".toml", ".html"):
@@ -28,7 +28,7 @@ def texts_of(directory):
 
 def main():
     target = sys.argv[1]
-    # Not what only the build needs: macros and build scripts are not in the program.
+    # Leave out procedural macros and build scripts, because only the build needs them and the program does not contain them.
     listed = output_of("cargo", "tree", "--locked", "--package", "cargo-perfcheck", "--edges", "normal,no-proc-macro", "--target", target, "--prefix", "none", "--format", "{p}")
     wanted = {tuple(line.split()[:2]) for line in listed.splitlines() if line.strip()}
     metadata = json.loads(output_of("cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target))

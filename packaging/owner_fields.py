@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What only the owner of the project can fill in: an address, a contact, a name, checksums of what is published.
+"""Lists the fields that only the owner of the project can fill in: an address, a contact, a name, and checksums of published files.
 
-    python3 packaging/owner_fields.py                         lists what is open; fails if anything may not be published yet
+    python3 packaging/owner_fields.py                         lists the open fields; fails if one of them must be filled in before publishing
     python3 packaging/owner_fields.py --repository ADDRESS    writes the address of the repository wherever it is missing
 
-An open field contains the marker below, in any case. Fields of Cargo.toml and SECURITY.md must be filled in before anything is published, those of
-packaging/ before that file is submitted.
+An open field contains the marker `owner-fills-in`, in small or capital letters. The fields in Cargo.toml and SECURITY.md must be filled in before anything is
+published. The fields in a file of packaging/ must be filled in before that file is submitted.
 """
 
 import argparse
@@ -16,10 +16,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MARKER = "owner-fills-in"
-# No address: names below `.invalid` are reserved for what never exists.
+# The placeholder cannot be a real address, because no name below `.invalid` ever exists.
 REPOSITORY = f"https://{MARKER}.invalid/cargo-perfcheck"
 BEFORE_PUBLISHING = {"Cargo.toml", "SECURITY.md"}
-# These describe the marker, and have no field.
+# Files that only describe the marker, and have no field to fill in.
 ABOUT_IT = {"packaging/owner_fields.py", "packaging/README.md", "docs/internals/src/releases.md", "action.yml"}
 
 
@@ -36,7 +36,7 @@ def text_of(name):
 
 
 def open_fields():
-    """File, line number and text of each open field."""
+    """Yields the file, the line number and the text of each open field."""
     for name in tracked():
         if name in ABOUT_IT:
             continue

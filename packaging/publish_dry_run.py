@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Would publishing work, and would a stranger get a working tool? Nothing is uploaded.
+"""Tests that all crates can be published, and that new users get a tool that works. Nothing is uploaded.
 
-    python3 packaging/publish_dry_run.py                   everything: compiles all crates three times, without any cache
-    python3 packaging/publish_dry_run.py --light           compiles nothing
-    python3 packaging/publish_dry_run.py --archive FILE    includes an archive that packaging/archive.sh has made; with --light, compiles just a bench
+    python3 packaging/publish_dry_run.py                   runs all steps; compiles all crates three times, without any cache
+    python3 packaging/publish_dry_run.py --light           leaves out what has to be compiled
+    python3 packaging/publish_dry_run.py --archive FILE    also tests an archive that packaging/archive.sh has made; with --light, only its bench is compiled
 
-1. Clones the last commit, packages all crates that may be published, and lets cargo publish them without uploading, in their order.
-2. Makes a registry on the loopback address of these packages and of the crates in Cargo.lock, which cargo takes from where this user is configured to take them.
-3. A crate of a new user, whose home directory is empty, finds the harness in that registry, and the tool finds all that it needs.
-4. New users get the tool from the registry, from the clone and from the archive. Each measures a first bench twice: `new`, then `unchanged`.
+1. Clones the last commit and packages all crates that may be published. Then `cargo publish --dry-run` does everything but upload them.
+2. Makes a registry on the loopback address. It has these packages and all crates in Cargo.lock, which cargo fetches from the sources that this user has
+   configured.
+3. Tests that a new user, whose home directory is empty, can depend on the harness from that registry, and that the tool finds all crates that it needs there.
+4. Installs the tool as three new users would: from the registry, from the clone and from the archive. Each user measures a first bench twice. The verdict must
+   be `new` the first time, and `unchanged` the second time.
 
-Prints the seconds and bytes of each step. Fields that the owner has to fill in are named and allowed here; packaging/publish.sh refuses them.
+Prints how many seconds each step takes, and the size of what it makes. Also lists the open fields that only the owner can fill in.
+They are no failure here, but packaging/publish.sh refuses to publish with them.
 """
 
 import argparse
@@ -60,7 +63,7 @@ pub fn words(text: &str) -> usize {
 
 
 def run(words, status=0, **options):
-    """Runs a program, which must end with `status`. Returns what it wrote to stdout, if that is asked for."""
+    """Runs a program, which must end with the exit code `status`. Returns its output if `stdout` is a pipe."""
     print("    $", *words, flush=True)
     ended = subprocess.run([str(word) for word in words], text=True, stdin=subprocess.DEVNULL, check=False, **options)
     if ended.returncode != status:
@@ -75,7 +78,7 @@ def size_of(directory):
 
 
 class Step:
-    """Announces a step, and says how long it took."""
+    """Prints the name of a step at its start, and how long it took at its end."""
 
     def __init__(self, name):
         self.name, self.note = name, ""
@@ -91,7 +94,7 @@ class Step:
 
 
 def locked_files(clone):
-    """The `.crate` files of the registry's packages in Cargo.lock, with the checksums that it has."""
+    """Yields the `.crate` file and the checksum of each package in Cargo.lock that comes from a registry."""
     home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
     lock = tomllib.loads((clone / "Cargo.lock").read_text(encoding="utf-8"))
     for package in lock["package"]:
@@ -105,7 +108,7 @@ def locked_files(clone):
 
 
 def new_user(home, registry, toolchain):
-    """The environment of a user who has nothing but a toolchain and the programs of the system."""
+    """Makes a home directory, and returns the environment of a user who has only a toolchain and the programs of the system."""
     cargo_home = home / ".cargo"
     cargo_home.mkdir(parents=True)
     (cargo_home / "config.toml").write_text(registry.configuration(), encoding="utf-8")
@@ -131,7 +134,7 @@ def extract(files, directory):
 
 
 def unpack(archive, home):
-    """Puts the program of an archive where cargo would have installed it."""
+    """Unpacks an archive, and moves its program to where cargo would have installed it."""
     with tarfile.open(archive) as files:
         extract(files, home)
     programs = home / ".cargo/bin"
@@ -140,7 +143,7 @@ def unpack(archive, home):
 
 
 def first_verdict(name, install, home, registry, toolchain, version):
-    """A new user gets the tool with `install`, and measures a first bench."""
+    """Installs the tool for a new user by calling `install`, and measures a first bench as that user."""
     user = new_user(home, registry, toolchain)
     began, before = time.monotonic(), registry.sent
     with Step(f"{name}: the tool") as step:
@@ -163,7 +166,7 @@ def first_verdict(name, install, home, registry, toolchain, version):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--light", action="store_true", help="compile nothing")
+    parser.add_argument("--light", action="store_true", help="leave out what has to be compiled")
     parser.add_argument("--archive", metavar="FILE", type=pathlib.Path, help="an archive of a release")
     arguments = parser.parse_args()
     light, archive = arguments.light, arguments.archive
@@ -209,7 +212,8 @@ def main():
             with Step("what the tool needs"):
                 with tarfile.open(target / f"package/{TOOL}-{version}.crate") as package:
                     extract(package, home)
-                # As locked, and as cargo would choose without `--locked`: here there is just one version of each.
+                # Resolve with the package's Cargo.lock, and again without it, as `cargo install` does without `--locked`. The result is the same, because this
+                # registry has only the locked versions.
                 run(["cargo", "fetch", "--quiet", "--locked"], cwd=home / f"{TOOL}-{version}", env=user)
                 (home / f"{TOOL}-{version}/Cargo.lock").unlink()
                 run(["cargo", "generate-lockfile", "--quiet"], cwd=home / f"{TOOL}-{version}", env=user)

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Measures the same five workloads on several harnesses. Reports seconds per verdict, and how often a change was reported for identical and for slower code.
 
-    own         the crate `perfcheck`
+    own         benches on the crate `perfcheck`
     criterion   Criterion benches on perfcheck's harness, which replaces Criterion
     as-is       the same benches on Criterion itself (`--harness as-is`)
-    divan       divan from the registry
-    report      the Criterion benches, compared by Criterion: both executables one after the other, with `--save-baseline` and `--baseline`
-    tango       tango's benches, compared by tango
+    divan       divan benches, on the version of divan in the registry
+    report      the Criterion benches, compared by Criterion itself: it runs both executables, one after the other, with `--save-baseline` and `--baseline`
+    tango       tango benches, compared by tango itself
 
-Makes a package with bench targets for `perfcheck`, Criterion, divan and tango. Compares the work tree with HEAD, one benchmark at a time: each workload on all
-harnesses, one after the other, in a new random order each time. The work tree is HEAD itself (`same`), has the same functions in a random order with unused
-ones between them (`layout`), or does so many percent more work.
+Makes a package with bench targets for `perfcheck`, Criterion, divan and tango. Compares the work tree with HEAD, one benchmark at a time. Each
+workload is compared on all harnesses, one after the other, in a new random order each time. The words of `--work` say how the work tree differs from HEAD: not
+at all (`same`), by a random order of the functions with unused functions between them (`layout`), or by that many percent more work (a number).
 
     tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--work same,2,5] [--noise] [--seed 1] [--keep DIRECTORY]
 
 `--noise` runs `arena/noise.py` during every second cycle. Prints a line for each verdict and a table at the end. Before that, prints how many processor seconds
-each harness takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if identical code was called changed.
+each of the first four takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if a change was reported for code
+that does the same work.
 `--keep` keeps the package, the builds and the store in DIRECTORY, which must be new or empty.
 """
 
@@ -51,7 +52,7 @@ WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 5
 STEPS = 100
 CALLED = ("regressed", "improved")
 VERDICTS = (*CALLED, "unchanged", "inconclusive")
-# The words of `--work` for which the functions do as much work as those of HEAD.
+# The words of `--work` for which the functions do the same work as in HEAD.
 UNCHANGED = ("same", "layout")
 
 
@@ -121,7 +122,7 @@ def build_bench(top, target):
 
 
 def compare_by_criterion(base, candidate, scratch, workload):
-    """Returns what Criterion reports about two executables. It warms up for half a second and samples for two, as in arena/peers.py."""
+    """Returns what Criterion reports about two executables. Criterion warms up for half a second and samples for two, as in arena/peers.py."""
     home = scratch / "criterion-home"
     shutil.rmtree(home, ignore_errors=True)
     flags = ["--bench", "--noplot", "--color", "never", "--warm-up-time", "0.5", "--measurement-time", "2", workload]
@@ -139,7 +140,7 @@ def compare_by_criterion(base, candidate, scratch, workload):
 
 
 def compare_by_tango(base, candidate, scratch, workload):
-    """Returns what tango reports about two executables. A star marks a change. It samples for two seconds, as in arena/peers.py."""
+    """Returns what tango reports about two executables. Tango samples for two seconds, as in arena/peers.py, and marks a change with a star."""
     words = [candidate, "--color", "never", "compare", base, "-t", "2", "-f", workload, "--bench"]
     done = subprocess.run(words, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     found = re.search(rf"{workload}\s+\[.*\]\s+([-+0-9.]+)%(\*?)", done.stdout)
@@ -153,7 +154,7 @@ PEERS = {"report": ("criterion", compare_by_criterion), "tango": ("tango", compa
 
 
 def compare_as_peer(top, base, scratch, peer, workload):
-    """Compares one benchmark by another tool, and returns the result in the form of `compare`."""
+    """Lets another tool compare one benchmark. Returns the result in the form that `compare` returns."""
     target, function = PEERS[peer]
     executables = [build_bench(directory, target) for directory in (base, top)]
     started = time.monotonic()

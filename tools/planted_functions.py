@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Is a change of a function ever overlooked, and how many functions that did not change are recognized? For any processor; nothing is run.
+"""Measures whether the comparison of machine code overlooks a changed function, and how many unchanged functions it recognizes as the same.
 
-Makes a program of many functions in Rust and in C, plants changes in it at random, several at a time, and compares each executable with the first one by
-the example `compare_executables` of perfcheck-code. A change is one of an immediate, a body, a call, a string, a table, a variable, a thread-local
-variable and so on; besides, functions are added that nothing calls, lines move, and sources are in another order. Ends with 1 if a function that runs
-what was changed is not among those that differ.
+Makes a program of many functions in Rust and in C. Plants random changes in it, several at a time, and builds it again. The example `compare_executables` of
+perfcheck-code then compares each executable with the first one. A change is one of an immediate, a body, a call, a string, a table, a variable, a
+thread-local variable and so on. Each build also has harmless changes: functions are added that nothing calls, lines move, or the sources are in another
+order. The exit code is 1 if a changed function is not listed as different, or if the comparison says that the program cannot reach a difference.
+
+The program is never run, so it can be built for any processor.
 
     tools/planted_functions.py [--target aarch64-unknown-linux-gnu] [--cargo-flags FLAGS] [--rustflags FLAGS] [--cc cc] [--changes 200] [--at-once 3]
         [--seed 1] [--keep DIRECTORY]
 
-`CARGO` and `RUSTC` are used if they are set; a target without a standard library needs `--cargo-flags=-Zbuild-std=std,panic_abort` and `RUSTC_BOOTSTRAP=1`.
+Uses the environment variables `CARGO` and `RUSTC` if they are set. A target without a standard library needs the flags
+`--cargo-flags=-Zbuild-std=std,panic_abort` and the variable `RUSTC_BOOTSTRAP=1`.
 """
 
 import argparse
@@ -26,7 +29,7 @@ import tempfile
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 VARIANTS = 3
 
-# Of each kind: the library's code, and the functions that must be found if VALUE changes. `run_N` is what the program calls.
+# For each kind of function: its source in the library, and the name of the function that must be listed as different if VALUE changes. The program calls `run_N`.
 RUST = {
     "immediate": ("#[inline(never)] pub fn run_N(n: u64) -> u64 { n.rotate_left(3) ^ VALUE }", "run_N"),
     "inlined": ("#[inline(always)] fn inlined_N(n: u64) -> u64 { n.wrapping_mul(VALUE) }\n#[inline(never)] pub fn run_N(n: u64) -> u64 { inlined_N(n) + 1 }", "run_N"),
@@ -117,14 +120,14 @@ def parts(name):
 
 def filled(text, name, value):
     which = "first" if value % 2 else "second"
-    # Compilers make one function of two that are equal.
+    # A unique number in each function, because compilers merge equal functions into one.
     text = text.replace("UNIQUE", str(1000 + NAMES.index(name)))
     text = text.replace("FIRST_OR_SECOND", which).replace("VALUE_SMALL", str(value % 1000 + 2)).replace("VALUE", str(value))
     return text.replace("_N", f"_{name}")
 
 
 def expected(name):
-    """The function that must be found."""
+    """The name of the function that must be listed as different if the value of `name` changes."""
     (_, function), is_rust, _ = parts(name)
     function = function.replace("_N", f"_{name}")
     return function if not is_rust or function.startswith("<") else f"planted::{function}"
@@ -132,7 +135,7 @@ def expected(name):
 
 def changed_value(name, value):
     new = random.randrange(100_000, 1_000_000)
-    # A call of another function, or another divisor, must be another one.
+    # Whether the value is even selects the called function, and its last three digits select the divisor. Both must change, too.
     while new % 2 == value % 2 or new % 1000 == value % 1000:
         new = random.randrange(100_000, 1_000_000)
     return new
@@ -149,7 +152,7 @@ def write(top, values, harmless):
         rust.insert(random.randrange(len(rust)), "\n// A comment.\n\n")
     if "order" in harmless:
         random.shuffle(rust)
-    # Compilers of C address neighboring variables from one of them, so another order makes other code.
+    # C compilers compute the addresses of neighboring variables from that of one of them, so the code changes with their order.
     if "order in C" in harmless:
         random.shuffle(c)
     calls = []
@@ -182,12 +185,12 @@ def call(words, **more):
 
 
 def build(top, options):
-    """The executable, always built at the same path."""
+    """Builds the program, always at the same path, and returns the bytes of the executable."""
     call([*shlex.split(options.cc), "-O2", "-fPIE", "-c", "planted.c", "-o", "planted.o"], cwd=top / "c")
     flags = f"-Clink-arg={top}/c/planted.o {options.rustflags}"
     environment = dict(os.environ, CARGO_TARGET_DIR=str(top / "target"), RUSTFLAGS=flags)
     words = [os.environ.get("CARGO", "cargo"), "build", "--quiet", "--release", *shlex.split(options.cargo_flags)]
-    # The object is no input that cargo knows.
+    # Cargo does not know that the executable depends on the object file, so touch a source.
     (top / "src/main.rs").touch()
     call([*words, *(["--target", options.target] if options.target else [])], cwd=top, env=environment)
     return (top / "target" / (options.target or "") / "release/planted").read_bytes()
@@ -221,7 +224,7 @@ def main():
     try:
         while planted < options.changes:
             rounds += 1
-            # Every fifth time nothing that runs.
+            # Every fifth build has only harmless changes.
             count = 0 if rounds % 5 == 0 else min(random.randint(1, options.at_once), options.changes - planted)
             changed = random.sample(NAMES, count)
             harmless = set(random.sample(["dead", "lines", "order", "order in C"], 2))

@@ -1,22 +1,23 @@
-//! Which files know operating systems apart: only those of one folder, apart from the harness.
+//! Checks that code which depends on the operating system is in one folder. The harness is exempt: it has no dependencies, so it cannot
+//! use that folder.
 
 use super::modules::without_tests;
 use super::scanner::{contains, names_crate};
 use super::sources::Source;
 
-/// The folder whose functions all systems have.
+/// The folder for such code. It offers the same functions on every system.
 const HOME: &str = "crates/host/src/os/";
 
-/// Files elsewhere that ask for the system, each with the reason.
+/// Files in other folders that may depend on the operating system, each with the reason.
 pub const ASKERS: [(&str, &str); 1] = [(
     "crates/store/src/server/address.rs",
     "the library for PostgreSQL has sockets of the file system as a variant on Unix only",
 )];
 
-/// Crates that call a system directly.
+/// Crates that give access to the functions of an operating system.
 const SYSTEM_CRATES: [&str; 6] = ["dunce", "junction", "libc", "nix", "rustix", "windows_sys"];
 
-/// Finds code outside of [`HOME`] that depends on the operating system. Tests may: some need programs that only one system has.
+/// Finds code outside of [`HOME`] that depends on the operating system. Tests may depend on it, because some need programs that only one system has.
 pub fn system_dependencies(source: &Source) -> Vec<String> {
     let is_exempt = ASKERS.iter().any(|(path, _)| *path == source.path);
     if source.path.starts_with(HOME) || source.path.starts_with("harness/") || is_exempt {

@@ -4,10 +4,13 @@
 #
 #   tests/real/criterion_unedited.sh [NAME=VERSION[=FEATURES]...]       default: the list below
 #
-# PERFCHECK: the executable to test (default: a release build of this repository). COLD: also builds with and without Criterion from nothing, and prints
-# the seconds. TIMES: also measures up to eight benchmarks of each crate on both harnesses, twice in turn, and prints how far the typical times are apart.
-# SELF_TEST=N: also compares these benchmarks N times with themselves and N times with a copy that is 2 % slower, and counts the verdicts.
-# Works in target/criterion_unedited and keeps it, so each version of Criterion is built only once. Exit status 0 if all crates pass.
+# Environment variables:
+#   PERFCHECK    the executable to test (default: a release build of this repository)
+#   COLD         also builds the benches from nothing, on Criterion and on this harness, and prints how many seconds that takes
+#   TIMES        also measures up to eight benchmarks of each crate on both harnesses, alternately and twice on each, and prints how much the medians differ
+#   SELF_TEST=N  also compares these benchmarks N times with themselves and N times with a copy that is 2 % slower, and counts the verdicts
+#
+# Works in target/criterion_unedited and keeps that directory, so each version of Criterion is built only once. The exit status is 0 if all crates pass.
 # Needs the registry, git and python3.
 set -euo pipefail
 
@@ -106,7 +109,7 @@ seconds() {
     { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
 }
 
-# cold: builds the benches with and without Criterion from nothing.
+# cold: builds the benches from nothing, first on Criterion and then on this harness, and prints the seconds.
 cold() {
     local target=$work/cold
     rm -rf "$target"
@@ -116,7 +119,7 @@ cold() {
     rm -rf "$target"
 }
 
-# some_ids: at most eight of the benchmarks, evenly spread over the sorted list.
+# some_ids: prints at most eight of the benchmarks, evenly spread over the sorted list.
 some_ids() {
     python3 -c '
 import sys
@@ -124,7 +127,7 @@ names = sorted(line.rstrip("\n").split("\t")[1] for line in open(sys.argv[1]))
 print(*names[:: -(-len(names) // 8)], sep="\n")' "$work/ids"
 }
 
-# as_published COMMAND...: runs the command with the profile of the crate.
+# as_published COMMAND...: runs the command with the crate's own profile instead of the quick one.
 as_published() {
     mv "$work/.cargo/config.toml" "$work/config.toml"
     "$@" || true
@@ -154,7 +157,7 @@ times() {
     mapfile -t some < <(some_ids)
     for turn in 1 2; do
         for harness in as-is perfcheck; do
-            # A store for each measurement: without an earlier run, the tool measures the work tree alone.
+            # Each measurement has its own store. Without an earlier run in the store, the tool measures only the work tree.
             PERFCHECK_STORE=$work/times.$harness.$turn perfcheck '' --harness "$harness" --rounds 5 --exact "${some[@]}" || true
             mv "$work/out" "$work/times.$harness.$turn.json"
             rm -f "$work/times.$harness.$turn" "$work/times.$harness.$turn"-*
@@ -175,7 +178,7 @@ for key in as_is:
 PY
 }
 
-# check: checks the crate. Sets `result`, and the numbers `targets` and `benchmarks`.
+# check: checks the current crate. Sets `result` to the outcome, and `targets` and `benchmarks` to their numbers.
 check() {
     targets=- benchmarks=-
     if ! listed | sort >"$work/listed"; then

@@ -1,5 +1,5 @@
-//! Plain data that each instruction set fills in, and that comparisons and listings read: the decoded code of a unit, the text of instructions, and
-//! the kinds of relocations.
+//! The types by which the instruction sets describe code: the decoded code of a unit, the text of instructions, and the kinds of relocations. The
+//! modules for each instruction set fill them in, and comparisons and listings read them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) enum AccessSize {
     /// This many bytes.
     Exact(u64),
-    /// Unknown, because the address is taken.
+    /// An unknown number, because the code only takes the address and may pass it on.
     Open,
 }
 
@@ -28,9 +28,9 @@ pub(crate) enum Entrance {
     Function,
     /// The start of a function that never returns.
     Endless,
-    /// Code that was moved out of functions, which may use any register as they left it.
+    /// Code that the compiler or the linker moved out of functions. It may use any register as the function left it.
     Outlined,
-    /// Something else: a function without bounds, or a place within one.
+    /// Something else, such as a function without a sized symbol, or an address within a function.
     Unknown,
 }
 
@@ -39,11 +39,11 @@ pub(crate) enum Entrance {
 pub(crate) struct UnitCode<'c> {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The bytes; fewer if the file has not all of them.
+    /// The bytes of the code. They are fewer than the unit is long if the file does not have all of them.
     pub(crate) bytes: &'c [u8],
-    /// Addresses of data among the code, in ascending order. Only some instruction sets mark them.
+    /// The address ranges of data within the code, in ascending order. They are known only for instruction sets whose assemblers mark them.
     pub(crate) data: &'c [Range<u64>],
-    /// Returns what is at an address outside the unit.
+    /// Returns what kind of code is at an address outside the unit.
     pub(crate) entrance: &'c dyn Fn(u64) -> Entrance,
 }
 
@@ -56,16 +56,16 @@ impl UnitCode<'_> {
 /// The decoded code of a unit.
 #[derive(Debug, Default)]
 pub(crate) struct UnitBody {
-    /// The bytes, with zeros in place of addresses outside the unit.
+    /// The bytes of the code, with zeros in place of addresses outside the unit.
     pub(crate) masked: Vec<u8>,
     pub(crate) references: Vec<AddressReference>,
-    /// Addresses that the code computes from those in `references`. Nothing is masked for them, and they do not show where data begin.
+    /// Addresses that the code computes from those in `references`. `masked` keeps the numbers that it adds. They do not show where data begin.
     pub(crate) derived: Vec<AddressReference>,
     /// Whether the code may contain addresses that were not recognized. Then it counts as different from any other code.
     pub(crate) has_unknown_addresses: bool,
-    /// Whether it accesses thread-local storage.
+    /// Whether the code accesses thread-local storage.
     pub(crate) uses_threads: bool,
-    /// Whether it reads signed 32-bit numbers by an index, as code with a table of distances does.
+    /// Whether the code reads signed 32-bit numbers by an index. Code that uses a table of distances does that.
     pub(crate) reads_distances: bool,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct InstructionText {
     pub(crate) address: u64,
     /// The instruction, with [`TARGET`] in place of the address that it refers to.
     pub(crate) text: String,
-    /// The address that it jumps to or accesses, if it contains one.
+    /// The address that the instruction jumps to or accesses, if it contains one.
     pub(crate) target: Option<(u64, AccessSize)>,
     pub(crate) is_call: bool,
 }

@@ -91,11 +91,12 @@ pub(crate) struct Image<'d> {
     /// Thread-local variables, by address.
     pub(crate) thread_variables: Vec<ThreadVariable>,
     pub(crate) thread_storage: Option<ThreadStorage>,
-    /// Addresses of data among code, in ascending order. Only some instruction sets mark them.
+    /// The address ranges of data within code sections, in ascending order. Empty if assemblers for this instruction set do not mark them.
     data_in_code: Vec<Range<u64>>,
-    /// Addresses where variables of other sections of the compiler begin, in ascending order. Only some instruction sets mark them.
+    /// The addresses at which the assembler marked the start of a section of variables, in ascending order. The linker has joined these sections.
+    /// Empty if assemblers for this instruction set do not mark them.
     variables: Vec<u64>,
-    /// Starts of units that never return, as far as their instructions show it, in ascending order.
+    /// The start addresses of units whose instructions show that they never return, in ascending order.
     endless: Vec<u64>,
 }
 
@@ -246,7 +247,7 @@ impl<'d> Image<'d> {
         (address < start + size).then_some((*start, *size))
     }
 
-    /// Returns the code of a unit; `None` if the section has no such code.
+    /// Calls `read` with the code of a unit, and returns its result. Returns `None` if the unit is not within one section.
     pub(crate) fn with_code<T>(
         &self,
         unit: &CodeUnit,
@@ -266,7 +267,7 @@ impl<'d> Image<'d> {
         }))
     }
 
-    /// Returns what code enters at an address outside its unit.
+    /// Returns what kind of code is at an address that another unit calls or jumps to.
     fn entrance(&self, address: u64) -> Entrance {
         let unit = self.unit_at(address).map(|at| &self.units[at]);
         let symbol = unit.and_then(|unit| unit.symbol.as_deref());
@@ -283,8 +284,8 @@ impl<'d> Image<'d> {
         }
     }
 
-    /// Returns the range around an address within which a compiler may have made one variable of several. A compiler puts such a variable into a
-    /// section of its own, where the assembler marks its start.
+    /// Returns the range around an address within which a compiler may have merged several variables into one. A compiler puts the merged variable
+    /// into a section of its own, and the assembler marks the start of that section.
     pub(crate) fn merged_variables(&self, address: u64) -> Range<u64> {
         let after = self.variables.partition_point(|start| *start <= address);
         let start = after.checked_sub(1).map_or(0, |at| self.variables[at]);
@@ -296,7 +297,7 @@ impl<'d> Image<'d> {
         self.endless.binary_search(&start).is_ok()
     }
 
-    /// Reports whether an address is that of data among code.
+    /// Returns true if the code section has data at this address.
     pub(crate) fn is_data_in_code(&self, address: u64) -> bool {
         let before = self
             .data_in_code
@@ -312,8 +313,8 @@ impl<'d> Image<'d> {
     }
 }
 
-/// Parts of the names of code that was moved out of functions: rare paths, sequences that several functions share, and detours around errors of
-/// processors.
+/// If the name of a symbol contains one of these parts, its code was moved out of functions. It is a rarely executed path, a sequence of instructions
+/// that several functions share, or a detour by which a linker avoids an error of a processor.
 const OUTLINED: [&str; 4] = [".cold", "OUTLINED_FUNCTION_", "e843419@", "CortexA53"];
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
@@ -433,9 +434,10 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
     Ok(found)
 }
 
-/// What assemblers mark in sections of a kind: the address of each mark and whether code begins there, in ascending order.
+/// Returns the marks that assemblers put into sections of this kind, in ascending order. Each mark has an address, and says whether code (true) or
+/// data (false) begins there.
 fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
-    // Sections that are not loaded, such as debug information, have marks at low addresses.
+    // Other sections have marks, too. Those of sections that are not loaded, such as debug information, are at low addresses.
     let is_of_kind = |section: Option<SectionIndex>| {
         let section = section.and_then(|index| file.section_by_index(index).ok());
         section.is_some_and(|section| section.kind() == kind)
@@ -455,7 +457,7 @@ fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
     marks
 }
 
-/// Returns the addresses of data in code sections, in ascending order.
+/// Returns the address ranges of data in code sections, in ascending order.
 fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
     let marks = marks(file, SectionKind::Text);
     let mut found: Vec<Range<u64>> = Vec::new();

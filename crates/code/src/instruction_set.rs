@@ -1,5 +1,5 @@
-//! The instruction sets whose code can be compared and listed. An executable's header says which one it has, so any machine can compare the executables
-//! of any other one.
+//! The instruction sets whose code can be compared and listed. The header of an executable says which instruction set it uses. So a machine can also
+//! compare executables for another processor.
 
 use object::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
@@ -26,7 +26,7 @@ impl InstructionSet {
 
     /// Returns the instruction set of a little-endian ELF executable.
     pub(crate) fn from_executable(bytes: &[u8]) -> Option<Self> {
-        // The header has the machine at this offset.
+        // At this offset, the header names the processor (`e_machine`).
         let machine = bytes.get(18..20)?;
         match u16::from_le_bytes(machine.try_into().ok()?) {
             EM_X86_64 => Some(Self::X86_64),
@@ -35,12 +35,12 @@ impl InstructionSet {
         }
     }
 
-    /// Reports whether assemblers mark data among code.
+    /// Returns true if assemblers mark, by symbols, which parts of the code are data.
     pub(crate) fn marks_data(self) -> bool {
         self == Self::Aarch64
     }
 
-    /// Reports whether compilers make one variable of several, so that code has the address of only one of them.
+    /// Returns true if compilers merge several variables into one. Code then has the address of one of them, and computes those of the others.
     pub(crate) fn merges_variables(self) -> bool {
         self == Self::Aarch64
     }
@@ -61,7 +61,7 @@ impl InstructionSet {
         }
     }
 
-    /// Returns what the loader does for a relocation of this type.
+    /// Returns what the loader does for a relocation of the type `r_type`.
     pub(crate) fn relocation_kind(self, r_type: u32) -> RelocationKind {
         match self {
             Self::X86_64 => x86_64::relocation_kind(r_type),
@@ -69,7 +69,7 @@ impl InstructionSet {
         }
     }
 
-    /// Reports whether a unit never returns, as its own instructions show; `false` if that does not matter for this instruction set.
+    /// Returns true if the instructions of a unit show that it never returns. Always returns false for x86-64, where this does not matter.
     pub(crate) fn is_endless(self, code: &UnitCode<'_>) -> bool {
         match self {
             Self::X86_64 => false,

@@ -3,8 +3,8 @@
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side.
 //!
-//! The crate does no I/O and reads no clock. It understands position-independent ELF executables with symbols for x86-64 and 64-bit ARM,
-//! on any machine; for others it returns [`UnsupportedExecutable`] with the reason.
+//! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent ELF executables with symbols for x86-64 and
+//! 64-bit ARM. For other executables it returns [`UnsupportedExecutable`] with the reason.
 
 mod aarch64;
 mod comparison;

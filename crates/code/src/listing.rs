@@ -210,7 +210,7 @@ pub(crate) struct FunctionCode {
     pub(crate) lines: Vec<CodeLine>,
 }
 
-/// An instruction, on x86-64 in Intel syntax.
+/// An instruction as text. For x86-64, the text is in Intel syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeLine {
     /// The instruction, with [`LABEL`] in place of the address of a line of the same function.

@@ -175,10 +175,11 @@ fn decode(unit: &CodeUnit, image: &Image<'_>) -> UnitBody {
     body
 }
 
-/// Reports whether an address that code computes from another one may be that of other data.
+/// Returns true if an address that code computes from another address may belong to other data than that address, so that it has to be compared.
 ///
-/// A number of bytes that code reads is evidence. Without it, the address may be the end of an array, which is where other data begin. LLVM does not
-/// compute the address of a constant from that of another one; GCC does.
+/// It may belong to other data if an instruction accesses a known number of bytes there. If the code only takes the address, it may be the end of an
+/// array, and other data that begin there have nothing to do with it. There is one exception: in code of C compilers, it may be a constant. GCC
+/// computes the address of a constant from that of another one, LLVM does not.
 fn leads_elsewhere(derived: &AddressReference, unit: &CodeUnit, image: &Image<'_>) -> bool {
     let symbol = unit.symbol.as_deref();
     let is_rust = symbol.is_some_and(|symbol| rustc_demangle::try_demangle(symbol).is_ok());
@@ -186,11 +187,11 @@ fn leads_elsewhere(derived: &AddressReference, unit: &CodeUnit, image: &Image<'_
     derived.extent != AccessSize::Open || (is_constant && !is_rust)
 }
 
-/// The largest distance of variables that a compiler makes one variable of, in bytes.
+/// The largest distance, in bytes, between two variables that a compiler merges into one.
 const MERGED: u64 = 4095;
 
-/// Returns the variables before and after one whose address code takes, because code may compute their addresses from that one. Their initial values are
-/// compared; those of zero-initialized variables need not be.
+/// Returns the variables before and after a variable whose address code takes. If a compiler has merged them, code may compute their addresses from
+/// that one, so their initial values have to be compared, too. Zero-initialized variables have no values to compare, so they are left out.
 fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressReference> {
     let found = image.section(taken.target).filter(|section| {
         let has_values = !section.bytes.is_empty() && !section.name.starts_with(".got");

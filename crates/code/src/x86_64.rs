@@ -1,4 +1,4 @@
-//! x86-64: the addresses in instructions, the text of instructions, and what executables for this processor have of their own.
+//! x86-64: finds the addresses in instructions, writes instructions as text, and has the facts about executables for this processor.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind,

@@ -1,4 +1,4 @@
-//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys. `os` is the only place that knows operating systems apart.
+//! Reads the machine and the checkout: clock, environment variables, git, /proc and /sys. All code that depends on the operating system is in `os`.
 //!
 //! Other crates read these only where an `expect(clippy::disallowed_methods)` gives the reason. This crate must not interpret the values beyond
 //! converting them to the types of the model. Invariant: a fact that cannot be determined is absent, not an error. An error is returned only if a

@@ -26,7 +26,7 @@ pub fn read_host_facts(ci: bool) -> HostFacts {
 }
 
 fn cpu_model(cpu_info: &str) -> String {
-    // Arm has no model name; implementer and part identify the processor.
+    // On Arm, `/proc/cpuinfo` has no model name, but implementer and part identify the processor. Other systems than Linux have no such file.
     field(cpu_info, "model name")
         .or_else(|| {
             let implementer = field(cpu_info, "CPU implementer")?;

@@ -324,7 +324,7 @@ fn apply_settings(connection: &Connection, options: OpenOptions) -> Attempt<()> 
 /// Selects the write-ahead log if possible. A network file system has no shared memory for it, and another open
 /// connection may prevent the change for now.
 fn choose_journal(connection: &Connection, path: &Path) -> Attempt<Journal> {
-    // Processes on two machines share no memory, and a write-ahead log that both use would corrupt the database
+    // Processes on two machines share no memory. If both used a write-ahead log, they would corrupt the database
     // (<https://www.sqlite.org/wal.html>).
     let wanted = if os::is_on_network(path) {
         "delete"
@@ -420,8 +420,8 @@ fn immutable_uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// Creates directories (0700) and an empty file (0600) if they do not exist. SQLite creates its additional files with
-/// the same permissions as the file.
+/// Creates directories (on Unix 0700) and an empty file (0600) if they do not exist. On Windows they inherit the rights of the
+/// directory above them. SQLite creates its additional files with the same permissions as the file.
 pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     if path.try_exists().unwrap_or(false) {
         return Ok(());

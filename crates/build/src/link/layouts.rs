@@ -163,7 +163,7 @@ impl LinkedSide {
             ("--symbol-ordering-file=", &*ordering),
             ("--no-warn-symbol-ordering", Path::new("")),
         ];
-        // Linkers shorten code whose data are near. Then equal functions would differ between the sides.
+        // Linkers use shorter instructions for addresses that are near. On two sides with different distances, equal functions would then differ.
         if self.code.architecture == Architecture::Aarch64 {
             further.push(("--no-relax", Path::new("")));
         }
@@ -311,12 +311,12 @@ impl SideLayout {
     }
 }
 
-/// Returns the bytes of which a filler consists. No process executes them; if one does, they stop it.
+/// Returns the instruction that is repeated to fill a filler. No process should execute a filler, so the instruction stops one that does.
 fn filler_bytes(architecture: Architecture) -> &'static [u8] {
     match architecture {
         // `brk #0`.
         Architecture::Aarch64 => &[0x00, 0x00, 0x20, 0xd4],
-        // On x86, a breakpoint.
+        // `int3`, the breakpoint of x86.
         _ => &[0xcc],
     }
 }

@@ -1,8 +1,9 @@
-//! Finds the addresses in the code of a unit: follows its registers along all paths until nothing changes, then collects what they show.
+//! Finds the addresses in the code of a unit. First it follows the values of the registers along all paths until nothing changes any more. Then it
+//! goes through the instructions again and collects the addresses that these values show.
 //!
-//! A path begins at the entry of the unit. Code that no branch of the unit leads to is entered through a jump to an address in a register, or by the
-//! unwinder after a call; there, registers have the values from all such jumps and calls of the unit. A path that no program takes, such as one on
-//! from a call that never returns, can only make addresses unknown.
+//! A path begins at the entry of the unit. If no branch of the unit leads to some code, that code is entered through a jump to an address in a
+//! register, or by the unwinder after a call. At its start, the registers may have the values from any such jump or call of the unit. Some paths are
+//! followed although no program takes them, for example past a call that never returns. All that such a path can do is to make addresses unknown.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use super::register_use::{RegisterUse, one};
 use super::registers::{RegisterValue, Registers};
 use crate::decoded::{AccessSize, AddressReference, Entrance, UnitBody, UnitCode};
 
-/// Decodes the code of a unit.
+/// Decodes the code of a unit, and collects the addresses in it.
 pub(crate) fn decode(code: &UnitCode<'_>) -> UnitBody {
     let unit = UnitBlocks::new(code);
     let mut found = FoundAddresses::new(code);
@@ -27,7 +28,8 @@ pub(crate) fn decode(code: &UnitCode<'_>) -> UnitBody {
     found.finish()
 }
 
-/// Reports whether a unit never returns: it has no instruction to return, none that leaves it, and none at its end that goes on.
+/// Returns true if a unit never returns: it has no return and no branch out of the unit, and its last instruction does not go on to what follows the
+/// unit. A call at the very end counts as a call that never returns.
 pub(crate) fn is_endless(code: &UnitCode<'_>) -> bool {
     let mut is_end = false;
     for (word, at) in words(code).into_iter().zip(0_u64..) {
@@ -44,7 +46,7 @@ pub(crate) fn is_endless(code: &UnitCode<'_>) -> bool {
                 kind != BranchKind::Conditional
             }
             Some(Instruction::End | Instruction::CallRegister) => true,
-            // Padding.
+            // A `nop` is padding.
             Some(_) if word == Some(NOP) => is_end,
             _ => false,
         };
@@ -52,10 +54,10 @@ pub(crate) fn is_endless(code: &UnitCode<'_>) -> bool {
     is_end
 }
 
-/// What was found in a unit so far.
+/// The addresses that have been found in a unit so far.
 struct FoundAddresses {
     body: UnitBody,
-    /// The pages that `adrp` makes, and those that code adds an address to.
+    /// The pages that `adrp` puts into registers, and the pages to which code adds an offset.
     made: BTreeSet<u64>,
     used: BTreeSet<u64>,
 }
@@ -73,12 +75,12 @@ impl FoundAddresses {
     }
 
     fn finish(mut self) -> UnitBody {
-        // Code that this unit calls or jumps to may use the page.
+        // If the unit never uses a page that it makes, code that it calls or jumps to may use the page.
         self.body.has_unknown_addresses |= !self.made.is_subset(&self.used);
         self.body
     }
 
-    /// Sets the bits of an instruction.
+    /// Replaces an instruction in the masked code.
     fn put(&mut self, at: usize, word: u32) {
         let bytes = word.to_le_bytes();
         self.body.masked[4 * at..4 * at + 4].copy_from_slice(&bytes);
@@ -107,12 +109,12 @@ impl FoundAddresses {
     }
 }
 
-/// The code of a unit as blocks, which are entered at their first instruction and left after their last one.
+/// The code of a unit, divided into blocks. A block is entered only at its first instruction, and left only after its last one.
 struct UnitBlocks<'c> {
     code: &'c UnitCode<'c>,
-    /// The instructions; `None` for data.
+    /// The instructions of the unit, with `None` for each word that is data.
     words: Vec<Option<u32>>,
-    /// The first instruction of each block, in ascending order, and the number of all instructions.
+    /// The index of the first instruction of each block, in ascending order. The last item is the number of all instructions.
     bounds: Vec<usize>,
 }
 
@@ -159,7 +161,7 @@ impl<'c> UnitBlocks<'c> {
         Some(Instruction::decode(word, self.address(at)))
     }
 
-    /// Reports whether a call of a function outside the unit never returns.
+    /// Returns true if `target` is a function outside the unit that never returns.
     fn never_returns(&self, target: u64) -> bool {
         !self.code.contains(target) && (self.code.entrance)(target) == Entrance::Endless
     }
@@ -179,7 +181,7 @@ impl<'c> UnitBlocks<'c> {
         (block + 1 < self.bounds.len()).then_some(block)
     }
 
-    /// Returns the registers at the start of each block.
+    /// Returns what is known of the registers at the start of each block.
     fn follow_registers(&self) -> Vec<Registers> {
         let blocks = self.bounds.len() - 1;
         let mut starts = vec![Registers::UNSET; blocks];
@@ -196,7 +198,7 @@ impl<'c> UnitBlocks<'c> {
         let mut is_visited = vec![false; blocks];
         is_visited[0] = true;
         let mut left = vec![0];
-        // Blocks that no branch leads to, and the registers there.
+        // The blocks that no branch of the unit leads to, and what is known of the registers at their start.
         let mut entered = Vec::new();
         let mut elsewhere = Registers::UNSET;
         let mut next = 0;
@@ -243,7 +245,7 @@ impl<'c> UnitBlocks<'c> {
         }
     }
 
-    /// Returns the blocks that are entered right after a block.
+    /// Returns the blocks that may be entered right after `block`.
     fn successors(&self, block: usize) -> impl Iterator<Item = usize> {
         let range = self.instructions_of(block);
         let last = range.last().and_then(|at| self.instruction(at));
@@ -273,7 +275,7 @@ impl<'c> UnitBlocks<'c> {
         both.filter_map(|at| self.block_at(at))
     }
 
-    /// Changes the registers as an instruction does.
+    /// Updates what is known of the registers for the instruction at index `at`.
     fn step(&self, at: usize, registers: &mut Registers) {
         let (Some(word), Some(instruction)) = (self.words[at], self.instruction(at)) else {
             return;
@@ -318,7 +320,7 @@ impl<'c> UnitBlocks<'c> {
         registers.write(register_use(word), value);
     }
 
-    /// Collects the addresses of an instruction, which finds the registers like this.
+    /// Collects the addresses in the instruction at index `at`. `registers` is what is known before it.
     fn collect(&self, at: usize, registers: &Registers, found: &mut FoundAddresses) {
         let (Some(word), Some(instruction)) = (self.words[at], self.instruction(at)) else {
             return;
@@ -366,7 +368,7 @@ impl<'c> UnitBlocks<'c> {
             Instruction::Access(access) => {
                 let extent = AccessSize::Exact(access.size);
                 match base {
-                    // A register that is stored must not be the page.
+                    // A store that also stores its base register would write the page itself to memory.
                     RegisterValue::Page(page) if access.can_use_page && !stores_base(word) => {
                         reads.reads &= !one(rn(word));
                         found.use_page(at, word, page, access.offset as u64, extent);
@@ -390,8 +392,8 @@ impl<'c> UnitBlocks<'c> {
         found.body.reads_distances |= reads_distance(word);
     }
 
-    /// Collects the address of an `adr` that refers to something outside the unit. Linkers make `nop` and `adr` of `adrp` and `add` if the address is
-    /// near, so both count as the same code.
+    /// Collects the address of an `adr` that refers to something outside the unit. If an address is near, linkers replace `adrp` and `add` by `nop`
+    /// and `adr`. So the masked code gets `adrp` and `add` here, and both forms count as the same code.
     fn collect_short(&self, at: usize, word: u32, target: u64, found: &mut FoundAddresses) {
         let is_entered = self.bounds.binary_search(&at).is_ok();
         if at > 0 && self.words[at - 1] == Some(NOP) && !is_entered {
@@ -400,14 +402,14 @@ impl<'c> UnitBlocks<'c> {
             found.put(at, 0x9100_0000 | register << 5 | register);
         } else {
             found.put(at, word & !IMM21);
-            // Linkers that avoid an error of some processors make such an `adr` of `adrp`.
+            // Some processors have an error that linkers avoid by replacing `adrp` by such an `adr`.
             found.body.has_unknown_addresses |= target.is_multiple_of(PAGE);
         }
         found.refer(at, target, AccessSize::Open);
     }
 }
 
-/// Returns the value of a register with an address.
+/// Returns the value of a register that contains the address `origin`.
 fn address(origin: u64) -> RegisterValue {
     RegisterValue::Address {
         origin,
@@ -415,7 +417,7 @@ fn address(origin: u64) -> RegisterValue {
     }
 }
 
-/// Returns the sum of a value and a number; `by` is `None` for an unknown number.
+/// Returns the sum of a value and a number. `by` is `None` if the number is unknown.
 fn sum(value: RegisterValue, by: Option<i64>) -> RegisterValue {
     value.plus(by).unwrap_or(match value {
         RegisterValue::Unset | RegisterValue::Stale => RegisterValue::Unset,
@@ -423,7 +425,7 @@ fn sum(value: RegisterValue, by: Option<i64>) -> RegisterValue {
     })
 }
 
-/// Returns the instructions of a unit; `None` for data.
+/// Returns the words of a unit: an instruction, or `None` for data.
 pub(super) fn words(code: &UnitCode<'_>) -> Vec<Option<u32>> {
     let words = code.bytes.chunks_exact(SIZE as usize).zip(0_u64..);
     let word = |(bytes, at): (&[u8], u64)| {
@@ -445,14 +447,14 @@ fn source_of_copy(word: u32) -> usize {
     bits(word, 16, 5) as usize
 }
 
-/// Reports whether a store with a constant stores the register of its own address.
+/// Returns true if a store stores the same register that holds its address.
 fn stores_base(word: u32) -> bool {
     let is_vector = bits(word, 26, 1) == 1;
     let is_store = bits(word, 22, 2) == 0;
     !is_vector && is_store && rd(word) == rn(word)
 }
 
-/// Reports whether an instruction computes with the lower half of registers, which is no address.
+/// Returns true if an instruction computes with the lower halves of registers. Half of a register is no address.
 fn takes_half(word: u32) -> bool {
     let computes = matches!(bits(word, 25, 4), 0b0101 | 0b1101) || bits(word, 26, 3) == 0b100;
     computes && bits(word, 31, 1) == 0
@@ -475,7 +477,7 @@ mod tests {
 
     const RET: u32 = 0xd65f_03c0;
     const START: u64 = 0x1_0000;
-    /// Code outside the unit that is entered like a function, code that is not, and a function that never returns.
+    /// Three addresses outside the unit: of a function, of code that was moved out of functions, and of a function that never returns.
     const FUNCTION: u64 = 0x2_0000;
     const OUTLINED: u64 = 0x3_0000;
     const ENDLESS: u64 = 0x4_0000;
@@ -498,12 +500,12 @@ mod tests {
         0xf900_0000 | (offset / 8) << 10 | n << 5 | t
     }
 
-    /// `bl`, from an instruction at `at`.
+    /// A `bl` at the address `at`.
     fn call(to: u64, at: u64) -> u32 {
         0x9400_0000 | (to.wrapping_sub(at) as u32 / 4) & IMM26
     }
 
-    /// `cbz x0` over this number of instructions.
+    /// A `cbz x0` that skips `count` instructions.
     fn skip(count: u32) -> u32 {
         0xb400_0000 | (count + 1) << 5
     }
@@ -623,7 +625,7 @@ mod tests {
     #[test]
     fn a_page_is_followed_through_branches_loops_calls_and_jumps() {
         let is_known = |words: &[u32]| !decode_at(START, words).has_unknown_addresses;
-        // Where it is a number on another path, half of it is copied.
+        // On one path the register has a page, on the other a number. Code that copies half of the register means the number.
         let page = adrp(8, 0x5_0000, START);
         assert!(is_known(&[
             page,
@@ -633,10 +635,10 @@ mod tests {
             0x2a08_03e1,
             RET
         ]));
-        // The same page on both paths.
+        // Both paths put the same page into the register.
         let page = adrp(8, 0x5_0000, START);
         assert!(is_known(&[page, skip(1), page, add(0, 8, 16), RET]));
-        // A loop in which a register that calls keep has the page.
+        // In a loop, the page is in a register that calls leave as it was.
         let page = adrp(20, 0x5_0000, START);
         let body = decode_at(
             START,
@@ -650,7 +652,7 @@ mod tests {
         );
         assert!(!body.has_unknown_addresses);
         assert_eq!(targets(&body)[0].1, 0x5_0008);
-        // Code after a call that never returns, which a branch over the call leads to.
+        // A branch skips a call. If the called function never returns, the code after the call is reached through the branch alone.
         let code = |callee| {
             [
                 page,
@@ -662,7 +664,7 @@ mod tests {
             ]
         };
         assert!(is_known(&code(ENDLESS)) && !is_known(&code(FUNCTION)));
-        // Code that only a table of jumps leads to.
+        // Only a jump to an address in a register leads to the load of the page.
         let body = decode_at(START, &[page, 0xd61f_0120, load(0, 20, 8), RET]);
         assert!(!body.has_unknown_addresses);
         assert_eq!(targets(&body)[0].1, 0x5_0008);
@@ -677,7 +679,7 @@ mod tests {
         assert_eq!(long.masked, short.masked);
         assert_eq!(targets(&long), targets(&short));
         assert!(!short.has_unknown_addresses);
-        // Without the empty instruction, it is no such pair.
+        // An `adr` without a `nop` before it does not count as `adrp` and `add`.
         let alone = decode_at(START, &[RET, adr, RET]);
         assert_ne!(alone.masked, short.masked);
         assert_eq!(targets(&alone), targets(&short));

@@ -1,4 +1,5 @@
-//! The parts of 64-bit ARM instructions that concern addresses, and what executables for this processor have of their own.
+//! Decodes the parts of 64-bit ARM instructions that concern addresses. Also has the facts about executables for this processor, such as the kinds of
+//! their relocations.
 
 use object::elf::{
     R_AARCH64_ABS64, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, R_AARCH64_JUMP_SLOT,
@@ -25,17 +26,18 @@ pub(crate) fn relocation_kind(r_type: u32) -> RelocationKind {
 
 /// Size of an instruction in bytes.
 pub(super) const SIZE: u64 = 4;
-/// Size of the pages that `adrp` knows.
+/// Size in bytes of the pages whose addresses `adrp` makes. The pages of memory may have another size.
 pub(super) const PAGE: u64 = 4096;
 pub(super) const NOP: u32 = 0xd503_201f;
-/// The bits of an address in branches, in `adr` and `adrp`, and in the instructions that use a page.
+/// Masks of the bits that hold an address or a part of it: in branches (26, 19 or 14 bits; 19 also in loads from an address), in `adr` and `adrp`
+/// (21), and in the instructions that add an offset to a page (12).
 pub(super) const IMM26: u32 = 0x03ff_ffff;
 pub(super) const IMM19: u32 = 0x00ff_ffe0;
 pub(super) const IMM14: u32 = 0x0007_ffe0;
 pub(super) const IMM21: u32 = 0x60ff_ffe0;
 pub(super) const IMM12: u32 = 0x003f_fc00;
 
-/// Returns `length` bits of a word from bit `low` on.
+/// Returns the `length` bits of a word that begin at bit `low`.
 pub(super) const fn bits(word: u32, low: u32, length: u32) -> u32 {
     (word >> low) & ((1 << length) - 1)
 }
@@ -46,20 +48,20 @@ const fn signed_bits(word: u32, low: u32, length: u32) -> i64 {
     ((bits(word, low, length) as i64) << shift) >> shift
 }
 
-/// The destination of most instructions.
+/// Returns the number of the register that is the destination of most instructions.
 pub(super) const fn rd(word: u32) -> usize {
     bits(word, 0, 5) as usize
 }
 
-/// The first operand of most instructions, and the base of loads and stores.
+/// Returns the number of the register that is the first operand of most instructions, and the base of loads and stores.
 pub(super) const fn rn(word: u32) -> usize {
     bits(word, 5, 5) as usize
 }
 
-/// A part of an instruction that concerns addresses.
+/// A decoded instruction. It has only the parts that concern addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instruction {
-    /// A branch to an address in it.
+    /// A branch to an address that the instruction contains. `field` masks the bits of the address.
     Branch {
         target: u64,
         field: u32,
@@ -67,33 +69,34 @@ pub(super) enum Instruction {
     },
     /// A jump to an address in a register.
     Jump,
-    /// A call of an address in a register.
+    /// A call of a function whose address is in a register.
     CallRegister,
-    /// A return.
+    /// An instruction that returns to the caller.
     Return,
     /// An instruction that ends the program.
     End,
     /// A branch of an unknown kind.
     UnknownBranch,
-    /// `adr`.
+    /// `adr`, which puts an address into a register.
     Address {
         target: u64,
     },
-    /// `adrp`.
+    /// `adrp`, which puts the start of a page into a register.
     Page {
         page: u64,
     },
-    /// A load from an address in it.
+    /// A load from an address that the instruction contains.
     LoadLiteral {
         target: u64,
         size: u64,
     },
-    /// Adds a constant to a 64-bit register.
+    /// Adds the constant `by` to a 64-bit register. `can_use_page` is true if the constant may be an offset within a page.
     Add {
         by: i64,
         can_use_page: bool,
     },
-    /// Adds 64-bit registers, perhaps after other operations, or subtracts one.
+    /// A sum or a difference of 64-bit registers, some of which may be shifted or multiplied first. `operands` are the registers that it adds
+    /// unchanged, with 31 for none.
     AddRegister {
         operands: [usize; 2],
     },
@@ -116,7 +119,7 @@ pub(super) struct MemoryAccess {
     pub(super) offset: i64,
     pub(super) size: u64,
     pub(super) can_use_page: bool,
-    /// What is added to the base.
+    /// The number that the instruction also adds to its base register; `None` if it does not change the base.
     pub(super) writeback: Option<i64>,
 }
 
@@ -181,7 +184,7 @@ impl Instruction {
 
     /// Decodes branches to registers, and instructions that end a program.
     fn decode_control(word: u32) -> Self {
-        // An undefined instruction.
+        // Words that begin with 16 zero bits are undefined instructions (`udf`), which end the program.
         if word >> 16 == 0 {
             return Self::End;
         }
@@ -189,7 +192,7 @@ impl Instruction {
             return Self::Other;
         }
         match word >> 24 {
-            // `brk`; the program may go on after a breakpoint that debuggers know.
+            // `brk` ends the program, except `brk #0xf000`: it is a breakpoint, after which a debugger may continue.
             0xd4 if word & 0x00e0_001f == 0x0020_0000 && bits(word, 5, 16) != 0xf000 => Self::End,
             0xd4 | 0xd5 => Self::Other,
             0xd6 | 0xd7 => match bits(word, 21, 3) {
@@ -202,13 +205,14 @@ impl Instruction {
     }
 }
 
-/// Returns the registers that an instruction adds as they are, if it adds any.
+/// Returns the registers that an instruction adds unchanged; `None` if it is not an addition or a subtraction. Register 31 stands for an operand that
+/// is not added unchanged.
 fn added_registers(word: u32) -> Option<[usize; 2]> {
     let (second, third) = (bits(word, 16, 5) as usize, bits(word, 10, 5) as usize);
     match word >> 21 {
-        // `add`; a register that is shifted is no address.
+        // `add` of two registers. A shifted register is not an address, so the next pattern leaves it out.
         0x458 if bits(word, 10, 6) == 0 => Some([rn(word), second]),
-        // Or `sub`.
+        // `add` with a shifted register, or `sub`.
         0x458..=0x45f | 0x658..=0x65f => Some([rn(word), 31]),
         // `madd`, `smaddl`, `umaddl`.
         0x4d8 | 0x4d9 | 0x4dd if bits(word, 15, 1) == 0 => Some([third, 31]),
@@ -216,7 +220,7 @@ fn added_registers(word: u32) -> Option<[usize; 2]> {
     }
 }
 
-/// Returns the number of bytes that a load from an address in it reads.
+/// Returns the number of bytes that a load reads, if the load contains its address.
 fn literal_size(word: u32) -> u64 {
     let is_vector = bits(word, 26, 1) == 1;
     match bits(word, 30, 2) {

@@ -1,8 +1,10 @@
-//! 64-bit ARM: the addresses in instructions, the text of instructions, and what executables for this processor have of their own.
+//! 64-bit ARM: finds the addresses in instructions, writes instructions as text, and has the facts about executables for this processor.
 //!
-//! An instruction of four bytes has no room for an address. `adrp` puts the page of an address into a register, and a later `add`, load or store has
-//! the address within the page. So `addresses.rs` follows the registers of a unit along all its paths (`registers.rs`). If code uses a page in a way
-//! that is not known here, its unit has unknown addresses. This relies on compilers, which use a page only together with an address within it.
+//! An instruction has four bytes, which have no room for a whole address. So code takes two instructions: `adrp` puts the start of a page of 4 KiB
+//! into a register, and a later `add`, load or store has the offset within the page. To find the whole address, `addresses.rs` follows the values of
+//! the registers (`registers.rs`) along all paths through a unit. If code uses a page in a way that this module does not know, the unit is marked as
+//! having unknown addresses, and counts as different from any other code. This relies on compilers: they use a page only together with an offset
+//! within it.
 
 mod addresses;
 mod instruction;

@@ -1,21 +1,21 @@
-//! The general registers that 64-bit ARM instructions read and write.
+//! Determines which general registers a 64-bit ARM instruction reads and writes.
 
 use super::instruction::{bits, rd, rn};
 
-/// The general registers that an instruction reads and writes, as bits.
+/// The general registers that an instruction reads and those that it writes. Each register is one bit, see [`one`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RegisterUse {
     pub(super) reads: u32,
     pub(super) writes: u32,
 }
 
-/// Returns the bit of a register. Register 31 is the stack pointer or zero.
+/// Returns the bit of a register. Register 31 has no bit, because it is the stack pointer or zero.
 pub(super) const fn one(register: usize) -> u32 {
     if register == 31 { 0 } else { 1 << register }
 }
 
 impl RegisterUse {
-    /// Returns the registers that an instruction uses; `None` if the instruction is not known, so that it may use any register that it names.
+    /// Returns the registers that an instruction uses. Returns `None` if the instruction is not known; see [`Self::any`].
     pub(super) fn decode(word: u32) -> Option<Self> {
         match bits(word, 25, 4) {
             0b1000 | 0b1001 => Self::decode_constants(word),
@@ -32,23 +32,23 @@ impl RegisterUse {
         Some(Self { reads, writes })
     }
 
-    /// Data processing with a constant.
+    /// Decodes an instruction that computes with a constant.
     fn decode_constants(word: u32) -> Option<Self> {
         let (d, n) = (one(rd(word)), one(rn(word)));
         let opc = bits(word, 29, 2);
         match bits(word, 23, 3) {
             0 | 1 => Self::of(0, d),
             2..=4 => Self::of(n, d),
-            // Moves; `movk` keeps the other bits.
+            // Moves of a constant. `movk` also reads its destination, because it keeps the other bits.
             5 => Self::of(if opc == 3 { d } else { 0 }, d),
-            // Bit fields; `bfm` keeps the other bits.
+            // Moves of bit fields. `bfm` also reads its destination, because it keeps the other bits.
             6 => Self::of(if opc == 1 { n | d } else { n }, d),
             _ if opc == 0 => Self::of(n | one(bits(word, 16, 5) as usize), d),
             _ => None,
         }
     }
 
-    /// Branches and system instructions.
+    /// Decodes a branch or a system instruction.
     fn decode_control(word: u32) -> Option<Self> {
         let t = one(rd(word));
         if word & 0x7c00_0000 == 0x1400_0000 || word & 0xff00_0000 == 0x5400_0000 {
@@ -58,10 +58,10 @@ impl RegisterUse {
             return Self::of(t, 0);
         }
         match word >> 24 {
-            // Exceptions; a system call returns a number.
+            // Exceptions. A system call writes its result to the first register.
             0xd4 => Self::of(0, u32::from(word & 0x00e0_001f == 1)),
             0xd5 if bits(word, 22, 2) == 0 => {
-                // Hints that sign the address in one register by another one.
+                // Hints that sign the address in register 17 with register 16, or check its signature.
                 let signs = word & 0xffff_fe1f == 0xd503_201f && bits(word, 8, 1) == 1;
                 let signed = if signs { one(16) | one(17) } else { 0 };
                 let is_read = bits(word, 21, 1) == 1;
@@ -73,7 +73,7 @@ impl RegisterUse {
         }
     }
 
-    /// Data processing with registers.
+    /// Decodes an instruction that computes with registers.
     fn decode_arithmetic(word: u32) -> Option<Self> {
         let (d, n) = (one(rd(word)), one(rn(word)));
         let m = one(bits(word, 16, 5) as usize);
@@ -82,7 +82,7 @@ impl RegisterUse {
             return Self::of(n | m, d);
         }
         match bits(word, 21, 4) {
-            // With carry.
+            // Additions and subtractions with carry.
             0b0000 if further == 0 => Self::of(n | m, d),
             // Conditional comparisons with a register or a constant.
             0b0010 if bits(word, 11, 1) == 0 => Self::of(n | m, 0),
@@ -90,12 +90,12 @@ impl RegisterUse {
             // Conditional selections.
             0b0100 => Self::of(n | m, d),
             0b0110 if bits(word, 30, 1) == 0 => Self::of(n | m, d),
-            // Of one operand; those that sign an address read it from the destination.
+            // Operations with one operand. Those that sign an address also read the address from their destination.
             0b0110 => {
                 let signs = bits(word, 16, 5) != 0;
                 Self::of(if signs { n | d } else { n }, d)
             }
-            // Of three operands.
+            // Operations with three operands.
             0b1000..=0b1111 => Self::of(n | m | one(bits(word, 10, 5) as usize), d),
             _ => None,
         }
@@ -132,7 +132,7 @@ impl RegisterUse {
         }
     }
 
-    /// Loads and stores.
+    /// Decodes a load or a store.
     fn decode_memory(word: u32) -> Option<Self> {
         let (t, n) = (one(rd(word)), one(rn(word)));
         let m = one(bits(word, 16, 5) as usize);
@@ -158,7 +158,7 @@ impl RegisterUse {
                     moved(0, 0, true)
                 }
             }
-            // Ordered, with a constant.
+            // Ordered loads and stores whose address is a register plus a constant.
             0b011 if word & 0x0020_0c00 == 0 && !is_vector => moved(n, 0, bits(word, 22, 2) != 0),
             0b101 => {
                 let is_load = bits(word, 22, 1) == 1;
@@ -191,7 +191,7 @@ impl RegisterUse {
         }
     }
 
-    /// Exclusive, ordered and compared loads and stores.
+    /// Decodes an exclusive or ordered load or store, or a comparison with exchange (`cas`).
     fn decode_exclusive(word: u32) -> Option<Self> {
         let (t, n) = (one(rd(word)), one(rn(word)));
         let s = one(bits(word, 16, 5) as usize);
@@ -208,7 +208,7 @@ impl RegisterUse {
         }
     }
 
-    /// Atomic operations on memory.
+    /// Decodes an atomic operation on memory.
     fn decode_atomic(word: u32) -> Option<Self> {
         let (t, n) = (one(rd(word)), one(rn(word)));
         let s = one(bits(word, 16, 5) as usize);
@@ -219,7 +219,7 @@ impl RegisterUse {
         }
     }
 
-    /// Returns all registers that the fields of an unknown instruction may name.
+    /// Returns the registers that an unknown instruction may use: every register that one of its fields may name.
     pub(super) fn any(word: u32) -> Self {
         let fields = [0, 5, 10, 16].map(|low| one(bits(word, low, 5) as usize));
         let named = fields.into_iter().fold(0, |all, field| all | field);

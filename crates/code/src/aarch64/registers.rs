@@ -1,27 +1,27 @@
-//! What is known of the values in general registers at a place in the code.
+//! Describes what is known of the values in the general registers at one instruction of a unit.
 
 use super::register_use::RegisterUse;
 
-/// The value in a register.
+/// What is known of the value in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegisterValue {
-    /// The register has no value that code reads, as far as is known.
+    /// As far as is known, the register has no value that code reads.
     Unset,
-    /// A call may have replaced a page. No code that a compiler makes reads the register.
+    /// The register had a page before a call, which may have changed it. Compilers make no code that reads such a register.
     Stale,
-    /// The address that `adrp` makes, without its last twelve bits.
+    /// The start of a page, which `adrp` has put into the register. The last twelve bits are zero.
     Page(u64),
-    /// An address that code has, plus a number if that is known.
+    /// The address `origin`, which appears in the code, plus `offset`. The offset is `None` if it is not known.
     Address { origin: u64, offset: Option<i64> },
-    /// Neither a page nor an address that is known.
+    /// A value that is neither a page nor a known address.
     Plain,
-    /// A page if the code came here in one way, and something else if it came in another.
+    /// A page on some of the paths that lead here, and something else on others, such as another page.
     Mixed,
 }
 
 impl RegisterValue {
-    /// Returns what is known if the value is either `self` or `other`. The result is never earlier in the order of the variants than both, so that
-    /// repeated joins come to an end.
+    /// Returns what is known of a value that is either `self` or `other`. In the order in which the variants are declared, a join only moves forward,
+    /// so repeated joins come to an end.
     fn join(self, other: Self) -> Self {
         if self == other || other == Self::Unset {
             return self;
@@ -42,7 +42,7 @@ impl RegisterValue {
         }
     }
 
-    /// Returns the sum of the value and a number, if that is an address that is known in part. `by` is `None` for an unknown number.
+    /// Returns the sum of the value and a number if the value is a known address, otherwise `None`. `by` is `None` if the number is unknown.
     pub(super) fn plus(self, by: Option<i64>) -> Option<Self> {
         let Self::Address { origin, offset } = self else {
             return None;
@@ -54,23 +54,25 @@ impl RegisterValue {
         })
     }
 
-    /// Reports whether code that reads the value must be known, so that no address is missed.
+    /// Returns true if the value may be a page. An instruction that reads it must then be one that this crate understands, or an address would be
+    /// missed.
     pub(super) fn is_page(self) -> bool {
         matches!(self, Self::Page(_) | Self::Mixed | Self::Stale)
     }
 }
 
-/// The first register that a call leaves as it was, and the last one.
+/// The registers whose values a called function must preserve.
 const KEPT: std::ops::RangeInclusive<usize> = 19..=29;
 
-/// The values of the general registers. That of register 31, the stack pointer or zero, is not followed.
+/// What is known of the general registers. Register 31, which is the stack pointer or zero, is not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers([RegisterValue; 32]);
 
 impl Registers {
     pub(super) const UNSET: Self = Self([RegisterValue::Unset; 32]);
 
-    /// Returns the registers at the entry of a function. It only saves those that calls leave as they were.
+    /// Returns what is known at the entry of a function. The registers in [`KEPT`] count as unset, because the function only saves and restores the
+    /// values that they have there.
     pub(super) fn at_entry() -> Self {
         let mut registers = Self([RegisterValue::Plain; 32]);
         for register in KEPT {
@@ -91,7 +93,7 @@ impl Registers {
         self.0[register] = value;
     }
 
-    /// Joins other values. Reports whether any value changed.
+    /// Joins each value with that of `other`. Returns true if any value changed.
     pub(super) fn join(&mut self, other: &Self) -> bool {
         let before = *self;
         for (value, other) in self.0.iter_mut().zip(&other.0) {
@@ -100,20 +102,20 @@ impl Registers {
         *self != before
     }
 
-    /// Reports whether an instruction reads a register whose value must be known.
+    /// Returns true if an instruction reads a register that may have a page.
     pub(super) fn is_page_read(&self, registers: RegisterUse) -> bool {
         let read = (0..31).filter(|register| registers.reads >> register & 1 == 1);
         read.into_iter()
             .any(|register| self.get(register).is_page())
     }
 
-    /// Reports whether an instruction reads a register that has a page, however the code came here.
+    /// Returns true if an instruction reads a register that has a page on every path that leads here.
     pub(super) fn is_certain_page_read(&self, registers: RegisterUse) -> bool {
         let mut read = (0..31).filter(|register| registers.reads >> register & 1 == 1);
         read.any(|register| matches!(self.get(register), RegisterValue::Page(_)))
     }
 
-    /// Reports whether any register has a page.
+    /// Returns true if any register has a page on at least one path that leads here.
     pub(super) fn have_page(&self) -> bool {
         (0..31).any(|register| {
             matches!(
@@ -130,7 +132,7 @@ impl Registers {
         }
     }
 
-    /// Returns the values after a call.
+    /// Returns what is known after a call.
     pub(super) fn after_call(&self) -> Self {
         let mut after = Self::UNSET;
         for register in 0..31 {
@@ -144,7 +146,7 @@ impl Registers {
         after
     }
 
-    /// Returns the values in the registers that a call leaves as they were.
+    /// Returns what is known of the registers in [`KEPT`]. All others are unset.
     pub(super) fn kept_by_calls(&self) -> Self {
         let mut kept = Self::UNSET;
         for register in KEPT {

@@ -1,4 +1,4 @@
-//! The text of 64-bit ARM instructions, with a placeholder in place of each address.
+//! Writes 64-bit ARM instructions as text. A placeholder stands for each address.
 
 use std::collections::HashMap;
 use yaxpeax_arch::{Decoder, U8Reader};
@@ -8,8 +8,8 @@ use super::addresses::{decode, words};
 use super::instruction::{Instruction, PAGE, SIZE, rd, rn};
 use crate::decoded::{AccessSize, InstructionText, TARGET, UnitBody, UnitCode};
 
-/// Returns the instructions of a unit in the syntax of assemblers. Where a linker made `nop` and `adr` of `adrp` and `add`, the list has the latter,
-/// so it does not depend on the layout.
+/// Returns the instructions of a unit in the syntax of assemblers. Where a linker has replaced `adrp` and `add` by `nop` and `adr`, the list has
+/// `adrp` and `add`, so that the text does not depend on where the linker put the code.
 pub(crate) fn list(code: &UnitCode<'_>) -> Vec<InstructionText> {
     let body = decode(code);
     let references: HashMap<usize, (u64, AccessSize)> = body
@@ -68,11 +68,11 @@ fn word_at(bytes: &[u8], at: usize) -> u32 {
     word.map_or(0, u32::from_le_bytes)
 }
 
-/// Returns the address for which code makes a page: that of the next instruction that uses the page.
+/// Returns the address for which the `adrp` at index `at` makes a page. It is the address in the next instruction that uses this page.
 fn page_target(body: &UnitBody, at: usize, word: u32, address: u64) -> (u64, AccessSize) {
     let page = match Instruction::decode(word, address) {
         Instruction::Page { page } => Some(page),
-        // The `nop` before an `adr`.
+        // This is a `nop` before an `adr`, which is listed as `adrp`.
         _ => None,
     };
     let mut later = body.references.iter();
@@ -84,7 +84,7 @@ fn page_target(body: &UnitBody, at: usize, word: u32, address: u64) -> (u64, Acc
     used.unwrap_or((page.unwrap_or(address), AccessSize::Open))
 }
 
-/// Returns the address of the same unit that an instruction contains.
+/// Returns the address that an instruction contains, which is in its own unit.
 fn own_target(word: u32, address: u64) -> Option<(u64, AccessSize)> {
     match Instruction::decode(word, address) {
         Instruction::Branch { target, .. } | Instruction::Address { target } => {
@@ -108,7 +108,7 @@ fn format_word(word: u32) -> String {
     instruction.map_or_else(|_| number(word), |instruction| instruction.to_string())
 }
 
-/// Returns the text of data, or of an instruction that is not known.
+/// Formats a word that is data or an unknown instruction.
 fn number(word: u32) -> String {
     format!(".word {word:#010x}")
 }

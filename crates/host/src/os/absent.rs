@@ -1,73 +1,73 @@
-//! What only Linux has. Elsewhere these functions do nothing, and return `None` or an error.
+//! Stand-ins for the functions that only Linux has. On other systems they do nothing, and return `None` or an error.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use super::readings::{TimeSample, TimeSamplingError, UsageSnapshot};
 
-/// Does nothing: processes that leave their group do not become children of this process.
+/// Does nothing. On this system, a process that leaves its group cannot be made a child of this process.
 pub fn adopt_orphans() {}
 
-/// Returns no processes: this system does not tell.
+/// Returns an empty list, because this system does not list the children of a process.
 pub fn list_children() -> Vec<u32> {
     Vec::new()
 }
 
-/// Does nothing: the children of this process are not known.
+/// Does nothing, because the children of this process are not known on this system.
 pub fn kill_children_except(_: &[u32]) {}
 
-/// Does nothing: the environment of another process cannot be read.
+/// Does nothing, because the environment of another process cannot be read on this system.
 pub fn kill_marked(_: &str) {}
 
-/// Returns `None`: not known on this system.
+/// Returns `None`, because the resource usage of another process is not read on this system.
 pub fn read_usage(_: u32) -> Option<UsageSnapshot> {
     None
 }
 
-/// Returns `None`: not known on this system.
+/// Returns `None`, because the time that a hypervisor gave to other machines is not read on this system.
 pub fn stolen_time() -> Option<Duration> {
     None
 }
 
-/// Returns `None`: this system does not tell whose connection it is.
+/// Returns `None`, because this system does not tell which process has a connection.
 pub fn owns_connection(_: u32, _: SocketAddr, _: u16) -> Option<bool> {
     None
 }
 
-/// Does nothing: this system acknowledges when it wants to.
+/// Does nothing, because this system decides by itself when it acknowledges data.
 pub fn acknowledge_at_once(_: &TcpStream) {}
 
-/// The binding of systems without support. There is none.
+/// The binding of threads to one processor on systems that do not support it. It has no values, because nothing is ever bound.
 #[derive(Debug)]
 pub enum AbsentPinning {}
 
 pub use AbsentPinning as ThreadPinning;
 
 impl AbsentPinning {
-    /// Returns `None`: nothing is bound on this system.
+    /// Returns `None`, because threads are not bound to a processor on this system.
     pub fn to_one(_: &[u32], _: impl FnOnce(u32) -> usize) -> Option<Self> {
         None
     }
 
-    /// Returns the number of the processor.
+    /// Returns the number of the processor. It is never called, because there is no value of this type.
     pub fn processor(&self) -> u32 {
         match *self {}
     }
 }
 
-/// Returns an error: this system has no sampling.
+/// Returns an error, because processes are not sampled on this system.
 pub fn try_time_samples() -> Result<(), TimeSamplingError> {
     Err(TimeSamplingError::System)
 }
 
-/// The sampler of systems without support.
+/// The sampler of processes on systems that do not support sampling. It has no values.
 #[derive(Debug)]
 pub struct AbsentSampler {}
 
 pub use AbsentSampler as TimeSampler;
 
 impl AbsentSampler {
-    /// Returns an error: this system has no sampling.
+    /// Returns an error, because processes are not sampled on this system.
     pub fn new(_: u32, _: Duration) -> Result<Self, TimeSamplingError> {
         Err(TimeSamplingError::System)
     }

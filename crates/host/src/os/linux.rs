@@ -1,6 +1,6 @@
-//! Linux: what it tells in /proc, orphans, binding to a processor, samples of time.
+//! Linux: facts from `/proc`, orphaned processes, binding to one processor, and samples of where a process spends its time.
 //!
-//! Fields are those of `proc_pid_stat(5)`, `proc_pid_status(5)` and `proc_stat(5)`.
+//! The fields of files in `/proc` are described in `proc_pid_stat(5)`, `proc_pid_status(5)` and `proc_stat(5)`.
 
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
@@ -18,16 +18,16 @@ use super::readings::UsageSnapshot;
 
 pub use sampling::{TimeSampler, try_time_samples};
 
-/// The program that opens a file as the desktop does, and its arguments before the file.
+/// The program that opens a file as the desktop does, and the arguments that come before the file.
 pub const VIEWER: (&str, &[&str]) = ("xdg-open", &[]);
 
 /// The variable with the additional search path for dynamic libraries.
 pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// Whether bytes of an executable can be changed. Elsewhere executables are signed, and a changed one does not start.
+/// Whether an executable still starts after some of its bytes were changed. It does not on macOS, where executables are signed.
 pub const EXECUTABLES_CAN_CHANGE: bool = true;
 
-/// Returns the directories that the dynamic linker searches only if [`LIBRARY_PATH`] is not set.
+/// Returns an empty list. On macOS, these are the directories that the dynamic linker searches only if [`LIBRARY_PATH`] is not set.
 pub fn fallback_library_directories() -> Vec<PathBuf> {
     Vec::new()
 }
@@ -38,7 +38,7 @@ pub fn kernel_release() -> String {
     uname.release().to_string_lossy().into_owned()
 }
 
-/// Returns `None`: the processor is described in `/proc/cpuinfo`.
+/// Returns `None`, because the caller reads the name of the processor from `/proc/cpuinfo`.
 pub fn processor_name() -> Option<String> {
     None
 }
@@ -77,12 +77,12 @@ pub fn is_on_network(path: &Path) -> bool {
     rustix::fs::statfs(path).is_ok_and(|stat| NETWORK.contains(&(stat.f_type as u32)))
 }
 
-/// Acknowledges at once what arrives on a connection. The option is reset by each send. A failure costs only time.
+/// Makes the system acknowledge the data on a connection at once. Each send resets this option. If the call fails, the peer only waits longer.
 pub fn acknowledge_at_once(stream: &TcpStream) {
     let _ = std::os::linux::net::TcpStreamExt::set_quickack(stream, true);
 }
 
-/// Reports whether the peer of a connection from `peer` to our `port` belongs to the process group `group`; `None` if /proc does not tell.
+/// Returns true if the peer of a connection from `peer` to our `port` belongs to the process group `group`. Returns `None` if `/proc` cannot be read.
 pub fn owns_connection(group: u32, peer: SocketAddr, port: u16) -> Option<bool> {
     let table = fs::read_to_string("/proc/net/tcp").ok()?;
     let Some(inode) = find_inode(&table, peer.port(), port) else {
@@ -127,7 +127,8 @@ fn has_open_socket(process: u32, name: &str) -> bool {
     entries.any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == name))
 }
 
-/// Time until the next search. While a process replaces its program (`exec`), it shows no environment for a moment.
+/// The time between two searches for marked processes. One search is not enough, because a process that replaces its program (`exec`) shows no
+/// environment for a moment.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// Makes processes that leave their group children of this process when their parent ends.
@@ -151,7 +152,7 @@ pub fn list_children() -> Vec<u32> {
         .collect()
 }
 
-/// Kills the children of this process that are not `known`, and theirs.
+/// Kills the children of this process that are not `known`, and all their descendants.
 pub fn kill_children_except(known: &[u32]) {
     // The children of a killed orphan become ours, so repeat until there are none, but not forever.
     for _ in 0..64 {
@@ -170,7 +171,8 @@ pub fn kill_children_except(known: &[u32]) {
     }
 }
 
-/// Kills processes whose environment contains `variable` (`NAME=VALUE`) until two searches in a row find none, with a limit on the number of searches.
+/// Kills processes whose environment contains `variable` (`NAME=VALUE`) until two searches in a row find none, with a limit on the number of
+/// searches.
 pub fn kill_marked(variable: &str) {
     let mut clear_looks = 0;
     for _ in 0..64 {
@@ -207,8 +209,8 @@ fn find_marked(wanted: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// Binds the thread that created it, and the main threads of some processes, to one processor until it is dropped. Threads and processes that these
-/// start meanwhile keep the binding for good.
+/// A binding of threads to one processor: of the thread that creates this value, and of the main threads of some processes. It ends when the value is
+/// dropped. But threads and processes that a bound thread starts meanwhile stay bound.
 #[derive(Debug)]
 pub struct ThreadPinning {
     processor: u32,
@@ -279,10 +281,11 @@ impl Drop for ThreadPinning {
     }
 }
 
-/// Positions in `/proc/PID/stat`, counted after the name of the program, which is in parentheses and can contain any character.
+/// Positions of fields in `/proc/PID/stat`. They count from the field after the name of the program, which is in parentheses and can contain any
+/// character.
 const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
 const THREADS: usize = 17;
-/// Position of the time taken by a hypervisor, in the line for all processors.
+/// Position of the stolen time, which a hypervisor gave to other machines, in the line of `/proc/stat` for all processors.
 const STOLEN: usize = 8;
 
 /// Reads the usage of the process `pid`; `None` if it has ended.
@@ -306,7 +309,7 @@ fn own_time(pid: u32) -> Option<Duration> {
     Some(nix::time::clock_getcpuclockid(pid).ok()?.now().ok()?.into())
 }
 
-/// Returns the CPU time of the main thread: the first number in the scheduler's statistics, in nanoseconds.
+/// Returns the CPU time of the main thread. It is the first number in the scheduler's statistics, and counts nanoseconds.
 fn main_thread_time(pid: u32) -> Option<Duration> {
     let statistics = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     let nanoseconds = statistics.split_whitespace().next()?.parse().ok()?;
@@ -337,7 +340,7 @@ fn involuntary_switches(pid: u32) -> Option<u64> {
     Some(switches.sum())
 }
 
-/// Returns the time that a hypervisor gave to other machines since this one was started, summed over processors.
+/// Returns the time that the hypervisor gave to other virtual machines since this one was started, summed over all processors.
 pub fn stolen_time() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let ticks = stat.lines().next()?.split_whitespace().nth(STOLEN)?;
@@ -359,8 +362,8 @@ fn time(ticks: u64) -> Duration {
 /// Samples of the program counter of a process at regular intervals of CPU time.
 ///
 /// `perf_event_open(2)` with a software clock needs no hardware counters, so it works in virtual machines, too. Kernel code is not sampled, therefore
-/// no privileges are needed. Threads and processes that the sampled one starts later are included. The kernel gives them a shared buffer only if an
-/// event is bound to one processor, so there is an event for each processor.
+/// no privileges are needed. Threads and processes that the sampled process starts later are sampled, too. They can share a buffer with it only if
+/// the event is bound to one processor, so there is one event for each processor.
 #[expect(
     unsafe_code,
     reason = "no library that we have opens events of perf or maps their buffers"
@@ -380,12 +383,12 @@ mod sampling {
 
     use super::super::readings::{TimeSample, TimeSamplingError};
 
-    /// The largest level at which unprivileged processes may sample their own user space. Higher levels are an
-    /// addition of Debian.
+    /// The largest value of `perf_event_paranoid` at which unprivileged processes may sample their own user space. Larger
+    /// values are an addition of Debian.
     const MOST_PARANOID: i64 = 2;
     const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
-    /// Size of the buffer of one processor in bytes, for more than 5,000 samples. A user may lock 516 KiB for each
-    /// processor in total.
+    /// Size of the buffer for one processor, in bytes. It holds more than 5,000 samples. By default, the kernel lets a user
+    /// lock 516 KiB for each processor.
     const BUFFER_BYTES: usize = 128 << 10;
     /// `PERF_EVENT_IOC_ENABLE` and `PERF_EVENT_IOC_DISABLE` of `linux/perf_event.h`.
     const ENABLE: Opcode = opcode::none(b'$', 0);
@@ -415,14 +418,15 @@ mod sampling {
     const PROCESSOR_CLOCK: u64 = 0;
     /// A sample contains its address, process id and thread id.
     const ADDRESS_AND_PROCESS: u64 = 1 | 1 << 1;
-    /// `disabled`, `inherit`, `exclude_kernel` and `exclude_hv`, counted from the first bit of a bit field.
+    /// The bits `disabled`, `inherit`, `exclude_kernel` and `exclude_hv` of a bit field. They are counted from its first bit,
+    /// which is the lowest one on little-endian processors.
     const FLAGS: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 6;
 
     /// `PERF_RECORD_SAMPLE`; other records are ignored.
     const SAMPLE: u32 = 9;
-    /// Length of such a record in words: header, address, process and thread.
+    /// Length of a `PERF_RECORD_SAMPLE` in words of 8 bytes: one for the header, one for the address, and one for process and thread.
     const SAMPLE_WORDS: u64 = 3;
-    /// Offsets in the first page: the end of the written samples, and the end of the samples read.
+    /// Offsets of two positions in the first page of a buffer: where the kernel will write next, and up to where we have read.
     const HEAD: usize = 1024;
     const TAIL: usize = 1032;
 
@@ -496,7 +500,7 @@ mod sampling {
     /// A clock event for a process on one processor.
     #[derive(Debug)]
     struct ClockEvent {
-        // Declared before the event to which it belongs, so that it is dropped first.
+        // Fields are dropped in the order of their declaration, so the buffer is unmapped before its event is closed.
         buffer: SampleBuffer,
         event: OwnedFd,
     }
@@ -593,7 +597,7 @@ mod sampling {
             unsafe { self.start.as_ptr().byte_add(place).cast::<u64>().read() }
         }
 
-        /// Moves the new samples into `into`, and frees their space.
+        /// Appends the new samples to `into`, and lets the kernel write over them.
         fn take(&mut self, into: &mut Vec<TimeSample>) {
             let head = self.number(HEAD).load(Ordering::Acquire);
             let mut at = self.number(TAIL).load(Ordering::Relaxed);
@@ -728,7 +732,7 @@ mod tests {
         let of_us = || read_usage(std::process::id()).expect("alive").has_children;
         let mut command = Command::new("sleep");
         let started = Supervisor::default().spawn(command.arg("900"), LeftoverPolicy::Leave);
-        // Dropping it would end the process.
+        // Dropping the child would end the process.
         let _child = started.expect("starts");
         assert!(of_us());
     }

@@ -1,4 +1,4 @@
-//! macOS: facts from `sysctl`, clocks, memory of processes.
+//! macOS: facts about the machine from `sysctl`, the time that it was suspended, and the memory of processes.
 
 #![expect(
     unsafe_code,
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::Duration;
 
-/// The program that opens a file as the desktop does, and its arguments before the file.
+/// The program that opens a file as the desktop does, and the arguments that come before the file.
 pub const VIEWER: (&str, &[&str]) = ("open", &[]);
 
 /// The variable with the additional search path for dynamic libraries.
 pub const LIBRARY_PATH: &str = "DYLD_FALLBACK_LIBRARY_PATH";
 
-/// Whether bytes of an executable can be changed. Executables are signed, and a changed one does not start.
+/// Whether an executable still starts after some of its bytes were changed. On macOS it does not, because executables are signed.
 pub const EXECUTABLES_CAN_CHANGE: bool = false;
 
 /// Returns the directories that the dynamic linker searches only if [`LIBRARY_PATH`] is not set.
@@ -69,7 +69,7 @@ pub fn suspended_time() -> Duration {
         let now = ClockId::from_raw(clock).now();
         now.map_or(Duration::ZERO, Into::into)
     };
-    // The second clock stops while the machine sleeps.
+    // `CLOCK_UPTIME_RAW` stops while the machine sleeps. `CLOCK_MONOTONIC_RAW` goes on.
     let awake = read(libc::CLOCK_UPTIME_RAW);
     read(libc::CLOCK_MONOTONIC_RAW).saturating_sub(awake)
 }
@@ -84,7 +84,7 @@ pub fn private_memory(pid: u32) -> Option<u64> {
     let pid = i32::try_from(pid).ok()?;
     // SAFETY: the structure consists of numbers, for which zero is valid.
     let mut usage: libc::rusage_info_v0 = unsafe { std::mem::zeroed() };
-    // SAFETY: the call fills a structure of the version that is named.
+    // SAFETY: the call fills a structure of the version that it is asked for, which is `rusage_info_v0`.
     let failed =
         unsafe { libc::proc_pid_rusage(pid, libc::RUSAGE_INFO_V0, (&raw mut usage).cast()) };
     (failed == 0).then_some(usage.ri_phys_footprint)

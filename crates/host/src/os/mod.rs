@@ -1,8 +1,11 @@
-//! What differs between operating systems: groups of processes, pipes, files, facts about the machine, usage of processors.
+//! The code that differs between operating systems: groups of processes, pipes, files, facts about the machine, and the usage of processors.
 //!
-//! Each system has one file, and all of these export the same functions; `unix.rs` has what Linux and macOS share, `absent.rs` what only Linux has.
-//! Invariants: no code above this folder asks which system it was compiled for, and nothing here imports anything above it. What a system cannot do
-//! is `None` or an error, and the caller goes on without it.
+//! Each system has a file of its own. `unix.rs` has the functions that Linux and macOS share, and `absent.rs` has stand-ins for those that only Linux
+//! has, so this module exports the same functions on every system. If a system cannot do something, the function returns `None` or an error, and the
+//! caller goes on without it.
+//!
+//! Invariants: code outside of this folder does not depend on the operating system, apart from the exceptions in `tests/architecture/systems.rs`. The
+//! code in this folder imports nothing from outside of it; only its tests do.
 
 #[cfg(not(target_os = "linux"))]
 mod absent;

@@ -1,8 +1,8 @@
-//! What the functions of all systems return.
+//! The types of the values that the functions of this folder return on every system.
 
 use std::time::Duration;
 
-/// Facts by which a file is recognized. They change whenever the file does.
+/// Facts by which a file is recognized. If the file changes, at least one of them changes, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileFacts {
     /// The file system that contains the file.
@@ -15,7 +15,7 @@ pub struct FileFacts {
     pub disk_bytes: u64,
     /// Time of the last change of content or attributes: seconds since 1970, and nanoseconds.
     pub changed: (i64, i64),
-    /// Time of the last change of content, likewise.
+    /// Time of the last change of content: seconds since 1970, and nanoseconds.
     pub written: (i64, i64),
 }
 
@@ -24,8 +24,8 @@ pub struct FileFacts {
 pub struct UsageSnapshot {
     /// Number of living threads.
     pub threads: u32,
-    /// CPU time of all its threads, including ended ones, and of the processes that it has waited for (the latter in
-    /// clock ticks of 10 ms).
+    /// CPU time of all its threads, including those that have ended, and of the child processes that it has waited for. The time
+    /// of child processes is counted in clock ticks of 10 ms.
     pub cpu: Duration,
     /// CPU time of its main thread.
     pub main_thread: Duration,
@@ -35,7 +35,7 @@ pub struct UsageSnapshot {
     pub involuntary_switches: u64,
 }
 
-/// The reason why sampling is not possible.
+/// The reason why a process cannot be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeSamplingError {
     /// The system is not Linux.
@@ -44,18 +44,18 @@ pub enum TimeSamplingError {
     /// The kernel was built without `perf_event_open`.
     #[error("this kernel has no `perf_event_open`")]
     Missing,
-    /// The setting `kernel.perf_event_paranoid` forbids sampling; the field is its value.
+    /// The setting `kernel.perf_event_paranoid` has this value, which forbids sampling.
     #[error("`kernel.perf_event_paranoid` is {0}, so only root may use `perf_event_open`")]
     Paranoid(i64),
-    /// Sampling is forbidden in another way, for example by a container.
+    /// Sampling is forbidden, but not by `kernel.perf_event_paranoid`. For example, many containers forbid it.
     #[error("`perf_event_open` is not permitted (many containers block it)")]
     Refused,
-    /// Another error.
+    /// `perf_event_open` failed with an error that has no variant of its own.
     #[error("`perf_event_open` failed: {0}")]
     Failed(String),
 }
 
-/// A sampled address.
+/// An address that a process was executing when it was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSample {
     /// Process id.

@@ -1,4 +1,4 @@
-//! What Linux and macOS share: process groups, pipes, permissions, links.
+//! The functions that Linux and macOS share: process groups, pipes, permissions and links.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use super::readings::FileFacts;
 
-/// A helper process must end the groups if this process is killed.
+/// Whether the system ends the process groups if this process is killed. Unix does not, so a helper process has to end them.
 pub const GROUPS_END_WITH_US: bool = false;
 
 /// A process group, by the id of its leader.
@@ -28,7 +28,7 @@ pub struct UnixGroup(Pid);
 
 pub use UnixGroup as GroupHandle;
 
-/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. [`take_group`] must follow the start.
+/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. After the start, call [`take_group`].
 pub fn lead_new_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
@@ -54,7 +54,7 @@ impl UnixGroup {
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 
-    /// Lets the processes live that are left when the leader has ended.
+    /// Lets the other processes of the group live on after the leader has ended. Unix does that by itself, so there is nothing to do.
     pub fn spare_rest(&self) {}
 
     /// Reports whether the leader has ended.
@@ -63,7 +63,7 @@ impl UnixGroup {
         !matches!(waitid(WaitId::Pid(self.0), options), Ok(None))
     }
 
-    /// Waits for the end of the leader, and leaves its status to be read.
+    /// Waits for the end of the leader. Its exit status can still be read afterwards.
     pub fn wait_for_leader(&self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(Errno::INTR) = waitid(WaitId::Pid(self.0), options) {}
@@ -116,12 +116,12 @@ impl PolledOutput {
         }
     }
 
-    /// Reports whether more can come.
+    /// Reports whether at least one of the pipes can still deliver output.
     pub fn is_open(&self) -> bool {
         self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
     }
 
-    /// Returns what stdout and stderr were.
+    /// Returns all bytes that were read from stdout and from stderr.
     pub fn into_bytes(self) -> (Vec<u8>, Vec<u8>) {
         (self.stdout.bytes, self.stderr.bytes)
     }
@@ -208,7 +208,7 @@ pub fn read_file_facts(path: &Path) -> io::Result<FileFacts> {
     })
 }
 
-/// Creates a directory that only this user can access, and its parents likewise. An existing directory stays as it is.
+/// Creates a directory and its parents so that only this user can access them. Directories that already exist stay as they are.
 pub fn create_private_dirs(directory: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -263,7 +263,7 @@ pub fn remove_file_or_link(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Converts a path from git, which is bytes.
+/// Converts a path that git printed as bytes.
 pub fn path_from_bytes(name: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(name))
 }
@@ -283,10 +283,10 @@ pub fn text_from_bytes(text: Vec<u8>) -> OsString {
     OsString::from_vec(text)
 }
 
-/// A directory that cannot be created.
+/// A path at which no directory can be created.
 pub const NO_DIRECTORY: &str = "/dev/null/criterion";
 
-/// Reports whether the terminal shows more than ASCII whatever the locale is.
+/// Whether a terminal can show characters beyond ASCII with any locale. On Unix it needs a UTF-8 locale.
 pub const TERMINAL_IGNORES_LOCALE: bool = false;
 
 #[cfg(test)]

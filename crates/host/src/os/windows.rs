@@ -1,4 +1,5 @@
-//! Windows: job objects in place of process groups, pipes that are looked into, file numbers, junctions, facts from the registry.
+//! Windows: job objects in place of process groups, pipes that are checked at intervals, the numbers of files, junctions, and facts from the
+//! registry.
 
 #![expect(
     unsafe_code,
@@ -49,25 +50,27 @@ use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiased
 
 use super::readings::FileFacts;
 
-/// The system ends the processes of a job when the last handle of the job is closed, so no helper process is needed.
+/// Whether the system ends the process groups if this process is killed. A group is a job object here, and Windows ends the processes of a job when
+/// its last handle is closed, so no helper process is needed.
 pub const GROUPS_END_WITH_US: bool = true;
 
-/// The program that opens a file as the desktop does, and its arguments before the file. `start` treats the first quoted word as a title.
+/// The program that opens a file as the desktop does, and the arguments that come before the file. `start` takes its first quoted argument as the
+/// title of a window, hence the empty one.
 pub const VIEWER: (&str, &[&str]) = ("cmd", &["/C", "start", ""]);
 
 /// The variable with the search path for dynamic libraries.
 pub const LIBRARY_PATH: &str = "PATH";
 
-/// Whether bytes of an executable can be changed.
+/// Whether an executable still starts after some of its bytes were changed.
 pub const EXECUTABLES_CAN_CHANGE: bool = true;
 
-/// A directory that cannot be created.
+/// A path at which no directory can be created.
 pub const NO_DIRECTORY: &str = r"NUL\criterion";
 
-/// Reports whether the terminal shows more than ASCII whatever the locale is.
+/// Whether a terminal can show characters beyond ASCII with any locale.
 pub const TERMINAL_IGNORES_LOCALE: bool = true;
 
-/// Exit code of processes that are killed.
+/// The exit code that processes get when this program kills them.
 const KILLED: u32 = 1;
 
 /// A job that contains a process and everything that it starts. The leader is also the leader of a group for console events.
@@ -85,8 +88,8 @@ struct JobHandles {
 
 pub use JobGroup as GroupHandle;
 
-/// Makes `command` start as the leader of a new group, which Ctrl-C at the terminal does not reach. It is suspended until [`take_group`] has put it into
-/// a job, so nothing that it starts is outside.
+/// Makes `command` start as the leader of a new group, which Ctrl-C at the terminal does not reach. The leader is suspended until [`take_group`] has
+/// put it into a job, so every process that it starts is in the job, too.
 pub fn lead_new_group(command: &mut Command) -> &mut Command {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED)
 }
@@ -173,7 +176,7 @@ fn resume_threads(process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the error of the last call if it returned zero.
+/// Converts the result of a call to the system. Zero means that the call failed.
 fn require(outcome: i32) -> io::Result<()> {
     if outcome == 0 {
         Err(io::Error::last_os_error())
@@ -188,7 +191,7 @@ impl JobGroup {
         self.leader.cast_signed()
     }
 
-    /// Interrupts the whole group as Ctrl-Break does: a new group does not get Ctrl-C. Only programs of the same console get it.
+    /// Interrupts the whole group as Ctrl-Break does, because a new group ignores Ctrl-C. Only programs at the same console are interrupted.
     pub fn interrupt(&self) {
         // SAFETY: the call takes numbers only.
         let _ = unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, self.leader) };
@@ -200,7 +203,7 @@ impl JobGroup {
         let _ = unsafe { TerminateJobObject(self.handles.job.as_raw_handle(), KILLED) };
     }
 
-    /// Lets the processes live that are left when the leader has ended.
+    /// Lets the other processes of the job live on after the leader has ended.
     pub fn spare_rest(&self) {
         let _ = set_job_limits(&self.handles.job, 0);
     }
@@ -222,7 +225,7 @@ impl JobGroup {
 /// Does nothing. A group is a job object, and Windows ends its processes when the last handle to it is closed, even if this process was killed.
 pub fn kill_group(_: i32) {}
 
-/// Codes from here on mean that the system ended a process, such as 0xC0000005 for an access violation.
+/// The smallest exit code that means that the system ended a process. For example, 0xC0000005 is an access violation.
 const FIRST_EXCEPTION: u32 = 0xC000_0000;
 
 /// Describes how the system ended a process, such as `exception 0xc0000005`; `None` if the process ended by itself.
@@ -231,7 +234,7 @@ pub fn describe_death(status: ExitStatus) -> Option<String> {
     (code >= FIRST_EXCEPTION).then(|| format!("exception {code:#x}"))
 }
 
-/// Interval for looking into pipes.
+/// Interval for checking whether there is output in the pipes.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A pipe (`None` once it has ended), and the bytes read from it.
@@ -263,19 +266,19 @@ impl ObservedOutput {
         }
     }
 
-    /// Reports whether more can come.
+    /// Reports whether at least one of the pipes can still deliver output.
     pub fn is_open(&self) -> bool {
         self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
     }
 
-    /// Returns what stdout and stderr were.
+    /// Returns all bytes that were read from stdout and from stderr.
     pub fn into_bytes(self) -> (Vec<u8>, Vec<u8>) {
         (self.stdout.bytes, self.stderr.bytes)
     }
 
     /// Waits up to `limit` for output, reads from both pipes, and reports whether there was any output.
     pub fn read(&mut self, limit: Duration) -> io::Result<bool> {
-        // Anonymous pipes cannot be waited for, so look into them at intervals.
+        // Windows cannot wait for output in anonymous pipes, so check them at intervals.
         for _ in 0..limit.div_duration_f64(LOOK) as u32 {
             let stdout = self.stdout.take_available()?;
             let stderr = self.stderr.take_available()?;
@@ -289,7 +292,7 @@ impl ObservedOutput {
 }
 
 impl<R: Read + AsRawHandle> ObservedPipe<R> {
-    /// Reads what is in the pipe, and reports whether there was anything, or the pipe has ended.
+    /// Reads the bytes that are in the pipe. Returns true if there were any, or if the pipe has just ended.
     fn take_available(&mut self) -> io::Result<bool> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(false);
@@ -307,7 +310,7 @@ impl<R: Read + AsRawHandle> ObservedPipe<R> {
             )
         };
         if is_open == 0 {
-            // All writers have closed it.
+            // All processes that could write to the pipe have closed it.
             self.pipe = None;
             return Ok(true);
         }
@@ -331,10 +334,10 @@ pub fn without_core_dumps<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Does nothing: there is no limit of this kind.
+/// Does nothing, because Windows has no limit on the size of files that ends a process.
 pub fn survive_file_size_limit() {}
 
-/// Opens a file, a directory or a link to ask for its attributes.
+/// Opens a file, a directory or a link to read or change its attributes.
 fn open_for_attributes(path: &Path, access: u32) -> io::Result<File> {
     OpenOptions::new()
         .access_mode(access)
@@ -388,7 +391,7 @@ fn since_1970(time: i64) -> (i64, i64) {
     (seconds, time.rem_euclid(STEPS) * 100)
 }
 
-/// Creates a directory and its parents. They get the rights of the directory above them, which in the user's profile are those of the user.
+/// Creates a directory and its parents. They inherit the rights of the directory above them. In the user's profile, these are the user's.
 pub fn create_private_dirs(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).create(directory)
 }
@@ -403,17 +406,17 @@ pub fn create_private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Returns true: rights are inherited from the user's profile, and not examined.
+/// Returns true for a file or directory that exists. Its rights are inherited from the user's profile, and they are not examined.
 pub fn is_safe_from_others(path: &Path) -> io::Result<bool> {
     fs::metadata(path).map(|_| true)
 }
 
-/// Returns false: rights are inherited from the user's profile, and not examined.
+/// Returns false for a file that exists. Its rights are inherited from the user's profile, and they are not examined.
 pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
     fs::metadata(path).map(|_| false)
 }
 
-/// Lets users write to a file.
+/// Removes the read-only attribute from the permissions of a file.
 #[expect(
     clippy::permissions_set_readonly_false,
     reason = "on Windows it gives no rights to anybody"
@@ -427,11 +430,11 @@ pub fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
     open_for_attributes(path, FILE_WRITE_ATTRIBUTES)?.set_modified(time)
 }
 
-/// Creates the link `link`, which leads to `leads_to`. Symbolic links need a right that most users lack. So a link to a directory is a junction if its
-/// target is absolute, and a link to a file may become a second name of the file, or a copy.
+/// Creates the link `link`, which leads to `leads_to`. Symbolic links need a right that most users lack. So a link to a directory becomes a junction
+/// if `leads_to` is absolute. If a symbolic link to a file cannot be made, `link` becomes a hard link or a copy of the file.
 pub fn create_link(leads_to: &Path, link: &Path) -> io::Result<()> {
     let there = link.parent().unwrap_or(link).join(leads_to);
-    // Wine reports success without making symbolic links.
+    // Wine reports success, but makes no symbolic link.
     let check = |()| {
         let is_made = link.is_symlink();
         is_made
@@ -440,7 +443,7 @@ pub fn create_link(leads_to: &Path, link: &Path) -> io::Result<()> {
     };
     let join = || {
         let made = junction::create(&there, link);
-        // A file system without junctions gets an empty directory, which other kinds of links would find in their place.
+        // On a file system without junctions, this leaves an empty directory, and then no other kind of link can be made at this path.
         if made.is_err() && !link.is_symlink() {
             let _ = fs::remove_dir(link);
         }
@@ -481,7 +484,8 @@ pub fn remove_file_or_link(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Converts a path from git, which is UTF-8 with slashes. Other bytes become replacement characters, so that the file is not found and its name is shown.
+/// Converts a path that git printed, which is UTF-8 with slashes. Bytes that are not UTF-8 become replacement characters. The file is then not found,
+/// but its name can be shown.
 pub fn path_from_bytes(name: &[u8]) -> PathBuf {
     let name = String::from_utf8_lossy(name).into_owned();
     PathBuf::from(name).components().collect()
@@ -502,7 +506,7 @@ pub fn text_from_bytes(text: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&text).into_owned().into()
 }
 
-/// Returns no directories: [`LIBRARY_PATH`] is always set.
+/// Returns an empty list, because [`LIBRARY_PATH`] is always set.
 pub fn fallback_library_directories() -> Vec<PathBuf> {
     Vec::new()
 }
@@ -550,17 +554,17 @@ pub fn processor_name() -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Returns text as the system takes it, with a zero at the end.
+/// Converts a text to UTF-16 with a zero at the end, as the functions of Windows expect it.
 fn wide(text: &OsStr) -> Vec<u16> {
     text.encode_wide().chain([0]).collect()
 }
 
-/// Returns `None`: this system has no load average.
+/// Returns `None`, because Windows has no load average.
 pub fn load_average() -> Option<f64> {
     None
 }
 
-/// Returns how long the machine has been suspended since it was started, to about 16 ms.
+/// Returns how long the machine has been suspended since it was started. The result is accurate to about 16 ms.
 pub fn suspended_time() -> Duration {
     let mut steps = 0;
     // SAFETY: the call writes one number.
@@ -573,7 +577,7 @@ pub fn suspended_time() -> Duration {
     all.saturating_sub(awake)
 }
 
-/// Returns the number of clock ticks in a second. Nothing that is read here counts in ticks.
+/// Returns a number of clock ticks in a second. It does not matter, because nothing that is read on Windows counts in ticks.
 pub fn clock_ticks_per_second() -> u64 {
     100
 }
@@ -590,7 +594,7 @@ pub fn private_memory(pid: u32) -> Option<u64> {
     let process = unsafe { OwnedHandle::from_raw_handle(process) };
     let mut memory = PROCESS_MEMORY_COUNTERS_EX::default();
     let bytes = size_of_val(&memory) as u32;
-    // SAFETY: the call fills the longer structure if it is given that length.
+    // SAFETY: the call fills as many bytes as it is told, and that is the size of this structure.
     let outcome =
         unsafe { GetProcessMemoryInfo(process.as_raw_handle(), (&raw mut memory).cast(), bytes) };
     (outcome != 0 && memory.PrivateUsage > 0).then_some(memory.PrivateUsage as u64)
@@ -624,7 +628,7 @@ mod tests {
 
     /// The variable that tells [`program`] what to do.
     const ROLE: &str = "PERFCHECK_TEST_ROLE";
-    /// The variable with the file in which it notes the process that it has started.
+    /// The variable with the path of the file into which [`program`] writes the id of the process that it has started.
     const NOTE: &str = "PERFCHECK_TEST_NOTE";
 
     /// A program for other tests. It does nothing unless [`ROLE`] is set.
@@ -663,7 +667,7 @@ mod tests {
         child
     }
 
-    /// Starts a program that starts a sleeper, and returns both.
+    /// Starts a program that starts a process that only sleeps. Returns the program's group and a handle of the sleeping process.
     fn start_group(role: &str, leftovers: LeftoverPolicy) -> (ProcessGroup, OwnedHandle) {
         let home = tempfile::tempdir().expect("a directory");
         let note = home.path().join("sleeper");
@@ -801,7 +805,7 @@ mod tests {
     fn facts_are_known() {
         assert!(kernel_release().split('.').count() == 3);
         assert!(suspended_time() < Duration::from_secs(10 * 365 * 86_400));
-        // Wine does not tell.
+        // Wine does not report the private memory of a process.
         if let Some(before) = private_memory(std::process::id()) {
             let memory = std::hint::black_box(vec![1_u8; 64 << 20]);
             let after = private_memory(std::process::id()).expect("known");

@@ -164,7 +164,8 @@ impl ProcessGroup {
         if started.is_ok() { receiver } else { never() }
     }
 
-    /// Interrupts the whole group as Ctrl-C does. Kills the rest once the leader has ended or `INTERRUPT_GRACE` is over.
+    /// Interrupts the whole group as Ctrl-C does, on Windows as Ctrl-Break does. Kills the rest of the group once the leader has ended or
+    /// `INTERRUPT_GRACE` is over.
     pub fn stop(&mut self) {
         if self.status.is_some() {
             return;

@@ -2,7 +2,8 @@
 //!
 //! The helper is the same executable in its own group. Groups work on every Unix; the parent-death signal exists only on Linux and does not reach
 //! grandchildren. Processes that leave their group (`setsid`, a double fork) become children of this process on Linux when their parent ends, and so
-//! can be found and killed. If this process dies first, the helper finds them by the [`Mark`] in their environment. On other systems they escape.
+//! can be found and killed. If this process dies first, the helper finds them by the [`Mark`] in their environment. On macOS they escape. On Windows
+//! no helper is started, because the system itself ends the processes of a group (see [`os::GROUPS_END_WITH_US`]).
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
 

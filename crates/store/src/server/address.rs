@@ -113,7 +113,8 @@ fn split_encryption_parameters(text: &str) -> (String, EncryptionParameters) {
     )
 }
 
-/// Returns the name of the machine, or else the directory of a socket of the file system. `tokio-postgres` has such sockets only on Unix.
+/// Returns the name of the machine that a host stands for. If the host is a socket of the file system, returns its directory as an error.
+/// `tokio-postgres` has such hosts only on Unix.
 pub(super) fn machine_or_socket(host: &Host) -> Result<&str, &Path> {
     match host {
         Host::Tcp(name) => Ok(name),
