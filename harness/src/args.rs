@@ -3,7 +3,7 @@
 
 use crate::protocol::escape;
 
-/// What the executable is asked to do.
+/// The task that the arguments give to the executable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExecutableMode {
     /// `cargo bench`: measure and print a table.

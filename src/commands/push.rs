@@ -195,7 +195,7 @@ struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// What the team's store knows about each local run.
+    /// The state of each local run in the team's store.
     known: HashMap<PortableRunId, KnownRun>,
     /// The numbers that the sent runs got in the team's store.
     sent: Vec<RunId>,

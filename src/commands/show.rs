@@ -200,7 +200,7 @@ fn show_measurements(
     Ok(ExitCode::Clean)
 }
 
-/// Which benchmarks `--stats` shows, and with which settings their statistics are computed.
+/// The benchmarks that `--stats` shows, and the settings with which their statistics are computed.
 struct DescriptionRules<'a> {
     is_shown: &'a dyn Fn(&BenchmarkKey) -> bool,
     decision: DecisionSettings,

@@ -15,7 +15,7 @@ pub struct MalformedRow {
     pub line: u64,
     /// The column, as the column map names it; `None` for the whole row.
     pub column: Option<String>,
-    /// What is wrong, in words that continue a sentence about the row or column.
+    /// A description of the error, in words that continue a sentence about the row or column.
     pub reason: String,
 }
 
@@ -104,7 +104,7 @@ pub enum ExchangeError {
     Broken {
         /// The file, followed by line and column or by the path within its JSON.
         place: String,
-        /// What is wrong with the file, and advice.
+        /// A description of the error in the file, and advice.
         reason: String,
     },
     /// The content of a file matches no known format.
@@ -137,7 +137,7 @@ pub enum ExchangeError {
     /// A limit is exceeded.
     #[error("there are more than {most} {what}\n  help: {hint}")]
     TooMany {
-        /// What there are too many of, as a noun in the plural.
+        /// The name of the items of which there are too many, as a noun in the plural.
         what: &'static str,
         /// The maximum number that is allowed.
         most: usize,

@@ -56,7 +56,7 @@ pub(super) struct RawRow {
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
-    /// What the row has in each of the dimension columns.
+    /// The values of the row in the dimension columns.
     pub(super) dimensions: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct IdGroup {
     pub throughput: Throughput,
     /// Whether the iteration counts of the samples are equal or increase.
     pub phase: IterationLayout,
-    /// What the group has in each of the dimension columns, in the order of the column map.
+    /// The values of the group in the dimension columns, in the order of the column map.
     pub dimensions: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ const WORK_TREE: &str = "the work tree";
 /// Default size limit of kept builds, in MiB.
 const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 
-/// What to build in the cache, and with which settings.
+/// A request to build something in the cache, with the settings.
 pub(crate) struct CacheBuild<'a> {
     pub(crate) context: &'a Context,
     /// Options for cargo.

@@ -75,7 +75,7 @@ pub struct EscapedStream<W> {
     pending: Vec<u8>,
 }
 
-/// What to do with the first bytes of a slice.
+/// The treatment of the first bytes of a slice.
 enum BytePiece {
     /// This many bytes pass unchanged.
     Harmless(usize),

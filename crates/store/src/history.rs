@@ -39,9 +39,9 @@ pub enum RunFilter {
 /// A query for a part of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryQuery<'a> {
-    /// Which runs are selected by their branch.
+    /// The selection of runs by their branch.
     pub branch: BranchFilter<'a>,
-    /// Which runs are selected by their state.
+    /// The selection of runs by their state.
     pub runs: RunFilter,
     /// If given, only runs with a smaller number than this one are returned.
     pub before: Option<RunId>,

@@ -198,7 +198,7 @@ impl Throughput {
 
 // The options for plots and files have no effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// What Criterion does with the directory of a baseline.
+/// The use that Criterion makes of the directory of a baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// Compare with the baseline if it contains the benchmark.

@@ -29,7 +29,7 @@ use perfcheck_stats::derived_seed;
 /// Factor by which rounds and time grow when an inconclusive comparison is repeated.
 const LONGER: u32 = 3;
 
-/// What all steps of a search use: the options and the environment, and the executables that were measured so far.
+/// The data that all steps of a search use: the options and the environment, and the executables that were measured so far.
 pub(super) struct BisectSession<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a CommonOptions,

@@ -60,7 +60,7 @@ impl ComparedRun {
     }
 }
 
-/// What the comparison with the reference found for one benchmark.
+/// The result of the comparison with the reference for one benchmark.
 struct BenchmarkJudgement {
     verdict: Option<Verdict>,
     comparison: Option<Comparison>,

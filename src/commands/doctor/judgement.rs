@@ -17,7 +17,7 @@ use perfcheck_host::process::TimeSamplingError;
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
-/// What `doctor` has found out about the machine and the toolchain, for judging.
+/// The facts that `doctor` has found out about the machine and the toolchain, for judging.
 pub(super) struct DoctorFacts<'o> {
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o HostActivity,

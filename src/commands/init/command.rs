@@ -18,7 +18,7 @@ use perfcheck_host::os::canonicalize;
 /// Stands for the location of the harness in printed commands, until the user sets the location.
 const SOMEWHERE: &str = "<your clone>/harness";
 
-/// What `init` has found out about a package.
+/// The facts that `init` has found out about a package.
 struct InspectedPackage {
     name: String,
     manifest: Manifest,

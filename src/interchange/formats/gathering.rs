@@ -24,7 +24,7 @@ pub struct ForeignRun {
     pub imported: ImportedGroups,
     /// Unit of the values, in words.
     pub unit: String,
-    /// What readers of the numbers must know: information that the format lacks, and benchmarks that were left out.
+    /// Remarks for readers of the numbers: information that the format lacks, and benchmarks that were left out.
     pub caveats: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ const QUIET: [char; 3] = ['.', 'i', 'F'];
 /// The word before a time.
 const RESULT: &str = "bench:";
 
-/// What an output of libtest contains: results, and benchmarks without a result.
+/// The contents of an output of libtest: results, and benchmarks without a result.
 #[derive(Default)]
 pub(super) struct LibtestOutput<'t> {
     pub(super) results: Vec<LibtestResult<'t>>,

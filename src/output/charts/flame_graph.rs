@@ -11,7 +11,7 @@ use crate::output::view::MessageFormat;
 use perfcheck_analysis::compare::{CallFrame, CallTree};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side};
 
-/// What the two flame graphs of a benchmark show.
+/// The contents of the two flame graphs of a benchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct FlameGraph<'a> {
     /// The benchmark.

@@ -12,7 +12,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
-/// What the picture of a benchmark in one run shows.
+/// The contents of the picture of a benchmark in one run.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     /// The benchmark.
@@ -181,7 +181,7 @@ fn describe(picture: &Picture<'_>) -> String {
     )
 }
 
-/// What a picture with split violins shows.
+/// The contents of a picture with split violins.
 #[derive(Debug, Clone)]
 pub struct SplitPicture<'a> {
     /// Number of the run.

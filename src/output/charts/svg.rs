@@ -23,7 +23,7 @@ text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fi
 .area{fill:#4493f8;stroke:#4493f8}.second{fill:#f0883e;stroke:#f0883e}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
 .curve{stroke:#4493f8}.mild{stroke:#d29922}.severe{stroke:#f85149}.fence{stroke:#9198a1}}";
 
-/// Which part of a text is at the position where it is drawn: its start, its middle or its end.
+/// The part of a text that is at the position where it is drawn: its start, its middle or its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Start,

@@ -1,10 +1,10 @@
-//! What CI reports need to know besides the findings of a run.
+//! The facts that CI reports need besides the findings of a run.
 
 use std::path::Path;
 
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
-/// What CI reports need to know besides the findings of a run.
+/// The facts that CI reports need besides the findings of a run.
 #[derive(Clone, Copy)]
 pub struct ReportContext<'a> {
     /// Key that distinguishes this report from those of other jobs for the same commit.

@@ -11,7 +11,7 @@ use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::{terminal, units};
 
-/// Which part of the code is printed for people. JSON always has all of it.
+/// The part of the code that is printed for people. JSON always has all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeExtent {
     /// Only rows that differ, with a few equal rows around them.

@@ -36,7 +36,7 @@ const USUAL_INTERVALS: &str = "t interval";
 /// out.
 const MOST_FENCES: usize = 16;
 
-/// What the data of all benchmarks of a page have in common.
+/// The data that all benchmarks of a page share.
 pub(super) struct PageContext<'a> {
     pub(super) phrases: &'a mut Phrasebook,
     /// Package and name of each bench target, sorted.
@@ -768,7 +768,7 @@ pub(super) fn environment_facts(page: &Page<'_>) -> Vec<FactData> {
     facts.filter(is_known).collect()
 }
 
-/// What the page about a run shows.
+/// The contents of the page about a run.
 #[derive(Debug)]
 pub struct Page<'a> {
     /// Name of the directory of the workspace, which is part of the title of the page.

@@ -312,7 +312,7 @@ fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
     ])
 }
 
-/// What pruning removes of the selected runs.
+/// The parts of the selected runs that pruning removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneScope {
     /// The runs with all that the store has of them.
@@ -321,7 +321,7 @@ pub enum PruneScope {
     Samples,
 }
 
-/// What pruning did, or would do in a dry run.
+/// The result of pruning, or of a dry run.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
     /// Number of runs that were removed, or that lost their samples. `None` for a dry run.

@@ -25,7 +25,7 @@ pub enum Capability {
     Sequential,
 }
 
-/// Which measurements a benchmark offers.
+/// The measurements that a benchmark offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// The benchmark offers samples of the time.

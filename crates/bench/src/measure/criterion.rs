@@ -81,7 +81,7 @@ fn estimate_iteration(series: &Series) -> (f64, f64) {
     }
 }
 
-/// What a short process has shown about a benchmark.
+/// The result of a short process for one benchmark.
 struct ObservedPace {
     id: String,
     pace: IterationPace,

@@ -54,8 +54,8 @@ pub struct DiscoveredBenches {
     pub failures: Vec<TargetFailure>,
 }
 
-/// What is already known about the candidate when the benchmarks of a reference are discovered. A failure that both builds have is then reported only
-/// once.
+/// The facts that are already known about the candidate when the benchmarks of a reference are discovered. A failure that both builds have is then
+/// reported only once.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceContext<'a> {
     /// The outcome for the candidate.

@@ -252,9 +252,9 @@ impl<'n> ObservedProcess<'n> {
 /// Interval between samples, in CPU time. It is not a multiple of a usual duration, because samples in step with the iterations would always hit the
 /// same place.
 const PERIOD: Duration = Duration::from_nanos(201_731);
-/// What samples are called whose code belongs neither to a named function nor to a named file.
+/// The name for samples whose code belongs neither to a named function nor to a named file.
 const UNNAMED: &str = "(unnamed)";
-/// What samples are called that come from another process, which the benchmark has started.
+/// The name for samples from another process, which the benchmark has started.
 const ANOTHER_PROCESS: &str = "(another process)";
 
 /// A function in the memory of an executable.

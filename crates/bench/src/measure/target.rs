@@ -54,7 +54,7 @@ impl PairedTarget {
 /// Judges from a benchmark's noise threshold and rounds whether the benchmark needs more rounds.
 pub(super) type StandingFn<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<LookStatus> + 's;
 
-/// Which benchmarks a round visits.
+/// The benchmarks that a round visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RoundScope {
     AllOpen,

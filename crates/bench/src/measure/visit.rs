@@ -469,7 +469,7 @@ const COUNTING: Duration = Duration::from_millis(10);
 /// Number of single latencies that are kept from a process.
 const RESERVOIR: u64 = 10_000;
 
-/// Which untimed measurements a visit takes.
+/// The untimed measurements that a visit takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UntimedScope {
     /// The visit takes all untimed measurements that the benchmark offers.

@@ -224,7 +224,7 @@ pub(super) struct ConfiguredVariable {
     pub(super) force: bool,
 }
 
-/// What the `--config` entries of a command line set. If several entries set the same key, the last one applies.
+/// The settings from the `--config` entries of a command line. If several entries set the same key, the last one applies.
 #[derive(Debug, Default)]
 pub(super) struct Overrides {
     /// The variables of the `[env]` tables.

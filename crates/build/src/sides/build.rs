@@ -710,7 +710,7 @@ impl SideBuilder<'_, '_> {
     }
 }
 
-/// What cargo has built, and which Criterion it has used.
+/// The output of a cargo build, and the Criterion that it used.
 #[derive(Default)]
 struct CargoResult {
     output: BuildOutput,

@@ -2,7 +2,7 @@
 
 use super::register_use::RegisterUse;
 
-/// What is known of the value in a register.
+/// The knowledge about the value in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegisterValue {
     /// As far as is known, the register has no value that code reads.
@@ -64,7 +64,7 @@ impl RegisterValue {
 /// The registers whose values a called function must preserve.
 const KEPT: std::ops::RangeInclusive<usize> = 19..=29;
 
-/// What is known of the general registers. Register 31, which is the stack pointer or zero, is not followed.
+/// The knowledge about the general registers. Register 31, which is the stack pointer or zero, is not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers([RegisterValue; 32]);
 

@@ -132,7 +132,7 @@ struct ComponentPart<'e> {
     settled: SettledSums,
 }
 
-/// What must be remembered about edges that were merged and nodes that were eliminated.
+/// A record of the edges that were merged and the nodes that were eliminated.
 #[derive(Debug, Clone, Copy, Default)]
 struct SettledSums {
     /// The weighted sum of the squared differences between parallel edges.
@@ -171,7 +171,7 @@ fn find_roots(nodes: usize, edges: &[&Edge]) -> Vec<usize> {
 /// The network while nodes are eliminated. For each node it has the neighbors, with the difference to each of them and the weight of this difference.
 struct Reduced {
     neighbours: Vec<BTreeMap<usize, (f64, f64)>>,
-    /// What was merged and eliminated. To get the sums of a component, add up those of its nodes.
+    /// The record of what was merged and eliminated. To get the sums of a component, add up those of its nodes.
     settled: Vec<SettledSums>,
 }
 

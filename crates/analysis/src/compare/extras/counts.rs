@@ -433,7 +433,7 @@ const NAMED: usize = 5;
 /// The smallest difference of a function that is named, as a share of the largest difference.
 const WORTH_NAMING: f64 = 0.1;
 
-/// What an iteration spends in one function, without the functions that it calls: in instructions or in nanoseconds per iteration.
+/// The cost of one function in an iteration, without the functions that it calls: in instructions or in nanoseconds per iteration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionCost {

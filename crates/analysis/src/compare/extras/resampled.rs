@@ -41,7 +41,7 @@ pub struct ProcessStatistics {
     pub percentiles: Vec<ProcessPercentile>,
 }
 
-/// What counts as one observation of a process.
+/// The observations of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

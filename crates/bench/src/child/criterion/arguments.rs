@@ -43,7 +43,7 @@ pub struct CriterionSettings {
     pub samples: u32,
 }
 
-/// What one process of a Criterion bench is asked to do.
+/// The task of one process of a Criterion bench.
 #[derive(Debug, Clone, Copy)]
 pub struct CriterionRequest<'r> {
     /// Criterion's version, if known.

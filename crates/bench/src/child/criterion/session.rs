@@ -450,7 +450,7 @@ impl<'a> CriterionSession<'a> {
     }
 }
 
-/// What error messages call the requests.
+/// The names of the requests in error messages.
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";

@@ -39,7 +39,7 @@ pub(super) struct ProcessOutput {
     pub(super) took: Duration,
 }
 
-/// What a process is asked to do.
+/// The task of a process.
 pub(super) struct Invocation<'c> {
     /// Arguments after `--bench`.
     pub(super) arguments: &'c [String],
