@@ -40,9 +40,19 @@ use page::page_faults;
 use processes::{STARTERS, started_past_the_launcher};
 use scanner::names_crate;
 use shape::{LONG_FILES, direct_output, misshapen};
-use sources::{all_sources, crates, folders, repository, rust_files, sources};
+use sources::{Source, all_sources, crates, folders, repository, rust_files, sources};
 use std::fs;
 use systems::{ASKERS, system_dependencies};
+
+/// Fails if a file in a list of exceptions is not there any more.
+fn none_is_gone(all: &[Source], exceptions: &[(&str, &str)], list: &str) {
+    for (path, _) in exceptions {
+        assert!(
+            all.iter().any(|source| source.path == *path),
+            "{path} is gone: remove it from {list}"
+        );
+    }
+}
 
 /// Fails with all complaints, one per line, if there are any.
 fn none_of(complaints: &[String]) {
@@ -101,36 +111,21 @@ fn programs_are_started_by_the_launcher_alone() {
         .iter()
         .filter(|source| !source.path.starts_with("harness/"));
     none_of(&tool.flat_map(started_past_the_launcher).collect::<Vec<_>>());
-    for (path, _) in STARTERS {
-        assert!(
-            all.iter().any(|source| source.path == path),
-            "{path} is gone: remove it from STARTERS"
-        );
-    }
+    none_is_gone(&all, &STARTERS, "STARTERS");
 }
 
 #[test]
 fn operating_systems_are_known_to_one_folder() {
     let all = all_sources();
     none_of(&all.iter().flat_map(system_dependencies).collect::<Vec<_>>());
-    for (path, _) in ASKERS {
-        assert!(
-            all.iter().any(|source| source.path == path),
-            "{path} is gone: remove it from ASKERS"
-        );
-    }
+    none_is_gone(&all, &ASKERS, "ASKERS");
 }
 
 #[test]
 fn module_files_begin_with_their_docs_and_stay_short() {
     let all = all_sources();
     none_of(&all.iter().flat_map(misshapen).collect::<Vec<_>>());
-    for (path, _) in LONG_FILES {
-        assert!(
-            all.iter().any(|source| source.path == path),
-            "{path} is gone: remove it from LONG_FILES"
-        );
-    }
+    none_is_gone(&all, &LONG_FILES, "LONG_FILES");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::protocol::escape;
 
-/// The task that the arguments give to the executable.
+/// The mode that the arguments ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExecutableMode {
     /// `cargo bench`: measure and print a table.

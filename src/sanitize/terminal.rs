@@ -75,7 +75,7 @@ pub struct EscapedStream<W> {
     pending: Vec<u8>,
 }
 
-/// The treatment of the first bytes of a slice.
+/// Whether the first bytes of a slice can be written as they are.
 enum BytePiece {
     /// This many bytes pass unchanged.
     Harmless(usize),

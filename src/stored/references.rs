@@ -144,7 +144,7 @@ impl<'a> SearchPlace<'a> {
     }
 }
 
-/// A condition on the runs that a search finds: only runs that meet it may be references.
+/// A filter for the runs of a search: only runs that pass it may be references.
 #[derive(Debug, Clone, Copy)]
 enum Eligibility {
     Any,
@@ -822,7 +822,7 @@ fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
         .is_none_or(|level| level == KnownLevel::Own)
 }
 
-/// The knowledge about the level of a benchmark in a run that may serve as a reference.
+/// Whether a benchmark is at a new level in a run that may serve as a reference, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KnownLevel {
     /// The benchmark is at a new level: it is new, it could not be compared, it differs from its reference, or the user accepted it.

@@ -158,7 +158,8 @@ times() {
     for turn in 1 2; do
         for harness in as-is perfcheck; do
             # Each measurement has its own store. Without an earlier run in the store, the tool measures only the work tree.
-            PERFCHECK_STORE=$work/times.$harness.$turn perfcheck '' --harness "$harness" --rounds 3 --warm-up-time 0.2s --measurement-time 0.5s --exact "${some[@]}" || true
+            PERFCHECK_STORE=$work/times.$harness.$turn perfcheck '' --harness "$harness" \
+                --rounds 3 --warm-up-time 0.2s --measurement-time 0.5s --exact "${some[@]}" || true
             mv "$work/out" "$work/times.$harness.$turn.json"
             rm -f "$work/times.$harness.$turn" "$work/times.$harness.$turn"-*
         done

@@ -13,7 +13,7 @@ use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 use perfcheck::sequence::{print, print_note};
 
-/// The task of the executable for each of its benchmarks.
+/// How the executable runs each of its benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VisitMode {
     /// Measure the benchmark and print a row.

@@ -198,7 +198,7 @@ impl Throughput {
 
 // The options for plots and files have no effect: nothing is plotted here, and `cargo perfcheck` stores the numbers.
 
-/// The use that Criterion makes of the directory of a baseline.
+/// How Criterion uses the directory of a baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// Compare with the baseline if it contains the benchmark.

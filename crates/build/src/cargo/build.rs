@@ -200,10 +200,10 @@ impl BuildOrder<'_> {
         let found = diagnostics.iter().find(is_error)?;
         let text = &found.message.message;
         let members = self.workspace.members();
-        // The targets that are selected are built for benches or tests. Without flags, cargo may build any target for tests.
-        let is_plain = selection.is_none_or(|all| !all.flags.is_empty());
+        // The selected targets see the development dependencies. If no flags name targets, cargo may build any target for tests, which see them, too.
+        let has_target_flags = selection.is_none_or(|all| !all.flags.is_empty());
         let member = members.into_iter().find(|one| {
-            is_plain
+            has_target_flags
                 && one.id == found.package_id
                 && !self.is_selected(one, &found.target, selection)
         });

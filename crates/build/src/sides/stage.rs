@@ -101,11 +101,11 @@ impl StagedExecutables {
 
 impl Drop for StagedExecutables {
     fn drop(&mut self) {
-        if !is_removed(&self.root) {
+        if !try_remove(&self.root) {
             // Some systems keep a file as long as it is open.
             self.lock = None;
             // The next run removes anything that cannot be removed now.
-            is_removed(&self.root);
+            try_remove(&self.root);
         }
     }
 }
@@ -143,17 +143,17 @@ fn remove_abandoned(stages: &Path) {
             continue;
         };
         // The lock is held until the directory is gone, so that a process waiting for it notices the removal.
-        if lock.try_lock().is_ok() && !is_removed(&entry.path()) {
+        if lock.try_lock().is_ok() && !try_remove(&entry.path()) {
             // Some systems keep a file as long as it is open.
             drop(lock);
-            is_removed(&entry.path());
+            try_remove(&entry.path());
         }
     }
 }
 
 /// Removes a directory. Returns false if something of it may be left. Do not ask whether the path exists: another process may have made a new directory
 /// of this name.
-fn is_removed(directory: &Path) -> bool {
+fn try_remove(directory: &Path) -> bool {
     match fs::remove_dir_all(directory) {
         Ok(()) => true,
         Err(error) => error.kind() == io::ErrorKind::NotFound,

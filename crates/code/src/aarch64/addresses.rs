@@ -531,6 +531,11 @@ mod tests {
         found.map(|one| (one.at, one.target, one.extent)).collect()
     }
 
+    fn derived(body: &UnitBody) -> Vec<(u32, u64)> {
+        let found = body.derived.iter();
+        found.map(|one| (one.at, one.target)).collect()
+    }
+
     #[test]
     fn a_page_and_an_offset_are_one_address_wherever_the_code_lies() {
         let code = |start: u64, to: u64| {
@@ -699,12 +704,10 @@ mod tests {
                 RET,
             ],
         );
-        let derived: Vec<_> = body
-            .derived
-            .iter()
-            .map(|one| (one.at, one.target))
-            .collect();
-        assert_eq!(derived, [(8, 0x5_0030), (12, 0x5_0060), (16, 0x5_0058)]);
+        assert_eq!(
+            derived(&body),
+            [(8, 0x5_0030), (12, 0x5_0060), (16, 0x5_0058)]
+        );
     }
 
     #[test]
@@ -713,12 +716,7 @@ mod tests {
         // add x9, x8, x1, lsl #2; madd x9, x1, x2, x8; add x9, x1, x8; sub x9, x8, x1
         for sum in [0x8b01_0909, 0x9b02_2029, 0x8b08_0029, 0xcb01_0109] {
             let body = decode_at(START, &[page, add(8, 8, 0x20), sum, load(0, 9, 0x10), RET]);
-            let derived: Vec<_> = body
-                .derived
-                .iter()
-                .map(|one| (one.at, one.target))
-                .collect();
-            assert_eq!(derived, [(12, 0x5_0030)], "{sum:x}");
+            assert_eq!(derived(&body), [(12, 0x5_0030)], "{sum:x}");
         }
         // A pointer that moves in a loop.
         let body = decode_at(
@@ -732,12 +730,7 @@ mod tests {
                 RET,
             ],
         );
-        let derived: Vec<_> = body
-            .derived
-            .iter()
-            .map(|one| (one.at, one.target))
-            .collect();
-        assert_eq!(derived, [(8, 0x5_0030), (12, 0x5_0028)]);
+        assert_eq!(derived(&body), [(8, 0x5_0030), (12, 0x5_0028)]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl RegisterUse {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "what all callers return")]
-    const fn of(reads: u32, writes: u32) -> Option<Self> {
+    const fn known(reads: u32, writes: u32) -> Option<Self> {
         Some(Self { reads, writes })
     }
 
@@ -37,13 +37,13 @@ impl RegisterUse {
         let (d, n) = (one(rd(word)), one(rn(word)));
         let opc = bits(word, 29, 2);
         match bits(word, 23, 3) {
-            0 | 1 => Self::of(0, d),
-            2..=4 => Self::of(n, d),
+            0 | 1 => Self::known(0, d),
+            2..=4 => Self::known(n, d),
             // Moves of a constant. `movk` also reads its destination, because it keeps the other bits.
-            5 => Self::of(if opc == 3 { d } else { 0 }, d),
+            5 => Self::known(if opc == 3 { d } else { 0 }, d),
             // Moves of bit fields. `bfm` also reads its destination, because it keeps the other bits.
-            6 => Self::of(if opc == 1 { n | d } else { n }, d),
-            _ if opc == 0 => Self::of(n | one(bits(word, 16, 5) as usize), d),
+            6 => Self::known(if opc == 1 { n | d } else { n }, d),
+            _ if opc == 0 => Self::known(n | one(bits(word, 16, 5) as usize), d),
             _ => None,
         }
     }
@@ -52,23 +52,23 @@ impl RegisterUse {
     fn decode_control(word: u32) -> Option<Self> {
         let t = one(rd(word));
         if word & 0x7c00_0000 == 0x1400_0000 || word & 0xff00_0000 == 0x5400_0000 {
-            return Self::of(0, 0);
+            return Self::known(0, 0);
         }
         if word & 0x7c00_0000 == 0x3400_0000 {
-            return Self::of(t, 0);
+            return Self::known(t, 0);
         }
         match word >> 24 {
             // Exceptions. A system call writes its result to the first register.
-            0xd4 => Self::of(0, u32::from(word & 0x00e0_001f == 1)),
+            0xd4 => Self::known(0, u32::from(word & 0x00e0_001f == 1)),
             0xd5 if bits(word, 22, 2) == 0 => {
                 // Hints that sign the address in register 17 with register 16, or check its signature.
                 let signs = word & 0xffff_fe1f == 0xd503_201f && bits(word, 8, 1) == 1;
                 let signed = if signs { one(16) | one(17) } else { 0 };
                 let is_read = bits(word, 21, 1) == 1;
                 let (reads, writes) = if is_read { (0, t) } else { (t, 0) };
-                Self::of(reads | signed, writes | signed)
+                Self::known(reads | signed, writes | signed)
             }
-            0xd6 | 0xd7 => Self::of(one(rn(word)) | t, 0),
+            0xd6 | 0xd7 => Self::known(one(rn(word)) | t, 0),
             _ => None,
         }
     }
@@ -79,24 +79,24 @@ impl RegisterUse {
         let m = one(bits(word, 16, 5) as usize);
         let further = bits(word, 10, 6);
         if bits(word, 28, 1) == 0 {
-            return Self::of(n | m, d);
+            return Self::known(n | m, d);
         }
         match bits(word, 21, 4) {
             // Additions and subtractions with carry.
-            0b0000 if further == 0 => Self::of(n | m, d),
+            0b0000 if further == 0 => Self::known(n | m, d),
             // Conditional comparisons with a register or a constant.
-            0b0010 if bits(word, 11, 1) == 0 => Self::of(n | m, 0),
-            0b0010 => Self::of(n, 0),
+            0b0010 if bits(word, 11, 1) == 0 => Self::known(n | m, 0),
+            0b0010 => Self::known(n, 0),
             // Conditional selections.
-            0b0100 => Self::of(n | m, d),
-            0b0110 if bits(word, 30, 1) == 0 => Self::of(n | m, d),
+            0b0100 => Self::known(n | m, d),
+            0b0110 if bits(word, 30, 1) == 0 => Self::known(n | m, d),
             // Operations with one operand. Those that sign an address also read the address from their destination.
             0b0110 => {
                 let signs = bits(word, 16, 5) != 0;
-                Self::of(if signs { n | d } else { n }, d)
+                Self::known(if signs { n | d } else { n }, d)
             }
             // Operations with three operands.
-            0b1000..=0b1111 => Self::of(n | m | one(bits(word, 10, 5) as usize), d),
+            0b1000..=0b1111 => Self::known(n | m | one(bits(word, 10, 5) as usize), d),
             _ => None,
         }
     }
@@ -139,21 +139,21 @@ impl RegisterUse {
         let second = one(bits(word, 10, 5) as usize);
         let is_vector = bits(word, 26, 1) == 1;
         let moved = |reads: u32, writes: u32, is_load: bool| match (is_vector, is_load) {
-            (true, _) => Self::of(reads, writes),
-            (false, true) => Self::of(reads, writes | t),
-            (false, false) => Self::of(reads | t, writes),
+            (true, _) => Self::known(reads, writes),
+            (false, true) => Self::known(reads, writes | t),
+            (false, false) => Self::known(reads | t, writes),
         };
         match bits(word, 27, 3) {
             0b001 if is_vector => {
                 // Several vectors; those that move the base may add a register.
                 let moves = bits(word, 23, 1) == 1;
-                Self::of(if moves { n | m } else { n }, if moves { n } else { 0 })
+                Self::known(if moves { n | m } else { n }, if moves { n } else { 0 })
             }
             0b001 if bits(word, 24, 1) == 0 => Self::decode_exclusive(word),
             0b011 if bits(word, 24, 1) == 0 => {
                 let is_prefetch = bits(word, 30, 2) == 3;
                 if is_prefetch {
-                    Self::of(0, 0)
+                    Self::known(0, 0)
                 } else {
                     moved(0, 0, true)
                 }
@@ -164,9 +164,9 @@ impl RegisterUse {
                 let is_load = bits(word, 22, 1) == 1;
                 let base = if bits(word, 23, 1) == 1 { n } else { 0 };
                 match (is_vector, is_load) {
-                    (true, _) => Self::of(n, base),
-                    (false, true) => Self::of(n, base | t | second),
-                    (false, false) => Self::of(n | t | second, base),
+                    (true, _) => Self::known(n, base),
+                    (false, true) => Self::known(n, base | t | second),
+                    (false, false) => Self::known(n | t | second, base),
                 }
             }
             0b111 => {
@@ -174,15 +174,15 @@ impl RegisterUse {
                 let is_prefetch = bits(word, 22, 2) == 2 && bits(word, 30, 2) == 3 && !is_vector;
                 let shape = (bits(word, 24, 1), bits(word, 21, 1), bits(word, 10, 2));
                 match shape {
-                    (1, ..) | (0, 0, 0 | 2) if is_prefetch => Self::of(n, 0),
-                    (0, 1, 2) if is_prefetch => Self::of(n | m, 0),
+                    (1, ..) | (0, 0, 0 | 2) if is_prefetch => Self::known(n, 0),
+                    (0, 1, 2) if is_prefetch => Self::known(n | m, 0),
                     (1, ..) | (0, 0, 0 | 2) => moved(n, 0, is_load),
                     (0, 0, _) => moved(n, n, is_load),
                     (0, 1, 2) => moved(n | m, 0, is_load),
                     (0, 1, 0) if !is_vector => Self::decode_atomic(word),
                     // A load through a signed address.
                     (0, 1, _) if !is_vector => {
-                        Self::of(n, t | if bits(word, 11, 1) == 1 { n } else { 0 })
+                        Self::known(n, t | if bits(word, 11, 1) == 1 { n } else { 0 })
                     }
                     _ => None,
                 }
@@ -198,12 +198,12 @@ impl RegisterUse {
         let second = one(bits(word, 10, 5) as usize);
         let is_load = bits(word, 22, 1) == 1;
         match (bits(word, 23, 1), bits(word, 21, 1)) {
-            (_, 0) if is_load => Self::of(n, t),
-            (1, 0) => Self::of(n | t, 0),
-            (0, 0) => Self::of(n | t, s),
-            (0, 1) if bits(word, 31, 1) == 1 && is_load => Self::of(n, t | second),
-            (0, 1) if bits(word, 31, 1) == 1 => Self::of(n | t | second, s),
-            (1, 1) => Self::of(n | t | s, s),
+            (_, 0) if is_load => Self::known(n, t),
+            (1, 0) => Self::known(n | t, 0),
+            (0, 0) => Self::known(n | t, s),
+            (0, 1) if bits(word, 31, 1) == 1 && is_load => Self::known(n, t | second),
+            (0, 1) if bits(word, 31, 1) == 1 => Self::known(n | t | second, s),
+            (1, 1) => Self::known(n | t | s, s),
             _ => None,
         }
     }
@@ -213,8 +213,8 @@ impl RegisterUse {
         let (t, n) = (one(rd(word)), one(rn(word)));
         let s = one(bits(word, 16, 5) as usize);
         match (bits(word, 15, 1), bits(word, 12, 3)) {
-            (0, _) | (1, 0) => Self::of(n | s, t),
-            (1, 4) => Self::of(n, t),
+            (0, _) | (1, 0) => Self::known(n | s, t),
+            (1, 4) => Self::known(n, t),
             _ => None,
         }
     }

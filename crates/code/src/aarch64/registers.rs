@@ -2,7 +2,7 @@
 
 use super::register_use::RegisterUse;
 
-/// The knowledge about the value in a register.
+/// The value in a register, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegisterValue {
     /// As far as is known, the register has no value that code reads.
@@ -64,7 +64,7 @@ impl RegisterValue {
 /// The registers whose values a called function must preserve.
 const KEPT: std::ops::RangeInclusive<usize> = 19..=29;
 
-/// The knowledge about the general registers. Register 31, which is the stack pointer or zero, is not followed.
+/// The values in the general registers, as far as they are known. Register 31, which is the stack pointer or zero, is not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers([RegisterValue; 32]);
 

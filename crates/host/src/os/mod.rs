@@ -13,6 +13,7 @@ mod absent;
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
+mod pipes;
 mod readings;
 #[cfg(unix)]
 mod unix;
@@ -20,6 +21,7 @@ mod unix;
 mod windows;
 
 pub use dunce::canonicalize;
+pub use pipes::OutputPipes;
 pub use readings::{FileFacts, TimeSample, TimeSamplingError, UsageSnapshot};
 
 #[cfg(not(target_os = "linux"))]

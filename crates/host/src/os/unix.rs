@@ -14,9 +14,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, SystemTime};
 
+use super::pipes::{OutputPipe, OutputPipes};
 use super::readings::FileFacts;
 
 /// Whether the system ends the process groups if this process is killed. Unix does not, so a helper process has to end them.
@@ -87,45 +88,7 @@ pub fn describe_death(status: ExitStatus) -> Option<String> {
 /// Size of a read in bytes.
 const PIECE: usize = 16 << 10;
 
-/// A pipe (`None` once it has ended), and the bytes read from it.
-struct DrainedPipe<R> {
-    pipe: Option<R>,
-    bytes: Vec<u8>,
-}
-
-/// The two output pipes of a process, read by one thread.
-pub struct PolledOutput {
-    stdout: DrainedPipe<ChildStdout>,
-    stderr: DrainedPipe<ChildStderr>,
-}
-
-pub use PolledOutput as OutputPipes;
-
-impl PolledOutput {
-    /// Takes the pipes of a process.
-    pub fn from_child(child: &mut Child) -> Self {
-        Self {
-            stdout: DrainedPipe {
-                pipe: child.stdout.take(),
-                bytes: Vec::new(),
-            },
-            stderr: DrainedPipe {
-                pipe: child.stderr.take(),
-                bytes: Vec::new(),
-            },
-        }
-    }
-
-    /// Reports whether at least one of the pipes can still deliver output.
-    pub fn is_open(&self) -> bool {
-        self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
-    }
-
-    /// Returns all bytes that were read from stdout and from stderr.
-    pub fn into_bytes(self) -> (Vec<u8>, Vec<u8>) {
-        (self.stdout.bytes, self.stderr.bytes)
-    }
-
+impl OutputPipes {
     /// Waits up to `limit` for output, reads from both pipes, and reports whether there was any output.
     pub fn read(&mut self, limit: Duration) -> io::Result<bool> {
         let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
@@ -149,7 +112,7 @@ impl PolledOutput {
     }
 }
 
-impl<R: Read + AsFd> DrainedPipe<R> {
+impl<R: Read + AsFd> OutputPipe<R> {
     fn poll_fd(&self) -> Option<PollFd<'_>> {
         let pipe = self.pipe.as_ref()?;
         Some(PollFd::new(pipe, PollFlags::IN))

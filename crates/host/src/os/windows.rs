@@ -14,7 +14,7 @@ use std::os::windows::fs::{OpenOptionsExt, symlink_dir, symlink_file};
 use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{ptr, thread};
@@ -48,6 +48,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiasedInterruptTime};
 
+use super::pipes::{OutputPipe, OutputPipes};
 use super::readings::FileFacts;
 
 /// Whether the system ends the process groups if this process is killed. A group is a job object here, and Windows ends the processes of a job when
@@ -237,45 +238,7 @@ pub fn describe_death(status: ExitStatus) -> Option<String> {
 /// Interval for checking whether there is output in the pipes.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A pipe (`None` once it has ended), and the bytes read from it.
-struct ObservedPipe<R> {
-    pipe: Option<R>,
-    bytes: Vec<u8>,
-}
-
-/// The two output pipes of a process, read by one thread.
-pub struct ObservedOutput {
-    stdout: ObservedPipe<ChildStdout>,
-    stderr: ObservedPipe<ChildStderr>,
-}
-
-pub use ObservedOutput as OutputPipes;
-
-impl ObservedOutput {
-    /// Takes the pipes of a process.
-    pub fn from_child(child: &mut Child) -> Self {
-        Self {
-            stdout: ObservedPipe {
-                pipe: child.stdout.take(),
-                bytes: Vec::new(),
-            },
-            stderr: ObservedPipe {
-                pipe: child.stderr.take(),
-                bytes: Vec::new(),
-            },
-        }
-    }
-
-    /// Reports whether at least one of the pipes can still deliver output.
-    pub fn is_open(&self) -> bool {
-        self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
-    }
-
-    /// Returns all bytes that were read from stdout and from stderr.
-    pub fn into_bytes(self) -> (Vec<u8>, Vec<u8>) {
-        (self.stdout.bytes, self.stderr.bytes)
-    }
-
+impl OutputPipes {
     /// Waits up to `limit` for output, reads from both pipes, and reports whether there was any output.
     pub fn read(&mut self, limit: Duration) -> io::Result<bool> {
         // Windows cannot wait for output in anonymous pipes, so check them at intervals.
@@ -291,7 +254,7 @@ impl ObservedOutput {
     }
 }
 
-impl<R: Read + AsRawHandle> ObservedPipe<R> {
+impl<R: Read + AsRawHandle> OutputPipe<R> {
     /// Reads the bytes that are in the pipe. Returns true if there were any, or if the pipe has just ended.
     fn take_available(&mut self) -> io::Result<bool> {
         let Some(pipe) = &mut self.pipe else {
