@@ -161,8 +161,7 @@ impl BuildOrder<'_> {
         }
         let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
         output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
-        let diagnostics = diagnostics.into_iter();
-        output.diagnostics = diagnostics.filter_map(|one| one.message.rendered).collect();
+        output.diagnostics = render(&diagnostics);
         Ok(output)
     }
 
@@ -213,6 +212,7 @@ impl BuildOrder<'_> {
                 None => text.clone(),
             },
             library_of: member.map(|package| package.name.to_string()),
+            rendered: render(diagnostics),
         })
     }
 
@@ -269,6 +269,14 @@ impl BuildOrder<'_> {
             },
         )
     }
+}
+
+/// Returns the messages as the compiler would print them.
+fn render(diagnostics: &[CompilerMessage]) -> Vec<String> {
+    let messages = diagnostics.iter();
+    messages
+        .filter_map(|one| one.message.rendered.clone())
+        .collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use perfcheck_host::process::RunError;
 
-/// An error of the compiler.
+/// The first error of the compiler in a build that printed none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileError {
     /// The error code, if there is one, and the message.
@@ -13,6 +13,8 @@ pub struct CompileError {
     /// The member of the workspace whose library or binary has the error. `None` if the error is in a bench, which also sees the development
     /// dependencies, or in a package from elsewhere.
     pub library_of: Option<String>,
+    /// All messages of the compiler, still to be printed, colored for a terminal.
+    pub rendered: Vec<String>,
 }
 
 /// The reason why nothing can be built.

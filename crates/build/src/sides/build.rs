@@ -360,7 +360,15 @@ impl SideBuilder<'_, '_> {
             output,
             criterion,
             is_new_harness,
-        } = self.call_cargo(state)?;
+        } = self.call_cargo(state).inspect_err(|error| {
+            if let SidesError::Cargo(CargoError::Build {
+                first_error: Some(error),
+                ..
+            }) = error
+            {
+                (self.events)(BuildEvent::Diagnostics(&error.rendered));
+            }
+        })?;
         let build_time = began.elapsed();
         if !output.diagnostics.is_empty() {
             (self.events)(BuildEvent::Diagnostics(&output.diagnostics));
@@ -730,22 +738,14 @@ fn build_patched(
     let (before, after) = backup.versions()?;
     check_lock_change(before, &after, replaced)?;
     match order.run_cargo() {
-        // Any other failure, such as a full disk, has nothing to do with the harness.
+        // Any other failure, such as a full disk, has nothing to do with the harness. And if the library shares no package with Criterion, it would not
+        // compile with Criterion either.
         Err(CargoError::Build {
             first_error: Some(error),
             ..
-        }) => {
-            let may_be_ours = error
-                .library_of
-                .is_none_or(|member| library_may_need_criterion(&member, order.workspace, before));
-            if !may_be_ours {
-                // Without the replacement the build would fail, too. This build prints the errors and fails early.
-                let order = BuildOrder {
-                    diagnostics: DiagnosticTiming::Immediate,
-                    ..*order
-                };
-                return Ok(order.run_cargo()?);
-            }
+        }) if (error.library_of.as_ref())
+            .is_none_or(|member| library_may_need_criterion(member, order.workspace, before)) =>
+        {
             Err(NotReplaced::impossible(format!(
                 "the benches do not compile with this harness: {}",
                 error.text
