@@ -52,6 +52,20 @@ fn a_commit_that_was_built_as_the_work_tree_is_not_built_again() {
     made.work_tree();
     let (sides, _) = made.against("HEAD");
     assert_eq!(printed(&sides.base, "first"), "42 old");
+    assert_eq!(printed(&sides.candidate, "first"), "42 hidden");
+}
+
+#[test]
+fn a_build_of_the_commit_is_not_taken_for_a_work_tree_with_hidden_changes() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let made = Repository::new();
+        made.against("HEAD");
+        made.git(&["update-index", flag, "src/lib.rs"]);
+        made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
+        let (sides, _) = made.against("HEAD");
+        assert_eq!(printed(&sides.base, "first"), "41", "{flag}");
+        assert_eq!(printed(&sides.candidate, "first"), "42", "{flag}");
+    }
 }
 
 #[test]

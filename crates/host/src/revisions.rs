@@ -60,6 +60,8 @@ pub struct PresentFiles {
     pub submodules: Vec<PathBuf>,
     /// Nested repositories that are no submodules and not ignored.
     pub clones: Vec<PathBuf>,
+    /// Whether git is told to overlook changes of a tracked file (`assume-unchanged` or `skip-worktree`).
+    pub hides_changes: bool,
 }
 
 /// Settings that override the user's, so that git writes all files and writes nothing elsewhere.
@@ -147,7 +149,14 @@ impl Checkout {
         supervisor: &Supervisor,
     ) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        for path in list_files(supervisor, top, &["--cached"])? {
+        for line in list_files(supervisor, top, &["--cached", "-v"])? {
+            // Each line is a letter, a space and a path. The letter is `S` for `skip-worktree`, and lowercase for `assume-unchanged`.
+            let line = os::path_to_bytes(&line);
+            let Some((letter, path)) = line.split_first_chunk::<2>() else {
+                continue;
+            };
+            found.hides_changes |= letter[0] == b'S' || letter[0].is_ascii_lowercase();
+            let path = path_from_git(path);
             let here = top.join(&path);
             match here.symlink_metadata() {
                 Ok(metadata) if metadata.is_dir() => {

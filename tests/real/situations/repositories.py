@@ -114,15 +114,19 @@ def index_locked(s):
     s.slower_than_head()
 
 
-@situation("pre-commit/pre-commit#3027", "a file with local changes has `skip-worktree`, another one `assume-unchanged`", "what is on the disk is measured")
+@situation("pre-commit/pre-commit#3027", "a file with local changes has `skip-worktree`, another one `assume-unchanged`", "what is on the disk is measured",
+           before="a kept build of the commit was taken for the changed files")
 def hidden_changes(s):
     s.crate()
+    # Keep a build of the unchanged work tree, which must not be taken for one of the changed work tree.
+    s.beside("--against", "HEAD").expect(0, "unchanged")
     s.git("update-index", "--assume-unchanged", "src/lib.rs")
     s.slower_than_head()
     s.git("checkout", "--quiet", "--force", "HEAD")
+    s.beside("--against", "HEAD").expect(0, "unchanged")
     s.git("update-index", "--no-assume-unchanged", "src/lib.rs")
     s.git("update-index", "--skip-worktree", "src/lib.rs")
-    s.slower_than("HEAD")
+    s.slower_than_head()
 
 
 @situation("sourcefrog/cargo-mutants#492", "`core.excludesFile` ignores `Cargo.lock` and `*.rs.bk`, `.git/info/exclude` ignores a module", "built: what git ignores is copied")

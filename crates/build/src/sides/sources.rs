@@ -34,8 +34,9 @@ pub(super) struct PresentSources {
     /// Files and directories that are not part of the revision but that its benchmarks may read, regardless of size.
     pub(super) readable: Vec<PathBuf>,
     pub(super) left_out: Vec<UncopiedFile>,
-    /// Whether there are files that git neither tracks nor ignores.
-    pub(super) has_untracked: bool,
+    /// Whether the files may differ from the commit although git calls every tracked file unchanged: there are untracked files, or git is told to
+    /// overlook changes.
+    pub(super) may_differ: bool,
 }
 
 /// The directories that hold only files that can be made again.
@@ -150,6 +151,7 @@ impl SourceListing<'_> {
     fn add_repository(&mut self, below: &Path, owner: FileOwner) -> Result<(), SidesError> {
         let here = self.top.join(below);
         let files = Checkout::present_files(&here, &self.caches.known_in(&here), self.supervisor)?;
+        self.found.may_differ |= owner == FileOwner::State && files.hides_changes;
         let mut reached = HashMap::new();
         for path in files.tracked {
             // The index may still list files behind a directory that has become a link.
@@ -160,7 +162,7 @@ impl SourceListing<'_> {
         for path in files.untracked {
             let path = below.join(path);
             if !self.caches.contains(self.top, &path) {
-                self.found.has_untracked |= owner == FileOwner::State;
+                self.found.may_differ |= owner == FileOwner::State;
                 self.add_file(path, owner);
             }
         }

@@ -104,7 +104,7 @@ impl CurrentCheckout {
             fs::write(&notes, b"").map_err(file_error("cannot write", &notes))?;
         }
         let git = self.git()?;
-        let is_commit = |git: &&GitState| !git.dirty && !self.sources.has_untracked;
+        let is_commit = |git: &&GitState| !git.dirty && !self.sources.may_differ;
         Ok(State {
             commit: git.as_ref().filter(is_commit).map(|git| Revision {
                 name: "HEAD".to_owned(),
