@@ -60,18 +60,18 @@ const BENCHMARKS: &str = r#"
 
 /// Benchmarks that execute real code but report made-up times.
 const TOLD: &str = r#"
-    let told = |b: &mut Bencher<'_>, nanoseconds: u64| {
+    let told = |b: &mut Bencher<'_>, nanoseconds: u64, turns: u64| {
         let mut sample = 0;
         b.iter_custom(|iterations| {
             for _ in 0..iterations {
-                planted::work(20);
+                planted::work(turns);
             }
             sample += 1;
             Duration::from_nanos(iterations * nanoseconds * (1000 + sample % 7) / 1000)
         });
     };
-    suite.bench("cost", |b| told(b, planted::NANOSECONDS));
-    suite.bench("constant", |b| told(b, 50));
+    suite.bench("cost", |b| told(b, planted::NANOSECONDS, planted::COST_TURNS));
+    suite.bench("constant", |b| told(b, 50, 20));
 "#;
 
 /// A Rust expression for the source of a bench. It is true if the bench runs under valgrind.
@@ -331,16 +331,18 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
     let project = Project::without_benches(&machine);
     project.add_target("costs");
     project.benchmarks(TOLD);
-    let takes = |nanoseconds: u64| {
-        let told = format!("{LIBRARY}\npub const NANOSECONDS: u64 = {nanoseconds};\n");
+    let takes = |nanoseconds: u64, turns: u64| {
+        let told = format!(
+            "{LIBRARY}\npub const NANOSECONDS: u64 = {nanoseconds};\npub const COST_TURNS: u64 = {turns};\n"
+        );
         project.write("src/lib.rs", &told);
     };
-    takes(100);
+    takes(100, 20);
     project.commit();
     let run = || project.measure_in_layouts(&QUICK).with_valgrind();
     run().run().expect_code(0);
     // The benchmark reports a longer time but executes the same code.
-    takes(200);
+    takes(200, 20);
     let changed = run().run().expect_code(1);
     let cost = compared(&changed, "cost");
     assert_eq!(cost["verdict"], "regressed", "{changed}");
@@ -357,7 +359,23 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
         .expect_code(0);
     assert!(text.stdout.contains("instructions, as before"), "{text}");
 
-    takes(400);
+    // It reports a longer time although it executes less code.
+    takes(300, 10);
+    let contradictory = run().run().expect_code(1);
+    let cost = compared(&contradictory, "cost");
+    assert_eq!(cost["verdict"], "regressed", "{contradictory}");
+    assert_eq!(
+        cost["instructions"]["verdict"], "improved",
+        "{contradictory}"
+    );
+    let sentence = "ewer instructions take more time here, because of branch prediction or caches";
+    for words in [&["compare", "2", "3"][..], &["explain", "cost", "--full"]] {
+        let text = project.perfcheck(words).run();
+        let words: Vec<&str> = text.stdout.split_whitespace().collect();
+        assert!(words.join(" ").contains(sentence), "{text}");
+    }
+
+    takes(400, 20);
     let never = run().args(["--instructions", "never"]).run().expect_code(1);
     assert!(
         compared(&never, "cost")["instructions"].is_null(),

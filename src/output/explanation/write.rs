@@ -629,9 +629,13 @@ fn instructions_compared(
             units::change(one.relative())
         )
     };
+    let relation = match extras::describe_contradiction(comparison) {
+        Some(contradiction) => format!("The time contradicts them: {contradiction}."),
+        None => "The same instructions can take more or less time, depending on branch prediction and caches.".to_owned(),
+    };
     Statement::new(
         format!(
-            "{result} {ground} The same instructions can take more or less time, depending on branch prediction and caches.{}",
+            "{result} {ground} {relation}{}",
             exclude_from_verdict(subject, "time")
         ),
         Numbers::Instructions(found.clone()),

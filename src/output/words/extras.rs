@@ -83,6 +83,7 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let instructions = instructions
         .filter(|found| is_called || found.change.has_changed())
         .map(describe_instruction_change);
+    let contradiction = describe_contradiction(comparison).map(str::to_owned);
     let sampled = comparison.sampled_time.as_ref();
     let sampled = sampled.filter(|_| is_called).map(describe_sampled_time);
     let open =
@@ -90,11 +91,26 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let latencies = comparison.latencies.as_ref();
     instructions
         .into_iter()
+        .chain(contradiction)
         .chain(sampled)
         .chain(changed)
         .chain(open)
         .chain(latencies.and_then(describe_changed_percentiles))
         .collect()
+}
+
+/// Explains a change of the time whose direction is opposite to that of the instructions. Returns `None` if the two do not contradict each other.
+pub(crate) fn describe_contradiction(comparison: &Comparison) -> Option<&'static str> {
+    let instructions = comparison.instructions.as_ref()?;
+    match (comparison.verdict, instructions.change.verdict) {
+        (Verdict::Regressed, Verdict::Improved) => Some(
+            "fewer instructions take more time here, because of branch prediction or caches; other inputs may show the opposite",
+        ),
+        (Verdict::Improved, Verdict::Regressed) => Some(
+            "more instructions take less time here, because of branch prediction or caches; other inputs may show the opposite",
+        ),
+        _ => None,
+    }
 }
 
 /// Describes how the instructions of an iteration changed: `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
