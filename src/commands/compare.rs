@@ -1,9 +1,18 @@
-//! The `compare` command: verdicts on one candidate, or another view of the selected runs.
+//! `cargo perfcheck compare`: compares stored runs with each other. Shows verdicts on one candidate, or another view of the selected runs.
 
-use super::columns::compare_columns;
-use super::grouping::group_by;
-use super::options::{CompareCall, CompareOptions};
-use super::pivot::show_pivot;
+mod columns;
+mod grouping;
+mod options;
+mod pivot;
+mod pivot_request;
+
+pub use self::options::{CompareOptions, GroupPattern};
+pub use self::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
+
+use self::columns::compare_columns;
+use self::grouping::group_by;
+use self::options::CompareCall;
+use self::pivot::show_pivot;
 use crate::delivery::method::explain_method;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportWriter, RequestedReportKind};

@@ -1,12 +1,14 @@
-//! The `merge` command and its options: stores the shards as one run, determines the verdicts of all benchmarks together, and reports them as for a
-//! single run.
+//! `cargo perfcheck merge`: combines the shards of a suite, which several jobs measured, into one run. Stores them, determines the verdicts of all
+//! benchmarks together, and reports them as for a single run.
+
+mod suite;
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 
-use super::suite::ShardedSuite;
+use self::suite::ShardedSuite;
 use crate::commands::push::run_then_push;
 use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
@@ -445,14 +447,14 @@ pub struct MergeOptions {
     #[arg(long)]
     pub push: bool,
     #[command(flatten)]
-    pub(super) reports: ReportOptions,
+    reports: ReportOptions,
     #[command(flatten)]
-    pub(super) failure: FailureOptions,
+    failure: FailureOptions,
 }
 
 impl MergeOptions {
     /// Checks that the options can be carried out, before any file is read.
-    pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
+    fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;

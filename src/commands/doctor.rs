@@ -1,14 +1,21 @@
-//! The `doctor` command: inspects the machine, measures its noise while watching it, judges and reports.
+//! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and which slowdowns they can detect. Inspects the machine,
+//! measures its noise while watching it, judges and reports.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "how long the counters were watched"
 )]
 
+mod judgement;
+#[cfg(test)]
+mod judgement_tests;
+mod noise;
+
+pub use self::noise::{DoctorOptions, WORKLOADS_ARGUMENT, run_workloads};
+
 use std::time::Instant;
 
-use super::judgement::{DoctorFacts, judge};
-use super::noise::{self, DoctorOptions};
+use self::judgement::{DoctorFacts, judge};
 use crate::error::{AppError, first_line};
 use crate::options::OutputOptions;
 use crate::output::{self, DoctorFindings};
