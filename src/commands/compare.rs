@@ -14,7 +14,6 @@ use self::grouping::group_by;
 use self::options::CompareCall;
 use self::pivot::show_pivot;
 use crate::delivery::method::explain_method;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportWriter, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::CommonOptions;
@@ -109,7 +108,7 @@ fn compare_two(
     let comparison = &call.stored;
     let both = comparison.read(named.clone(), &candidate)?;
     let count = both.measured.candidate.len();
-    let mut concluded = with_progress("Comparing", count, world, |progress| {
+    let mut concluded = world.with_progress("Comparing", count, |progress| {
         comparison.conclude(&both, progress)
     })?;
     let exit_code = concluded.exit_code;

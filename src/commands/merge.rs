@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use self::suite::ShardedSuite;
 use crate::commands::push::run_then_push;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
 use crate::interchange::{InputContent, read};
@@ -58,7 +57,7 @@ fn merge_files(
     // An interrupt may end the program here, because reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
-    let mut suite = with_progress("Reading", 0, world, |progress| {
+    let mut suite = world.with_progress("Reading", 0, |progress| {
         ShardedSuite::read(&files, progress)
     })?;
     if world.interrupt.is_requested() {
@@ -185,7 +184,7 @@ impl ShardedSuite<'_> {
         };
         for (side, run) in sides {
             let processes = self.processes(side);
-            with_progress("Storing", 0, world, |progress| {
+            world.with_progress("Storing", 0, |progress| {
                 for (done, process) in processes.iter().enumerate() {
                     progress.report(done, processes.len());
                     store.record_process(run, process)?;

@@ -35,7 +35,7 @@ pub use history::{
     CommitOutcome, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
     ProcessorDisagreement, RunTrend,
 };
-pub use line::SCHEMA;
+pub use line::{SCHEMA, write_json};
 pub(crate) use line::{JsonMessage, write_message, write_messages};
 pub use measured::BenchmarkStatistics;
 pub(crate) use measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
