@@ -3,14 +3,22 @@
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
-use std::time::Duration;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use super::command::{Command, ParsedCommand};
-use super::flags::{AgainstFlags, BuildFlags, RowFlags, SamplingFlags, StoreFlags, WithRows, WithStore};
+use super::flags::{
+    AgainstFlags, BuildFlags, RowFlags, SamplingFlags, StoreFlags, WithRows, WithStore,
+};
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
-use super::subcommands::{BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, StoreCommand, reject_useless_flags};
-use crate::commands::{AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions, PossibleTypo, ReportCommandOptions, RunOptions, ShowOptions};
+use super::subcommands::{
+    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, StoreCommand,
+    reject_useless_flags,
+};
+use crate::commands::{
+    AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions, PossibleTypo,
+    ReportCommandOptions, RunOptions, ShowOptions,
+};
 use crate::delivery::ReportOptions;
 use crate::options::{CommonOptions, ComparisonOptions, OutputOptions};
 use perfcheck_analysis::model::{ShardId, parse_duration};

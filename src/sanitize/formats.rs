@@ -4,8 +4,8 @@
 //! forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings, where `\u`
 //! and four digits stand for the character itself. Spreadsheets read tables of separated values, and evaluate formulas in them.
 
-use std::fmt::Write as _;
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::terminal;
 

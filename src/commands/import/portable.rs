@@ -35,9 +35,8 @@ pub(super) fn import_portable(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = world.with_progress("Reading", 0, |progress| {
-        read_runs(files, options, progress)
-    })?;
+    let mut found =
+        world.with_progress("Reading", 0, |progress| read_runs(files, options, progress))?;
     if world.interrupt.is_requested() {
         return Err(ExchangeError::Interrupted.into());
     }

@@ -4,13 +4,21 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::comparison::{BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow, PivotTable};
-use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings};
+use super::comparison::{
+    BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow,
+    PivotTable,
+};
+use super::doctor::{
+    DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
+};
 use super::explanation::{ExplanationMessage, FlameGraphWritten, MachineCode};
 use super::history::{BisectFindings, BisectStep, HistoryPointMessage, HistorySummary};
 use super::measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
 use super::run::{LimitExceeded, MethodExplained, RunFinished};
-use super::store::{BaselineLine, BenchmarkFound, BenchmarkImported, BenchmarkLine, ExportFinished, ImportFinished, ImportedRun, ListedRun, PruneFinished, PruneLine, PushResult, ReportWritten, WorkspaceLine};
+use super::store::{
+    BaselineLine, BenchmarkFound, BenchmarkImported, BenchmarkLine, ExportFinished, ImportFinished,
+    ImportedRun, ListedRun, PruneFinished, PruneLine, PushResult, ReportWritten, WorkspaceLine,
+};
 use crate::sanitize;
 use perfcheck_analysis::compare::LatencySummary;
 use perfcheck_analysis::findings::Findings;
