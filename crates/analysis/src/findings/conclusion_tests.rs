@@ -10,7 +10,7 @@ use crate::findings::limit::{Ceiling, ExceededLimit};
 use crate::findings::remark::{ChangedFunction, CodeChange};
 use crate::findings::row::{ComparisonContext, Method, Row};
 use crate::model::{BenchmarkKey, BySide, DecisionSettings, FilterReport, SampleCounts, SampleFilter, Statistic, Test, Verdict, RunId};
-use crate::findings::{Method, ReferenceChoice, References};
+use crate::findings::{ReferenceChoice, References};
 
 #[test]
 fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {

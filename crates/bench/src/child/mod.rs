@@ -9,9 +9,9 @@ mod codec;
 mod criterion;
 mod error;
 mod printed;
-mod running;
+mod process;
 mod session;
-mod spawn;
+
 
 pub use callgrind::{
     CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
@@ -31,4 +31,4 @@ pub use printed::{
     UntimedSampleRequest,
 };
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
-pub use spawn::{LATENCY_DIGITS, ProcessContext, ProcessSpec};
+pub use process::{LATENCY_DIGITS, ProcessContext, ProcessSpec};

@@ -18,8 +18,7 @@ use super::message::{
 };
 use super::rehearsal::OutputFilter;
 use crate::child::error::ChildError;
-use crate::child::running::{PATIENCE, RunningBench, read_pieces_from_all};
-use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::process::{PATIENCE, RunningBench, read_pieces_from_all, ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, SkipSupport, Throughput,
 };

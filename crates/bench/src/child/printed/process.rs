@@ -11,8 +11,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
-use crate::child::running::{IncomingLine, RunningBench, WaitOutcome, read_lines, read_pieces};
-use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::process::{IncomingLine, RunningBench, WaitOutcome, read_lines, read_pieces, ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{Event, Observer};
 use perfcheck_host::process::{UsageSnapshot, read_usage};
 
