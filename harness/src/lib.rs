@@ -149,7 +149,6 @@ mod async_bencher;
 mod bencher;
 mod child;
 mod clock;
-mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod driver;

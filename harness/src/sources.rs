@@ -32,7 +32,6 @@ pub const FILES: &[CrateFile] = source_files![
     "bencher.rs",
     "child.rs",
     "clock.rs",
-    "count.rs",
     "counting.rs",
     "driver.rs",
     "executor_for_examples.txt",

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::command_line::command_line;
 use crate::output::{self, Output};
-use crate::visit::Visit;
+use crate::conditions::Visit;
 use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, VERSION, print_note};
 
 /// A global, because all `Criterion` values of the process share one session.
