@@ -152,7 +152,6 @@ mod clock;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod driver;
-mod inputs;
 mod latencies;
 mod output;
 mod protocol;
@@ -176,10 +175,9 @@ pub use async_bencher::{AsyncBencher, AsyncExecutor};
 pub use bencher::Bencher;
 #[cfg(feature = "allocations")]
 pub use counting::CountingAllocator;
-pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;
 pub use settings::{SamplingMode, Throughput};
-pub use suite::{Group, Suite};
+pub use suite::{Group, Inputs, IntoInputs, Suite, labelled, matrix};
 pub use timing::BatchSize;
 pub use walk::BenchFunction;
 

@@ -35,7 +35,6 @@ pub const FILES: &[CrateFile] = source_files![
     "counting.rs",
     "driver.rs",
     "executor_for_examples.txt",
-    "inputs.rs",
     "latencies.rs",
     "lib.rs",
     "output.rs",
