@@ -1,12 +1,12 @@
 //! [`Suite`] and [`Group`], on which authors declare benchmarks, and the inputs of parameterized benchmarks. A declaration runs nothing by itself: the
 //! [`Visitor`] of the walk decides whether to list, run or ignore the benchmark. Each input has a label, which becomes the last part of the id.
 
-use std::time::Duration;
 use std::fmt::Display;
+use std::time::Duration;
 
+use crate::bencher::Bencher;
 use crate::settings::{AnnouncedBenchmark, Settings, settings_methods};
 use crate::{SamplingMode, Throughput};
-use crate::bencher::Bencher;
 
 /// A visitor, which lists, runs or ignores each benchmark that a function declares.
 pub(crate) trait Visitor {

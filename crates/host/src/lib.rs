@@ -18,7 +18,9 @@ mod viewer;
 
 pub use clock::{format_ago, now, parse_moment, to_rfc3339};
 pub use control::ControlProbe;
-pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state, read_host_facts};
+pub use examine::{
+    ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state, read_host_facts,
+};
 pub use git::{Checkout, GitError, HOOK_VARIABLES};
 pub use os::{load_average, suspended_time};
 pub use revisions::{PresentFiles, Revision};

@@ -8,13 +8,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap::{Resampling, percentile_interval, relative_change_interval, finite_majority, resample};
+use super::bootstrap::{
+    Resampling, finite_majority, percentile_interval, relative_change_interval, resample,
+};
 use super::cluster_statistic::ClusterStatistic;
-use super::description::{mean, sample_variance, squared_deviations, deviations};
+use super::description::{deviations, mean, sample_variance, squared_deviations};
 use super::interval::Interval;
-use super::{student_t, normal};
 use super::quantile::Quantile;
 use super::sums::sum;
+use super::{normal, student_t};
 
 /// The smallest number of clusters, or of values on each side, for which the bootstrap has enough distinct resamples. With fewer, intervals are
 /// Student's ([`IntervalMethod::for_clusters`]), and the p-values of a [`TScore`](crate::TScore) are at least as large as Welch's.
@@ -387,7 +389,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ClusterFunction, ClusterMad, ClusterMean, ClusterMedian, ClusterSd, PairedRatio, Stream, TInterval, percentile_interval};
+    use crate::{
+        ClusterFunction, ClusterMad, ClusterMean, ClusterMedian, ClusterSd, PairedRatio, Stream,
+        TInterval, percentile_interval,
+    };
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
         values.chunks(1).collect()

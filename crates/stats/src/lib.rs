@@ -99,8 +99,8 @@ pub use histogram::{HdrCounter, HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
 pub use interval::{Interval, IntervalDistance, IntervalEstimate, MedianInterval, TInterval};
 pub use jackknife::{
-    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, LogStandardError, Smoothness,
-    bca_bounds, bca_interval, jackknife_t_interval, jackknife_t_relative_change_interval,
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, LogStandardError, Smoothness, bca_bounds,
+    bca_interval, jackknife_t_interval, jackknife_t_relative_change_interval,
 };
 pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
 pub use means::{

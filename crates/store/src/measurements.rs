@@ -1,19 +1,24 @@
 //! Reads the measurements of runs, with the same number of queries for one benchmark as for a thousand. Also checks that those of the whole store can be
 //! read, for tests and for users who suspect their disk.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 use rusqlite::types::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::conditions::{KnownConditions, find_benchmarks};
-use super::encoding::{FlagValues, Json, RowCount, Unsigned, WordColumn, read_allocations, read_latencies};
+use super::encoding::{
+    FlagValues, Json, RowCount, Unsigned, WordColumn, read_allocations, read_latencies,
+};
 use super::error::{Attempt, Fault};
 use super::processes::add_count;
 use super::runs::read_key;
 use super::sql::{AT_ONCE, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId, encoding};
 use perfcheck_analysis::compare::apply_filter;
-use perfcheck_analysis::model::{BenchmarkCounts, BenchmarkKey, Extras, Failure, Measurement, Nanos, ProcessSeries, ProcessUsage, RunId, RunPoint, Side, Source, Verdict};
+use perfcheck_analysis::model::{
+    BenchmarkCounts, BenchmarkKey, Extras, Failure, Measurement, Nanos, ProcessSeries,
+    ProcessUsage, RunId, RunPoint, Side, Source, Verdict,
+};
 
 /// The smallest number of series that one thread decodes. With fewer, distributing the work would take longer than the work itself.
 const FEWEST_DECODED: usize = 256;

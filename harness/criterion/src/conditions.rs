@@ -1,13 +1,13 @@
 //! The conditions under which a `Criterion` and its groups measure (settings, filter, measurement, and other parts of the command line), and a benchmark at
 //! its declaration, with everything that is needed to run it.
 
+use perfcheck::sequence::Declaration;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use perfcheck::sequence::Declaration;
 
-use crate::configuration::Configuration;
 use crate::command_line::{ResultFormat, VisitMode};
+use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 use crate::measurement::WallTime;
 use crate::profiler::{ExternalProfiler, Profiler};

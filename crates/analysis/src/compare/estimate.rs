@@ -10,7 +10,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::question::{Question, TestPolicy};
 use super::run_level::pool_run_variance;
 use crate::model::{Measurement, Thresholds, Verdict};
-use perfcheck_stats::{ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale, LogStandardError, PairedRatio, Resampling, Smoothness, mean};
+use perfcheck_stats::{
+    ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale,
+    LogStandardError, PairedRatio, Resampling, Smoothness, mean,
+};
 
 /// An estimated value with its interval. A bound that the data cannot give is infinite in Rust and null in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Comparison, Estimate, PairedSeries, Plan, Question, Reference, TestPolicy, compare, judge};
-use crate::model::{AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, Extras, Measurement, Metric, Nanos, ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput, Acceptance, DecisionSettings, Environment, NewRun, Run, RunId, RunStatus, Timestamp};
+use super::{
+    Comparison, Estimate, PairedSeries, Plan, Question, Reference, TestPolicy, compare, judge,
+};
+use crate::model::{
+    Acceptance, AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, DecisionSettings,
+    Environment, Extras, Measurement, Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput, Timestamp,
+};
 
 /// With this number of iterations, a sample takes a millisecond at 100 ns per iteration.
 pub(crate) const ITERATIONS: u64 = 10_000;

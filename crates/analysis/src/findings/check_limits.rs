@@ -247,7 +247,9 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, certain, changed_by, key};
+    use crate::compare::fixtures::{
+        ITERATIONS, certain, changed_by, flat_process, key, measurement,
+    };
     use crate::compare::{
         HostClass, InstructionComparison, Question, Reference, TestPolicy, compare, summarize,
     };

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check_limits::check_limits;
 use super::limit::Limit;
+use super::paired::PairedEvidence;
 use super::remark::{CodeChange, RunNote};
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
-use super::stored::{summarize_all, StoredEvidence};
+use super::stored::{StoredEvidence, summarize_all};
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
-use super::paired::PairedEvidence;
 
 /// Changes below this fraction have been measured between executables that differ only in their code layout.
 const SMALL_CHANGE: f64 = 0.03;

@@ -3,14 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, changed_by, key, run, PLAN};
-use crate::compare::{Difference, Estimate, Extent, FunctionCost, HostClass, SampledTime, summarize_with, Plan, TestPolicy};
+use crate::compare::fixtures::{ITERATIONS, PLAN, changed_by, flat_process, key, measurement, run};
+use crate::compare::{
+    Difference, Estimate, Extent, FunctionCost, HostClass, Plan, SampledTime, TestPolicy,
+    summarize_with,
+};
 use crate::exit_code::ExitCode;
 use crate::findings::limit::{Ceiling, ExceededLimit};
 use crate::findings::remark::{ChangedFunction, CodeChange};
 use crate::findings::row::{ComparisonContext, Method, Row};
-use crate::model::{BenchmarkKey, BySide, DecisionSettings, FilterReport, SampleCounts, SampleFilter, Statistic, Test, Verdict, RunId};
 use crate::findings::{ReferenceChoice, References};
+use crate::model::{
+    BenchmarkKey, BySide, DecisionSettings, FilterReport, RunId, SampleCounts, SampleFilter,
+    Statistic, Test, Verdict,
+};
 
 #[test]
 fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {

@@ -272,7 +272,9 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, PLAN, key, run, undecided};
+    use crate::compare::fixtures::{
+        ITERATIONS, PLAN, flat_process, key, measurement, run, undecided,
+    };
     use crate::compare::{Decision, Estimate, Extent, PairedDecision};
     use crate::model::{Failure, Nanos, Pair};
 

@@ -328,7 +328,7 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, changed_by, key, run};
+    use crate::compare::fixtures::{ITERATIONS, changed_by, flat_process, key, measurement, run};
     use crate::compare::summarize;
     use crate::findings::remark::Sameness;
 

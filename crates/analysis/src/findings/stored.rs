@@ -319,7 +319,7 @@ impl References {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement, key, undecided};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, key, measurement, undecided};
     use crate::compare::{Difference, HostClass, compare};
     use crate::model::{Event, Failure, Observer, Side};
     use std::cell::RefCell;

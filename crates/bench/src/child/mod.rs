@@ -12,7 +12,6 @@ mod printed;
 mod process;
 mod session;
 
-
 pub use callgrind::{
     CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
     ValgrindError,
@@ -30,5 +29,5 @@ pub use printed::{
     PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
     UntimedSampleRequest,
 };
-pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
 pub use process::{LATENCY_DIGITS, ProcessContext, ProcessSpec};
+pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};

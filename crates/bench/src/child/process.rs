@@ -6,19 +6,19 @@
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
-use std::convert::Infallible;
-use std::io::{self, BufRead, BufReader, Read, ErrorKind};
-use std::process::{ExitStatus, ChildStderr, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::PathBuf;
+use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use super::error::ChildError;
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
-use perfcheck_analysis::model::{Event, Observer, NullObserver, SkipSupport};
+use perfcheck_analysis::model::{Event, NullObserver, Observer, SkipSupport};
 use perfcheck_host::os::describe_death;
-use perfcheck_host::process::{Interrupt, ProcessGroup, start_thread, LeftoverPolicy, Supervisor};
+use perfcheck_host::process::{Interrupt, LeftoverPolicy, ProcessGroup, Supervisor, start_thread};
 
 /// The environment variable that makes each sample longer by a given share, for tests of this tool (docs/internals/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";

@@ -18,7 +18,7 @@ use super::criterion::CriterionDriver;
 use super::discover::{DiscoveredTarget, HarnessKind};
 use super::driver::{BenchDriver, TargetRound};
 use super::own::OwnDriver;
-use super::plan::{PairedPlan, CampaignSettings};
+use super::plan::{CampaignSettings, PairedPlan};
 use super::printed::PrintedDriver;
 use super::process::{Interrupted, ProcessNumber, SharedCache};
 use super::progress::RemainingWork;

@@ -2,13 +2,19 @@
 //! harness that an executable has, and each kind has a driver.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
 use super::process::process_spec;
-use crate::child::{Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion, DetectedHarness, Listing, ProcessContext, Session, PrintedHarness};
-use perfcheck_analysis::model::{AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer, SkipSupport, Throughput, as_in_cells, limits};
+use crate::child::{
+    Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
+    DetectedHarness, Listing, PrintedHarness, ProcessContext, Session,
+};
+use perfcheck_analysis::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
+    SkipSupport, Throughput, as_in_cells, limits,
+};
 use perfcheck_build::cargo::BenchTarget;
 
 /// An error message quotes at most this many characters of an id that is refused, because the id may be too long.

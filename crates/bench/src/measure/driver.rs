@@ -3,14 +3,16 @@
 
 use std::time::Duration;
 
-use super::benchmark::{TimePrecision, BenchmarkIndex, CampaignBenchmark};
-use super::process::{Interrupted, ActiveProcesses, ProcessObserver};
+use super::benchmark::{BenchmarkIndex, CampaignBenchmark, TimePrecision};
+use super::plan::CampaignSettings;
+use super::process::{ActiveProcesses, Interrupted, ProcessObserver};
 use super::progress::RemainingWork;
 use super::schedule;
-use super::plan::CampaignSettings;
 use super::sides::SideResult;
 use super::target::Target;
-use perfcheck_analysis::model::{BenchmarkInProcess, Event, Interleaving, ProcessOutcome, Round, Sample, Side};
+use perfcheck_analysis::model::{
+    BenchmarkInProcess, Event, Interleaving, ProcessOutcome, Round, Sample, Side,
+};
 use perfcheck_stats::Draws;
 
 /// Drives the processes of a bench target. Holds the state that only its kind of harness needs.

@@ -30,7 +30,8 @@ pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, Campaig
 pub use counting::{CountError, CountRequest, CountResult, count_instructions, count_stacks};
 pub use criterion::rehearse;
 pub use discover::{
-    DiscoveredBenches, DiscoveredTarget, Filter, HarnessKind, ReferenceContext, TargetFailure, discover,
+    DiscoveredBenches, DiscoveredTarget, Filter, HarnessKind, ReferenceContext, TargetFailure,
+    discover,
 };
 pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};

@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use super::benchmark::{ResolvedSettings, TimeLimit};
+use crate::child::ProcessContext;
 use crate::measure::FlatSchedule;
 use crate::measure::schedule::{SampleLayout, compute_ramp};
-use super::benchmark::{ResolvedSettings, TimeLimit};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings, Benchmark};
-use crate::child::ProcessContext;
+use perfcheck_analysis::model::{Benchmark, Interleaving, Nanos, SamplingSettings};
 use perfcheck_host::ControlProbe;
 
 /// If two quads take longer than this, in nanoseconds, a round has only one quad.

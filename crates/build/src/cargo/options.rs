@@ -3,10 +3,10 @@
 //!
 //! Grammar and meaning of specifications: <https://doc.rust-lang.org/cargo/reference/pkgid-spec.html>.
 
-use cargo_metadata::{Target, TargetKind, Package};
+use cargo_metadata::{Package, Target, TargetKind};
+use globset::GlobBuilder;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use globset::GlobBuilder;
 
 use perfcheck_analysis::model::CriterionHarness;
 

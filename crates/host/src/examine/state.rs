@@ -5,11 +5,11 @@
 
 use std::thread;
 
-use super::files::{SystemFiles, field, RealFiles};
+use super::files::{RealFiles, SystemFiles, field};
 use super::limits::surroundings;
 use super::processors::{frequency, online, processors, timer};
-use perfcheck_analysis::model::{HeatState, MachineState, MemoryState, PowerState, HostFacts};
 use crate::os;
+use perfcheck_analysis::model::{HeatState, HostFacts, MachineState, MemoryState, PowerState};
 
 /// Reads the facts about this machine. `ci` means that it is a CI runner, which shares its machine with others.
 pub fn read_host_facts(ci: bool) -> HostFacts {

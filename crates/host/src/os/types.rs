@@ -1,8 +1,8 @@
 //! The types that all systems share: the values that the functions of this folder return, and the two output pipes of a process. Each system waits for
 //! output in its own way: see [`OutputPipes::read`].
 
-use std::time::Duration;
 use std::process::{Child, ChildStderr, ChildStdout};
+use std::time::Duration;
 
 /// Facts by which a file is recognized. If the file changes, at least one of them changes, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

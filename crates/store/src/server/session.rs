@@ -1,6 +1,8 @@
 //! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take. It also creates the store,
 //! or upgrades an older one by running all missing scripts in one transaction. If several processes try at the same time, the scripts run only once.
 
+use rusqlite::ToSql;
+use rusqlite::types::Value;
 use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,8 +11,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use rusqlite::ToSql;
-use rusqlite::types::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -22,8 +22,8 @@ use tracing::debug_span;
 
 use super::address::{TeamAddress, machine_or_socket};
 use super::values::SqlValue;
-use crate::{StoreError, ExistingStore};
 use crate::error::{Attempt, Fault, message_with_causes};
+use crate::{ExistingStore, StoreError};
 
 /// One script per version, oldest first. A released script is never edited.
 pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];

@@ -3,9 +3,9 @@
 //!
 //! A file says how many instructions each function has executed. If callgrind counts by stack, it says so for each function together with its callers.
 
-use std::collections::{BTreeMap, HashMap, BTreeSet};
-use std::ffi::OsString;
 use object::{Object, ObjectSymbol, SymbolKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
 
 use perfcheck_code::readable_name;
 

@@ -8,7 +8,7 @@ use super::process::{Invocation, ProcessOutput, run};
 use super::value::PrintedTime;
 use super::{divan, libtest};
 use crate::child::error::ChildError;
-use crate::child::process::{PATIENCE, panic_message, quote, ProcessContext, ProcessSpec};
+use crate::child::process::{PATIENCE, ProcessContext, ProcessSpec, panic_message, quote};
 use perfcheck_analysis::model::{Sample, worded};
 use perfcheck_host::process::UsageSnapshot;
 
