@@ -391,7 +391,7 @@ mod tests {
     use super::*;
     use crate::{
         ClusterFunction, ClusterMad, ClusterMean, ClusterMedian, ClusterSd, PairedRatio, Stream,
-        TInterval, percentile_interval,
+        TInterval,
     };
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
