@@ -1,5 +1,5 @@
-//! The *sampler*: a function from an iteration count to a time. Code that takes samples sees nothing else of a routine. With a sampler, this file also
-//! counts the allocations of single iterations, which are not timed.
+//! The *sampler*: a function from an iteration count to a time. Code that takes samples sees nothing else of a routine. With a sampler, this file
+//! also counts the allocations of single iterations, which are not timed.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! [`Suite`] and [`Group`], on which authors declare benchmarks, and the inputs of parameterized benchmarks. A declaration runs nothing by itself: the
-//! [`Visitor`] of the walk decides whether to list, run or ignore the benchmark. Each input has a label, which becomes the last part of the id.
+//! [`Suite`] and [`Group`], on which authors declare benchmarks, and the inputs of parameterized benchmarks. A declaration runs nothing by itself:
+//! the [`Visitor`] of the walk decides whether to list, run or ignore the benchmark. Each input has a label, which becomes the last part of the id.
 
 use std::fmt::Display;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `cargo perfcheck bisect`: finds the first slow commit by measuring commits side by side with the good one.
 //!
 //! First finds the benchmark and checks that the last commit is slower, then narrows the range down. A pure function chooses the next commit. Each
-//! commit is built and measured as in a run with `--against`, and the state of the search is then saved to a file. Invariant: a commit without a clear
-//! outcome counts as neither fast nor slow.
+//! commit is built and measured as in a run with `--against`, and the state of the search is then saved to a file. Invariant: a commit without a
+//! clear outcome counts as neither fast nor slow.
 
 mod options;
 mod search;

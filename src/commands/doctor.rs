@@ -1,11 +1,6 @@
 //! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and which slowdowns they can detect. Inspects the machine,
 //! measures its noise while watching it, judges and reports.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long the counters were watched"
-)]
-
 mod judgement;
 #[cfg(test)]
 mod judgement_tests;
@@ -30,6 +25,10 @@ use perfcheck_host::process::try_time_samples;
 use perfcheck_host::{ActivitySnapshot, RealFiles, machine_state};
 
 /// Carries out `cargo perfcheck doctor`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the counters were watched"
+)]
 pub fn doctor(
     options: &DoctorOptions,
     output: &OutputOptions,

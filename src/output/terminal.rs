@@ -1,7 +1,7 @@
 //! The colors of all output, and text for terminals without UTF-8.
 //!
-//! A text is colored by its role, such as a heading or a verdict, and this module defines the color of each role. For terminals without UTF-8, a writer
-//! replaces characters, and [`Charset`] knows the width that a text then has.
+//! A text is colored by its role, such as a heading or a verdict, and this module defines the color of each role. For terminals without UTF-8, a
+//! writer replaces characters, and [`Charset`] knows the width that a text then has.
 
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;

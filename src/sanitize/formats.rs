@@ -1,8 +1,8 @@
 //! Text for formats of files: XML and HTML, labels of metrics, JSON that a library has written, and tables of separated values (RFC 4180).
 //!
 //! The functions first make all characters visible that a terminal would obey or hide ([`terminal`]). Among these are all characters that XML 1.0
-//! forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings, where `\u`
-//! and four digits stand for the character itself. Spreadsheets read tables of separated values, and evaluate formulas in them.
+//! forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings, where
+//! `\u` and four digits stand for the character itself. Spreadsheets read tables of separated values, and evaluate formulas in them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

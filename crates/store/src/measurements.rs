@@ -1,5 +1,5 @@
-//! Reads the measurements of runs, with the same number of queries for one benchmark as for a thousand. Also checks that those of the whole store can be
-//! read, for tests and for users who suspect their disk.
+//! Reads the measurements of runs, with the same number of queries for one benchmark as for a thousand. Also checks that those of the whole store can
+//! be read, for tests and for users who suspect their disk.
 
 use rayon::prelude::*;
 use rusqlite::types::Value;

@@ -1,5 +1,5 @@
-//! The conditions under which a `Criterion` and its groups measure (settings, filter, measurement, and other parts of the command line), and a benchmark at
-//! its declaration, with everything that is needed to run it.
+//! The conditions under which a `Criterion` and its groups measure (settings, filter, measurement, and other parts of the command line), and a
+//! benchmark at its declaration, with everything that is needed to run it.
 
 use perfcheck::sequence::Declaration;
 use std::cell::RefCell;

@@ -1,5 +1,5 @@
-//! The lines of `--message-format json`: the envelope of each, which holds the name of the message and the version of the format, and the lines about a
-//! run.
+//! The lines of `--message-format json`: the envelope of each, which holds the name of the message and the version of the format, and the lines about
+//! a run.
 
 use serde::Serialize;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! Draws numbers as small pictures of characters: a change as a bar on a line around zero, and the last values of a series as a row of small bars (a
 //! sparkline), one column each.
 //!
-//! The bar of a change shows its interval, thin within the noise threshold and thick beyond it, and the estimate as a dot. All bars of a table share one
-//! scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
+//! The bar of a change shows its interval, thin within the noise threshold and thick beyond it, and the estimate as a dot. All bars of a table share
+//! one scale, so that they can be compared. An arrow at the edge marks a value beyond the scale.
 //!
 //! On terminals without UTF-8, `CharsetWriter` replaces the characters by ASCII.
 

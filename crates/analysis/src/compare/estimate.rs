@@ -1,5 +1,5 @@
-//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate; the verdict that follows from the bounds of a
-//! change; and the uncertainty of a relative change.
+//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate; the verdict that follows from the bounds
+//! of a change; and the uncertainty of a relative change.
 //!
 //! All tests turn bounds into a verdict here, so that they judge alike. Limits on changes and metrics other than the time are decided from the
 //! uncertainty. It is kept as standard errors of the logarithm, because an interval can be computed only at the end: its level depends on how many

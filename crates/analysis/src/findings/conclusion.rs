@@ -1,5 +1,5 @@
-//! The evidence of a run, and the conclusion that is computed from it: the result rows, checked limits, remarks on the whole run, and the exit code. Only
-//! this module derives the exit code and the remarks from the rows.
+//! The evidence of a run, and the conclusion that is computed from it: the result rows, checked limits, remarks on the whole run, and the exit code.
+//! Only this module derives the exit code and the remarks from the rows.
 //!
 //! A conclusion is stored with its run. When a run is copied to another store, the run numbers in its conclusion are replaced by the numbers in that
 //! store.

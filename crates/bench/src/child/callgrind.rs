@@ -1,5 +1,5 @@
-//! Runs benches under callgrind, valgrind's instruction counter: finds the installed valgrind and the functions that delimit the timed code, and reads
-//! the counts between them.
+//! Runs benches under callgrind, valgrind's instruction counter: finds the installed valgrind and the functions that delimit the timed code, and
+//! reads the counts between them.
 //!
 //! Callgrind writes a file each time the process reaches such a function, before the process goes on. The counts of a
 //! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:

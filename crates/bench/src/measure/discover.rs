@@ -1,5 +1,5 @@
-//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter. Discovery also finds the kind of
-//! harness that an executable has, and each kind has a driver.
+//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter. Discovery also finds the
+//! kind of harness that an executable has, and each kind has a driver.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;

@@ -1,5 +1,5 @@
-//! The interface between a campaign and its drivers. Each kind of harness has a driver, which runs its processes. While a driver runs the processes of one
-//! target, it sees a round of that target, and not the campaign. All drivers share the operations on a round.
+//! The interface between a campaign and its drivers. Each kind of harness has a driver, which runs its processes. While a driver runs the processes
+//! of one target, it sees a round of that target, and not the campaign. All drivers share the operations on a round.
 
 use std::time::Duration;
 

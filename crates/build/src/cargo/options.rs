@@ -1,5 +1,5 @@
-//! The user's flags for cargo, and how to pass them on cargo's command line. Also the package specifications that `-p` and `--exclude` accept: a name, a
-//! glob, `name@version`, or a URL.
+//! The user's flags for cargo, and how to pass them on cargo's command line. Also the package specifications that `-p` and `--exclude` accept: a
+//! name, a glob, `name@version`, or a URL.
 //!
 //! Grammar and meaning of specifications: <https://doc.rust-lang.org/cargo/reference/pkgid-spec.html>.
 

@@ -1,4 +1,5 @@
-//! The general registers of 64-bit ARM: which of them an instruction reads and writes, and what is known of their values at one instruction of a unit.
+//! The general registers of 64-bit ARM: which of them an instruction reads and writes, and what is known of their values at one instruction of a
+//! unit.
 
 use super::instruction::{bits, rd, rn};
 

@@ -1,5 +1,5 @@
-//! Reads the facts about the machine, and its whole state before a measurement, including memory, temperature and power, which can make a machine slow
-//! down.
+//! Reads the facts about the machine, and its whole state before a measurement, including memory, temperature and power, which can make a machine
+//! slow down.
 //!
 //! Fields of memory (total, available, swap, huge pages) are those of `proc_meminfo(5)`.
 

@@ -1,5 +1,5 @@
-//! The types that all systems share: the values that the functions of this folder return, and the two output pipes of a process. Each system waits for
-//! output in its own way: see [`OutputPipes::read`].
+//! The types that all systems share: the values that the functions of this folder return, and the two output pipes of a process. Each system waits
+//! for output in its own way: see [`OutputPipes::read`].
 
 use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::Duration;

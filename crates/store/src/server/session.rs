@@ -1,5 +1,6 @@
-//! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take. It also creates the store,
-//! or upgrades an older one by running all missing scripts in one transaction. If several processes try at the same time, the scripts run only once.
+//! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take. It also creates the
+//! store, or upgrades an older one by running all missing scripts in one transaction. If several processes try at the same time, the scripts run only
+//! once.
 
 use rusqlite::ToSql;
 use rusqlite::types::Value;

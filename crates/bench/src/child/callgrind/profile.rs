@@ -1,7 +1,8 @@
 //! Counts of instructions in the timed code of a bench. Finds the functions that delimit the timed code, parses the files that callgrind writes, and
 //! selects the timed parts from them.
 //!
-//! A file says how many instructions each function has executed. If callgrind counts by stack, it says so for each function together with its callers.
+//! A file says how many instructions each function has executed. If callgrind counts by stack, it says so for each function together with its
+//! callers.
 
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
