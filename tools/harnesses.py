@@ -12,8 +12,10 @@ Makes a package with bench targets for `perfcheck`, Criterion, divan and tango. 
 workload is compared on all harnesses, one after the other, in a new random order each time. The words of `--work` say how the work tree differs from HEAD: not
 at all (`same`), by a random order of the functions with unused functions between them (`layout`), or by that many percent more work (a number).
 
-    tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--work same,2,5] [--noise] [--seed 1] [--keep DIRECTORY]
+    tools/harnesses.py --tool target/release/cargo-perfcheck [--harnesses criterion,as-is] [--cycles 4] [--work same,2,5] [--layouts N] [--noise] [--seed 1]
+        [--keep DIRECTORY]
 
+`--layouts N` draws each order of functions from the same N orders, so that kept builds can be used again. By default, each order is new.
 `--noise` runs `arena/noise.py` during every second cycle. Prints a line for each verdict and a table at the end. Before that, prints how many processor seconds
 each of the first four takes to build both sides with an empty cache and to measure one benchmark. The exit code is 1 if a change was reported for code
 that does the same work.
@@ -188,6 +190,7 @@ def main():
     parser.add_argument("--harnesses", default="criterion,as-is")
     parser.add_argument("--cycles", type=int, default=4)
     parser.add_argument("--work", default="same,2,5")
+    parser.add_argument("--layouts", type=int)
     parser.add_argument("--noise", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
@@ -214,7 +217,8 @@ def main():
             trials = [(work, name) for work in options.work.split(",") for name in WORKLOADS]
             rng.shuffle(trials)
             for work, name in trials:
-                write(top, {"src/lib.rs": library(work, rng)})
+                layout = random.Random(f"{options.seed} {rng.randrange(options.layouts)}") if options.layouts else rng
+                write(top, {"src/lib.rs": library(work, layout)})
                 for harness in rng.sample(harnesses, len(harnesses)):
                     one = compare_as_peer(top, base, scratch, harness, name) if harness in PEERS else compare(tool, top, scratch, harness, name)
                     condition = "busy" if is_noisy else "quiet"

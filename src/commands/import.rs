@@ -17,6 +17,7 @@ use crate::options::CommonOptions;
 use crate::output::write_build_event;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::SampleFilter;
 use perfcheck_store::check_baseline_name;
 
 /// Carries out `cargo perfcheck store import`.
@@ -148,7 +149,18 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
         ("--lenient", !is_table && options.lenient),
         ("--no-header", !is_table && !options.layout.header),
         ("--decimal-comma", !is_table && options.layout.decimal_comma),
-        ("--drop-first", is_ours && options.filter().drop_first),
+        ("--drop-first", is_ours && options.drop_first),
+        (
+            "--outliers",
+            is_ours && options.outliers != SampleFilter::default(),
+        ),
+        ("--drop-rows", is_ours && options.drop_rows),
+        (
+            "--confidence-level",
+            is_ours && options.confidence_level.is_some(),
+        ),
+        ("--resamples", is_ours && options.resamples.is_some()),
+        ("--seed", is_ours && options.seed.is_some()),
         ("--as", is_ours && options.place.is_some()),
         ("--fact", is_ours && !options.facts.is_empty()),
         ("--run", is_table && !options.runs.is_empty()),

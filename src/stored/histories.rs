@@ -160,19 +160,17 @@ fn add_unmeasured(
     let Some(past) = history.benchmarks.get_mut(key) else {
         return Ok(());
     };
-    let Some(like) = past.first().cloned() else {
+    // The conditions of an unmeasured run are not stored for each benchmark, so they are taken from the newest run that measured it.
+    let Some(newest) = past.first().cloned() else {
         return Ok(());
     };
     let measured: BTreeSet<RunId> = past.iter().map(|past| past.run).collect();
-    let same = |link: &&RunLink| {
+    let is_wanted = |link: &&RunLink| {
         let is_new = !measured.contains(&link.code.run);
-        link.base.is_some() && link.verdict == Verdict::Unchanged && is_new
+        let is_elsewhere = matches!(request.branch, BranchFilter::Only(branch) if branch != link.branch.as_deref());
+        link.base.is_some() && link.verdict == Verdict::Unchanged && is_new && !is_elsewhere
     };
-    for link in links.iter().filter(same).take(request.limit) {
-        if matches!(request.branch, BranchFilter::Only(wanted) if wanted != link.branch.as_deref())
-        {
-            continue;
-        }
+    for link in links.iter().filter(is_wanted).take(request.limit) {
         if let Entry::Vacant(head) = history.runs.entry(link.code.run) {
             head.insert(store.run(link.code.run)?);
         }
@@ -183,7 +181,7 @@ fn add_unmeasured(
             change: None,
             reference: link.base.as_ref().map(|base| base.run),
             accepted: false,
-            ..like.clone()
+            ..newest.clone()
         });
     }
     past.sort_by_key(|past| std::cmp::Reverse(past.run));

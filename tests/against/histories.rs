@@ -155,3 +155,24 @@ fn the_overview_has_the_newest_verdict_also_of_what_ran_the_same_code() {
     }
     assert_eq!(overview.messages("benchmark").len(), 2);
 }
+
+#[test]
+fn runs_of_another_branch_take_no_place_among_the_newest_of_a_branch() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let branch = project.git(&["branch", "--show-current"]);
+    project.measure(&QUICK).run().expect_code(0);
+    project.measure(&[]).run().expect_code(0);
+    project.git(&["switch", "--quiet", "--create", "topic"]);
+    for _ in 0..2 {
+        project.measure(&[]).run().expect_code(0);
+    }
+    let words = ["history", "cost", "--message-format", "json", "--last", "2"];
+    let history = project
+        .perfcheck(&[&words[..], &["--branch", branch.trim()]].concat())
+        .run()
+        .expect_code(0);
+    let points = history.messages("history-point");
+    let runs: Vec<&Value> = points.iter().map(|point| &point["run"]).collect();
+    assert_eq!(runs, [1, 2], "{history}");
+}

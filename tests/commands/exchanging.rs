@@ -218,6 +218,36 @@ fn a_format_is_guessed_and_said_and_flags_of_other_formats_are_refused() {
 }
 
 #[test]
+fn an_import_of_own_runs_refuses_flags_that_would_change_nothing() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let runs = machine.home().join("runs.jsonl");
+    stored(&machine, &["store", "export"])
+        .arg("--output")
+        .arg(&runs)
+        .run()
+        .expect_code(0);
+    let flags: [&[&str]; 7] = [
+        &["--drop-first"],
+        &["--outliers", "iqr,first"],
+        &["--drop-rows"],
+        &["--confidence-level", "99%"],
+        &["--resamples", "500"],
+        &["--seed", "1"],
+        &["--as", "a/b"],
+    ];
+    for words in flags {
+        let refused = stored(&machine, &["store", "import"])
+            .arg(&runs)
+            .args(words)
+            .run()
+            .expect_code(2);
+        let wanted = format!("`{}` does not apply to the format", words[0]);
+        assert!(refused.stderr.contains(&wanted), "{refused}");
+    }
+}
+
+#[test]
 fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);

@@ -1,12 +1,13 @@
 //! `init`: benches that work unmodified, a first bench for a package without any, and the workflow for a CI system.
 
+use saphyr::Yaml;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::book::workflows::{commands_in, expect_careful, expect_steps_of};
+use crate::book::workflows::{commands_in, document, expect_careful, expect_steps_of, member};
 use crate::commands::crates::Crate;
-use crate::support::{Finished, Machine};
+use crate::support::{Finished, Machine, run, write_program};
 
 /// A manifest with formatting and comments that a careless edit would lose.
 const MANIFEST: &str = "\
@@ -516,6 +517,90 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     place
         .init_changes_nothing(&words, 2)
         .expect_stderr(&["perfcheck.yml` already exists"]);
+}
+
+/// Runs the scripts of a workflow's steps that mention `word`, as GitHub's runner does. `programs` has replacements of programs. Returns what the scripts
+/// wrote to `GITHUB_OUTPUT`.
+fn run_steps(machine: &Machine, workflow: &str, word: &str, programs: &Path) -> String {
+    let workflow = document(workflow);
+    let jobs = member(&workflow, "jobs").expect("jobs");
+    let steps = member(jobs, "measure").and_then(|job| member(job, "steps"));
+    let output = machine.home().join("output");
+    fs::write(&output, "").expect("written");
+    let mut count = 0;
+    for step in steps.and_then(Yaml::as_sequence).expect("steps") {
+        let Some(script) = member(step, "run").and_then(Yaml::as_str) else {
+            continue;
+        };
+        if !script.contains(word) {
+            continue;
+        }
+        let token = member(step, "env").and_then(|variables| member(variables, "GH_TOKEN"));
+        assert!(token.is_some(), "{script}");
+        let mut command = machine.command("bash");
+        let path = std::env::var("PATH").expect("a path");
+        command
+            .args(["-eo", "pipefail", "-c", script])
+            .env("PATH", format!("{}:{path}", programs.display()))
+            .env("HOME", machine.home())
+            .env("RUNNER_TEMP", machine.home())
+            .env("GITHUB_OUTPUT", &output);
+        run(command).expect_code(0);
+        count += 1;
+    }
+    assert_eq!(count, 1, "{word}");
+    fs::read_to_string(&output).expect("the output")
+}
+
+#[test]
+fn a_workflow_takes_the_program_of_a_release_and_compiles_it_if_there_is_none() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    place.made.git(&machine, &["init", "--quiet"]);
+    let address = "git=https://github.com/somebody/cargo-perfcheck.git";
+    place
+        .init(&["--ci", "github", "--tool", address])
+        .expect_code(0);
+    let workflow = place.read(".github/workflows/perfcheck.yml");
+    expect_careful(&workflow);
+    let installed = machine.home().join(".cargo/bin/cargo-perfcheck");
+    fs::create_dir_all(installed.parent().expect("a directory")).expect("a directory");
+    let programs = machine.home().join("programs");
+    fs::create_dir(&programs).expect("a directory");
+    let compiled = machine.home().join("compiled");
+    write_program(
+        &programs.join("cargo"),
+        &format!("echo \"$*\" > '{}'", compiled.display()),
+    );
+    write_program(&programs.join("git"), "echo c0ffee HEAD | tr ' ' '\\t'");
+    // The replaced `gh` knows a release whose archive contains the program, and attests it if `attested` is 0.
+    let gh = |release: u8, attested: u8| {
+        let script = format!(
+            "cd \"$RUNNER_TEMP\"\n\
+             for last; do :; done\n\
+             case \"$1 $2\" in\n\
+             'release view') [ {release} = 0 ] && echo v1.0.0 ;;\n\
+             'release download') [ {release} = 0 ] && mkdir -p made/v1 && echo program > made/v1/cargo-perfcheck && tar -czf \"$last\" -C made v1 ;;\n\
+             'attestation verify') exit {attested} ;;\n\
+             esac"
+        );
+        write_program(&programs.join("gh"), &script);
+    };
+    for (release, attested, is_installed, revision) in [
+        (0, 0, true, "revision=v1.0.0\n"),
+        (0, 1, false, "revision=v1.0.0\n"),
+        (1, 1, false, "revision=c0ffee\n"),
+    ] {
+        let _ = fs::remove_file(&installed);
+        let _ = fs::remove_file(&compiled);
+        gh(release, attested);
+        let printed = run_steps(&machine, &workflow, "revision=", &programs);
+        assert_eq!(printed, revision);
+        run_steps(&machine, &workflow, "cargo install", &programs);
+        assert_eq!(installed.exists(), is_installed);
+        let words = fs::read_to_string(&compiled).unwrap_or_default();
+        assert_eq!(words.starts_with("install --locked --git"), !is_installed);
+    }
 }
 
 #[test]

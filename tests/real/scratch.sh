@@ -43,6 +43,3 @@ harness = false
 [workspace]
 TOML
 }
-
-# built_quickly DIRECTORY: sets the bench profile of this workspace so that benches are built quickly, with little optimization.
-built_quickly() { printf '\n[profile.bench]\nopt-level = 1\ndebug = false\n' >>"$1/Cargo.toml"; }

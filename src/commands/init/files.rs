@@ -166,7 +166,7 @@ impl Automation {
         top: &Path,
         prefix: &Path,
     ) -> Result<Self, AppError> {
-        let (install, revision) = installation(tool, top)?;
+        let installation = Installation::new(tool, top, system)?;
         let manifest = if prefix.as_os_str().is_empty() {
             String::new()
         } else {
@@ -183,8 +183,9 @@ impl Automation {
         Ok(Self {
             path: top.join(name),
             text: template
-                .replace("TOOL_ORIGIN", &install)
-                .replace("TOOL_REVISION", &revision)
+                .replace("TOOL_INSTALL", &installation.commands)
+                .replace("TOOL_REVISION", &installation.revision)
+                .replace("        env: TOOL_ENVIRONMENT\n", installation.environment)
                 .replace("MANIFEST", &manifest),
             holds_others: system == CiSystem::GitLab,
         })
@@ -203,29 +204,77 @@ impl Automation {
     }
 }
 
-/// Returns the arguments of `cargo install`, and the shell command that prints the revision they install.
-fn installation(tool: &CrateOrigin, top: &Path) -> Result<(String, String), AppError> {
-    match tool {
-        CrateOrigin::Git(address) => Ok((
-            format!("--git \"{address}\" {TOOL}"),
-            format!("git ls-remote \"{address}\" HEAD | cut -f 1"),
-        )),
-        CrateOrigin::Path(path) => {
-            let directory = resolve_package_directory(path, TOOL, "--tool")?;
-            let Ok(below) = directory.strip_prefix(top) else {
-                return Err(AppError::Usage(format!(
-                    "`--tool path={}` is outside the repository, where a CI job cannot read it; nothing was written\n  help: use `--tool git=ADDRESS`",
-                    path.display()
-                )));
-            };
-            let below = require_plain(below, "the tool")?;
-            let from_top = require_plain(&relative_path(top, &directory), "the tool")?;
-            Ok((
-                format!("--path \"{from_top}\""),
-                format!("git rev-parse \"HEAD:{below}\""),
-            ))
+/// Shell commands that take the program of the latest release if GitHub attests that the workflow `release` of the repository made it. Otherwise they
+/// compile the tool.
+const INSTALL_RELEASE: &str = r#"archive="$RUNNER_TEMP/cargo-perfcheck.tar.gz"
+          {
+            gh release download --repo OWNER_NAME --pattern 'cargo-perfcheck-*-x86_64-unknown-linux-gnu.tar.gz' --output "$archive" &&
+              gh attestation verify "$archive" --repo OWNER_NAME --signer-workflow OWNER_NAME/.github/workflows/release.yml &&
+              tar -xzf "$archive" -C ~/.cargo/bin --strip-components 1 --wildcards '*/cargo-perfcheck'
+          } || "#;
+
+/// How a CI job gets the tool.
+struct Installation {
+    /// The shell commands that install the tool.
+    commands: String,
+    /// A shell command that prints the revision or release that the commands install. It is part of the key under which the job keeps the tool.
+    revision: String,
+    /// The lines of a GitHub step that give these commands a token; empty if they need none.
+    environment: &'static str,
+}
+
+impl Installation {
+    fn new(tool: &CrateOrigin, top: &Path, system: CiSystem) -> Result<Self, AppError> {
+        match tool {
+            CrateOrigin::Git(address) => {
+                let compile = format!("cargo install --locked --git \"{address}\" {TOOL}");
+                let newest = format!("git ls-remote \"{address}\" HEAD | cut -f 1");
+                let repository = github_repository(address);
+                Ok(match repository.filter(|_| system == CiSystem::GitHub) {
+                    Some(repository) => Self {
+                        commands: INSTALL_RELEASE.replace("OWNER_NAME", repository) + &compile,
+                        revision: format!(
+                            "gh release view --repo {repository} --json tagName --jq .tagName || {newest}"
+                        ),
+                        environment: "        env:\n          GH_TOKEN: ${{ github.token }}\n",
+                    },
+                    None => Self {
+                        commands: compile,
+                        revision: newest,
+                        environment: "",
+                    },
+                })
+            }
+            CrateOrigin::Path(path) => {
+                let directory = resolve_package_directory(path, TOOL, "--tool")?;
+                let Ok(below) = directory.strip_prefix(top) else {
+                    return Err(AppError::Usage(format!(
+                        "`--tool path={}` is outside the repository, where a CI job cannot read it; nothing was written\n  help: use `--tool git=ADDRESS`",
+                        path.display()
+                    )));
+                };
+                let below = require_plain(below, "the tool")?;
+                let from_top = require_plain(&relative_path(top, &directory), "the tool")?;
+                Ok(Self {
+                    commands: format!("cargo install --locked --path \"{from_top}\""),
+                    revision: format!("git rev-parse \"HEAD:{below}\""),
+                    environment: "",
+                })
+            }
         }
     }
+}
+
+/// Returns `OWNER/NAME` if `address` is that of a repository on GitHub.
+fn github_repository(address: &str) -> Option<&str> {
+    let path = address.strip_prefix("https://github.com/")?;
+    let path = path.trim_end_matches('/').trim_end_matches(".git");
+    let (owner, name) = path.split_once('/')?;
+    let is_name = |text: &str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        !text.is_empty() && text.chars().all(is_part)
+    };
+    (is_name(owner) && is_name(name)).then_some(path)
 }
 
 /// Returns a path as text that can stand in a shell command or workflow without quotes. Fails if the path needs quotes.
