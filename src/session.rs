@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use super::error::AppError;
 use super::options::CommonOptions;
 use crate::config::{Layer, Tables};
-use crate::output::{self, ProgressMode};
+use crate::output::{self, Progress, ProgressMode};
 use crate::sanitize::LogCommands;
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Environment, Run, RunId, Shard};
+use perfcheck_analysis::model::{Environment, ProgressReporter, Run, RunId, Shard};
 use perfcheck_build::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
 use perfcheck_host::os::canonicalize;
 use perfcheck_host::process::{Interrupt, Supervisor};
@@ -37,6 +37,19 @@ pub struct World<'a> {
     pub bench_output: &'a mut dyn Write,
     /// Style of the progress display.
     pub progress: ProgressMode,
+}
+
+impl World<'_> {
+    /// Runs `work` while a bar or line shows the progress of `what` on this many benchmarks. Pass 0 if their number is unknown.
+    pub(super) fn with_progress<T>(
+        &mut self,
+        what: &str,
+        benchmarks: usize,
+        work: impl FnOnce(&ProgressReporter<'_>) -> T,
+    ) -> T {
+        let progress = Progress::new(&mut *self.stderr, &mut *self.bench_output, self.progress);
+        work(&ProgressReporter::begin(&progress, what, benchmarks))
+    }
 }
 
 /// The warning that is printed if git fails, followed by the reason that git gives. Without git, the workspace usually has another key in the store,

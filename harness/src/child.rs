@@ -12,12 +12,11 @@ use std::process::{self, ExitCode};
 
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::clock::{self, Script, Slowdown, Stopwatch, saturating_nanos};
-use crate::count::count_allocations;
 use crate::driver::{SampleDriver, warm_up};
 use crate::latencies::{self, LatencyDigits, LatencyRecorder, Reservoir};
 use crate::output::fail_with;
 use crate::protocol::{ADDRESSABLE, Frames, HarnessIdentity, ParentRequest, Schedule};
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, count_allocations};
 use crate::settings::{AnnouncedBenchmark, Throughput};
 use crate::suite::Visitor;
 use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk_function};

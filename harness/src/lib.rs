@@ -149,11 +149,9 @@ mod async_bencher;
 mod bencher;
 mod child;
 mod clock;
-mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod driver;
-mod inputs;
 mod latencies;
 mod output;
 mod protocol;
@@ -177,10 +175,9 @@ pub use async_bencher::{AsyncBencher, AsyncExecutor};
 pub use bencher::Bencher;
 #[cfg(feature = "allocations")]
 pub use counting::CountingAllocator;
-pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;
 pub use settings::{SamplingMode, Throughput};
-pub use suite::{Group, Suite};
+pub use suite::{Group, Inputs, IntoInputs, Suite, labelled, matrix};
 pub use timing::BatchSize;
 pub use walk::BenchFunction;
 

@@ -5,11 +5,9 @@
 
 mod arguments;
 mod command;
-mod completions;
 mod flags;
 mod help;
 mod subcommands;
 
-pub use arguments::{command_line, parse};
+pub use arguments::{command_line, parse, write_completions, write_manual_page};
 pub use command::{Command, ParsedCommand};
-pub use completions::{write_completions, write_manual_page};

@@ -4,7 +4,6 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 use crate::delivery::files::{check_destination, replace_file};
-use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{
     ExchangeError, ExportedRun, PortableRun, write_benchstat, write_bmf, write_criterion,
@@ -114,7 +113,7 @@ pub fn export(
         })?;
         let exported = read_run(&store, workspace, &runs, world)?;
         let (count, left_out) =
-            with_progress("Writing", benchmarks_of(&exported), world, |progress| {
+            world.with_progress("Writing", benchmarks_of(&exported), |progress| {
                 write_criterion(root, &exported, progress)
             })?;
         for one in left_out {
@@ -157,17 +156,17 @@ fn serialize_runs(
     let mut bytes = Vec::new();
     if format == ExportFormat::Portable {
         let runs = with_partners(store, runs)?;
-        let runs = with_progress("Reading runs", 0, world, |progress| {
+        let runs = world.with_progress("Reading runs", 0, |progress| {
             portable_runs(store, workspace, &runs, progress)
         })?;
         let count = runs.iter().map(PortableRun::count_benchmarks).sum();
-        with_progress("Writing", count, world, |progress| {
+        world.with_progress("Writing", count, |progress| {
             write_portable(&mut bytes, &runs, env!("CARGO_PKG_VERSION"), progress)
         })?;
         return Ok(bytes);
     }
     let runs = read_run(store, workspace, runs, world)?;
-    with_progress("Writing", benchmarks_of(&runs), world, |progress| {
+    world.with_progress("Writing", benchmarks_of(&runs), |progress| {
         if format == ExportFormat::Csv {
             return write_csv(&mut bytes, &runs, progress);
         }
@@ -202,7 +201,7 @@ fn read_run(
     world: &mut World<'_>,
 ) -> Result<Vec<ExportedRun>, AppError> {
     let names = store.baselines(workspace)?;
-    with_progress("Reading runs", 0, world, |progress| {
+    world.with_progress("Reading runs", 0, |progress| {
         let read = runs.iter().enumerate().map(|(done, id)| {
             progress.report(done, runs.len());
             let name = names.iter().find(|baseline| baseline.run == *id);

@@ -1,4 +1,4 @@
-//! One module per command: its options first, then its work.
+//! One module per command: its options and its work. A large command has further files in the folder of its name.
 //!
 //! A command may use every layer below, but no other command's module.
 

@@ -7,7 +7,6 @@
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::progress::with_progress;
 use crate::error::{AppError, first_line};
 use crate::options::CommonOptions;
 use crate::output::{PruneDecision, PruneLine, PruneScope, PruneSummary, write_prune};
@@ -240,7 +239,7 @@ fn execute_plan(
     let outcome = match goes {
         PruneScope::Runs => store.remove_runs(workspace, going)?,
         PruneScope::Samples => {
-            let removed = with_progress("Removing samples", going.len(), world, |progress| {
+            let removed = world.with_progress("Removing samples", going.len(), |progress| {
                 store.remove_samples(workspace, going, progress)
             })?;
             let gone: BTreeSet<RunId> = removed.iter().copied().collect();

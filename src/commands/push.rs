@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{MessageFormat, PushResult, write_pushed, write_warning};
@@ -158,7 +157,7 @@ fn send(
     let waiting = transfer.unsent_groups(&runs);
     let already = transfer.count_stored();
     let count = waiting.len();
-    let outcome = with_progress("Sending", count, world, |progress| {
+    let outcome = world.with_progress("Sending", count, |progress| {
         for (done, group) in waiting.into_iter().enumerate() {
             progress.report(done, count);
             transfer.send(&group, &mut team)?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::store::run_lines;
 use crate::delivery::files::{is_directory, page_file, workspace_name, write_whole};
 use crate::delivery::page::PageFindings;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportOptions, ReportRequest, ReportWriter, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::{CommonOptions, ComparisonOptions, FailureOptions};
@@ -142,7 +141,7 @@ impl ReportCall<'_> {
         let run = resolve_run(self.store, self.workspace, word)?;
         let head = run_with_verdicts(self.store, run)?;
         let measured = self.store.measurements(head.id, None)?;
-        let findings = with_progress("Describing", measured.len(), world, |progress| {
+        let findings = world.with_progress("Describing", measured.len(), |progress| {
             read_findings(self.context, self.store, &head, &measured, progress)
         })?;
         self.deliver(&findings, world)
@@ -179,7 +178,7 @@ impl ReportCall<'_> {
         for line in &lines {
             let file = index.with_file_name(page_file_name(line.run.id));
             let measured = self.store.measurements(line.run.id, None)?;
-            let findings = with_progress("Describing", measured.len(), world, |progress| {
+            let findings = world.with_progress("Describing", measured.len(), |progress| {
                 read_findings(self.context, self.store, &line.run, &measured, progress)
             })?;
             self.write_page(&findings, &[Some(file)], world)?;
@@ -218,7 +217,7 @@ impl ReportCall<'_> {
         };
         let both = comparison.read(named, &candidate)?;
         let count = both.measured.candidate.len();
-        let mut concluded = with_progress("Comparing", count, world, |progress| {
+        let mut concluded = world.with_progress("Comparing", count, |progress| {
             comparison.conclude(&both, progress)
         })?;
         concluded.verdicts.reference = if base.to_string() == **base_word {
@@ -287,7 +286,7 @@ impl ReportCall<'_> {
     ) -> Result<(), AppError> {
         let gathered = PageFindings::from_findings(self.store, findings)?
             .gather(self.store, self.workspace)?;
-        let page = with_progress("Drawing", gathered.benchmarks(), world, |progress| {
+        let page = world.with_progress("Drawing", gathered.benchmarks(), |progress| {
             gathered.page(workspace_name(self.context), progress)
         });
         let mut text = Vec::new();

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::delivery::files::write_result;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportRequest, RequestedReportKind, write_findings};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
@@ -155,7 +154,7 @@ fn show_measurements(
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
     let head = &summary.run;
-    let summaries = with_progress("Describing", measurements.len(), world, |progress| {
+    let summaries = world.with_progress("Describing", measurements.len(), |progress| {
         summarize_all(
             measurements,
             &head.begun.decision,
@@ -216,7 +215,7 @@ fn show_statistics(
 ) -> Result<ExitCode, AppError> {
     let run = head.id;
     let measured = store.measurements(run, None)?;
-    let findings = with_progress("Describing", measured.len(), world, |progress| {
+    let findings = world.with_progress("Describing", measured.len(), |progress| {
         read_findings(context, store, head, &measured, progress)
     })?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store

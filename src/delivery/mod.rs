@@ -5,7 +5,6 @@
 pub(crate) mod files;
 pub(crate) mod method;
 pub(crate) mod page;
-pub(crate) mod progress;
 pub(crate) mod reports;
 
 pub use reports::{ReportOptions, ReportRequest, RequestedReportKind};

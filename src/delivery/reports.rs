@@ -12,7 +12,6 @@ use std::{fmt, fs};
 use super::files;
 use super::files::{is_directory, missing_directory, page_file, workspace_name, write_whole};
 use super::page::PageFindings;
-use super::progress::with_progress;
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{
@@ -374,7 +373,7 @@ impl ReportWriter<'_> {
         let (store, workspace) = (self.store, self.workspace);
         let gathered = PageFindings::from_findings(store, findings)?.gather(store, workspace)?;
         let mut text = Vec::new();
-        let page = with_progress("Drawing", gathered.benchmarks(), world, |progress| {
+        let page = world.with_progress("Drawing", gathered.benchmarks(), |progress| {
             gathered.page(workspace_name(self.context), progress)
         });
         write_page(&mut text, &page)?;

@@ -4,11 +4,9 @@
 //! This module must not measure, decide or store anything, and its output must not depend on where the findings came from. Invariants: every number
 //! in the table is in the JSON messages too. If the reader of a stream closes it, that is no error.
 
-mod charset;
 mod charts;
 mod ci;
 mod explanation;
-mod json;
 mod layout;
 mod messages;
 mod page;
@@ -19,7 +17,6 @@ mod units;
 mod view;
 mod words;
 
-pub use charset::{Charset, CharsetWriter};
 pub use charts::{
     FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_written,
     write_picture, write_split,
@@ -29,7 +26,6 @@ pub use explanation::{
     BenchmarkSelector, CodeExtent, Explanation, ExplanationDepth, LabeledSentence, MeasuredSide,
     labeled_sentences, write_explanation, write_machine_code,
 };
-pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
     BaselineChange, BaselineLine, BenchmarkHistory, BenchmarkLine, BenchmarkStatistics,
@@ -40,13 +36,13 @@ pub use messages::{
     MethodSetting, NoiseFindings, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable,
     ProcessorChange, ProcessorDisagreement, PruneDecision, PruneLine, PushResult, Rate, Resolvable,
     RunColumn, RunLine, RunTable, RunTrend, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource,
-    Severity, ShownStatistics, SkippedBenchmark, WorkspaceLine,
+    Severity, ShownStatistics, SkippedBenchmark, WorkspaceLine, write_json,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
     write_run_index,
 };
-pub use terminal::strip_colors;
+pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{
     Progress, ProgressMode, PruneScope, PruneSummary, VersionDifference, describe_plan,
     write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,

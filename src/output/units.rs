@@ -2,7 +2,7 @@
 
 use std::io::stdout;
 
-use crate::output::charset::Charset;
+use crate::output::terminal::Charset;
 use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
 use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};

@@ -10,7 +10,6 @@ mod clock;
 mod control;
 mod examine;
 mod git;
-mod machine;
 pub mod os;
 pub mod process;
 mod revisions;
@@ -19,9 +18,10 @@ mod viewer;
 
 pub use clock::{format_ago, now, parse_moment, to_rfc3339};
 pub use control::ControlProbe;
-pub use examine::{ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state};
+pub use examine::{
+    ActivitySnapshot, RealFiles, SystemFiles, last_level_cache, machine_state, read_host_facts,
+};
 pub use git::{Checkout, GitError, HOOK_VARIABLES};
-pub use machine::read_host_facts;
 pub use os::{load_average, suspended_time};
 pub use revisions::{PresentFiles, Revision};
 pub use variables::{EnvironmentVariables, build_environment, fresh_seed};

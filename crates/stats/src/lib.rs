@@ -44,7 +44,6 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-mod bca;
 mod better;
 pub mod binomial;
 mod bootstrap;
@@ -78,7 +77,6 @@ mod t_score;
 mod welch_test;
 mod words;
 
-pub use bca::{bca_bounds, bca_interval};
 pub use better::Better;
 pub use bootstrap::{
     PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_with,
@@ -101,8 +99,8 @@ pub use histogram::{HdrCounter, HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
 pub use interval::{Interval, IntervalDistance, IntervalEstimate, MedianInterval, TInterval};
 pub use jackknife::{
-    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, LogStandardError, Smoothness,
-    jackknife_t_interval, jackknife_t_relative_change_interval,
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, LogStandardError, Smoothness, bca_bounds,
+    bca_interval, jackknife_t_interval, jackknife_t_relative_change_interval,
 };
 pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_difference_standard_error};
 pub use means::{

@@ -13,7 +13,6 @@
 #[cfg(test)]
 extern crate self as perfcheck_store;
 
-mod check;
 mod conditions;
 mod encoding;
 mod error;
@@ -40,9 +39,10 @@ pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, MeasuredCode, PastMeasurement,
     RunFilter, RunLink, RunLinks,
 };
-pub use open::{ExistingStore, OpenOptions, Store, default_path, is_address, public_location};
+pub use open::{OpenOptions, Store, default_path, is_address, public_location};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
+pub use schema::ExistingStore;
 pub use transfer::{KnownRun, RunEndFn, TransferredPair, TransferredRun};
 pub use workspaces::{
     AdoptionSummary, Baseline, WorkspaceId, WorkspaceSummary, check_baseline_name,

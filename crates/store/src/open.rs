@@ -18,7 +18,7 @@ use std::time::Duration;
 use tracing::{Level, debug, enabled};
 
 use super::error::{Attempt, Fault};
-use super::schema::{APPLICATION_ID, VERSION};
+use super::schema::{APPLICATION_ID, ExistingStore, VERSION};
 use super::{StoreError, schema};
 use perfcheck_host::os;
 
@@ -633,17 +633,6 @@ pub fn public_location(path: &Path) -> PathBuf {
         None => tail.to_owned(),
     };
     format!("{scheme}://{authority}{tail}").into()
-}
-
-/// The content of a database before a team's store was created in it or upgraded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExistingStore {
-    /// No store.
-    None,
-    /// A store of this older version.
-    Older(u32),
-    /// A store of the current version.
-    Present,
 }
 
 #[cfg(test)]

@@ -15,6 +15,17 @@ const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 /// The schema version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
+/// The content of a database before a team's store was created in it or upgraded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExistingStore {
+    /// No store.
+    None,
+    /// A store of this older version.
+    Older(u32),
+    /// A store of the current version.
+    Present,
+}
+
 /// The fields that show whether a database is a store, and of which version.
 struct DatabaseIdentity {
     application_id: u32,

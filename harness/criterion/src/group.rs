@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use crate::bencher::Bencher;
-use crate::conditions::BenchmarkConditions;
+use crate::conditions::{BenchmarkConditions, Profiling, Visit};
 use crate::configuration::PlotConfiguration;
 use crate::configuration::{Configuration, SamplingMode, Throughput, setting_methods};
 use crate::measurement::{Measurement, StoredScale};
-use crate::visit::{Profiling, Visit};
 use crate::{output, session};
 use perfcheck::sequence::{escape, print_note};
 

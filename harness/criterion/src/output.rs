@@ -6,7 +6,7 @@ use std::time::Instant;
 use perfcheck::sequence::{escape, print};
 
 use crate::command_line::{ListingFormat, ResultFormat, VisitMode};
-use crate::visit::{Profiling, Visit};
+use crate::conditions::{Profiling, Visit};
 
 /// Width of the first column. It suits most ids, which are not known before the benchmarks run.
 const ID_WIDTH: usize = 40;

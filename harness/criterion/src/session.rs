@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::command_line::command_line;
+use crate::conditions::Visit;
 use crate::output::{self, Output};
-use crate::visit::Visit;
 use perfcheck::sequence::{ConnectTime, DeclarationFlow, Parent, VERSION, print_note};
 
 /// A global, because all `Criterion` values of the process share one session.

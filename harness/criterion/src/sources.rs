@@ -16,7 +16,6 @@ pub const FILES: &[CrateFile] = perfcheck::source_files![
     "filter.rs",
     "group.rs",
     "lib.rs",
-    "macros.rs",
     "manager.rs",
     "measurement.rs",
     "old.rs",
@@ -25,5 +24,4 @@ pub const FILES: &[CrateFile] = perfcheck::source_files![
     "sample.rs",
     "session.rs",
     "sources.rs",
-    "visit.rs",
 ];

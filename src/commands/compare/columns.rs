@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::options::{CompareCall, SelectedRun};
-use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{
@@ -158,7 +157,7 @@ fn compare_run(
         &NamedRun::new(run.head.id, &run.name),
     )?;
     let count = both.measured.candidate.len();
-    let concluded = with_progress("Comparing", count, world, |progress| {
+    let concluded = world.with_progress("Comparing", count, |progress| {
         comparison.conclude(&both, progress)
     });
     let mut compared = ComparedRun::from_selected(run);

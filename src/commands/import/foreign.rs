@@ -5,7 +5,6 @@ use super::record::{
     ImportRow, ParsedFiles, build_run, build_source, environment_from_facts, summarize_benchmarks,
     warn,
 };
-use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{
     ColumnMap, ExchangeError, FileFormat, ForeignInput, ForeignRun, InputContent, ReadOptions,
@@ -38,7 +37,7 @@ pub(super) fn import_foreign(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let unit = options.unit.as_ref();
-    let mut found = with_progress("Reading", 0, world, |progress| {
+    let mut found = world.with_progress("Reading", 0, |progress| {
         read_runs(requested, unit, progress)
     })?;
     keep_named(&mut found, options)?;
@@ -59,7 +58,7 @@ pub(super) fn store_runs(
     let mut pending = Vec::new();
     for foreign in found {
         let read = parsed_run(foreign, format, map);
-        let rows = with_progress("Describing", read.benchmarks(), world, |progress| {
+        let rows = world.with_progress("Describing", read.benchmarks(), |progress| {
             summarize_benchmarks(&read, options, thresholds, progress)
         });
         pending.push(PendingRun {
@@ -99,7 +98,7 @@ pub(super) fn store_runs(
             })
             .collect();
         let count = pending.iter().map(|run| run.rows.len()).sum();
-        let numbers = with_progress("Storing", count, world, |progress| {
+        let numbers = world.with_progress("Storing", count, |progress| {
             store.insert_transferred(workspace, &runs, progress)
         })?;
         stored = numbers.into_iter().map(Some).collect();
@@ -213,7 +212,7 @@ pub(super) fn import_table(
         lenient: options.lenient,
     };
     let interrupt = world.interrupt;
-    let imported = with_progress("Reading", 0, world, |progress| {
+    let imported = world.with_progress("Reading", 0, |progress| {
         let interrupted = || interrupt.is_requested();
         read_tables(
             files,

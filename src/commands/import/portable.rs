@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::options::ImportOptions;
-use crate::delivery::progress::with_progress;
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, InputContent, PortableRun, read_portable};
 use crate::options::CommonOptions;
@@ -36,9 +35,8 @@ pub(super) fn import_portable(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = with_progress("Reading", 0, world, |progress| {
-        read_runs(files, options, progress)
-    })?;
+    let mut found =
+        world.with_progress("Reading", 0, |progress| read_runs(files, options, progress))?;
     if world.interrupt.is_requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -295,7 +293,7 @@ fn store_new_runs(
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
     let fresh = found.iter().filter(|one| one.known.is_none());
     let count = fresh.map(|one| one.run.count_benchmarks()).sum();
-    let numbers = with_progress("Storing", count, world, |progress| {
+    let numbers = world.with_progress("Storing", count, |progress| {
         store.insert_transferred(workspace, &runs, progress)
     })?;
     Ok(numbers.into_iter().map(Some).collect())

@@ -3,8 +3,7 @@
 //!
 //! Warnings about imported numbers go to stderr since they are not the result.
 
-use super::ImportOptions;
-use super::options::StatedFact;
+use super::options::{ImportOptions, StatedFact};
 use crate::config::parse_shared_host;
 use crate::error::AppError;
 use crate::interchange::{

@@ -1,4 +1,5 @@
-//! The envelope of each line of `--message-format json`: the name of the message and the version of the format.
+//! The lines of `--message-format json`: the envelope of each, which holds the name of the message and the version of the format, and the lines about
+//! a run.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -19,6 +20,8 @@ use super::store::{
     ImportedRun, ListedRun, PruneFinished, PruneLine, PushResult, ReportWritten, WorkspaceLine,
 };
 use crate::sanitize;
+use perfcheck_analysis::compare::LatencySummary;
+use perfcheck_analysis::findings::Findings;
 
 /// Version of the message format. It must grow when a member is removed or changes its meaning, unit or type. It stays the same when a member is
 /// added, because readers ignore members that they do not know.
@@ -100,4 +103,28 @@ pub(crate) fn write_messages<'m>(
 ) -> io::Result<()> {
     let mut messages = messages.into_iter();
     messages.try_for_each(|message| write_message(writer, message))
+}
+
+/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `limit-exceeded` for each limit that a benchmark exceeds, then
+/// `run-finished`.
+pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
+    for row in &findings.rows {
+        if let Some(measurement) = row.measurement {
+            let latencies =
+                LatencySummary::from_measurement(measurement, findings.confidence_level());
+            let message =
+                BenchmarkMeasured::from_measurement(findings, row, measurement, latencies.as_ref());
+            write_message(writer, JsonMessage::BenchmarkMeasured(message))?;
+        }
+        if let (Some(verdict), Some(verdicts)) = (row.verdict, &findings.verdicts) {
+            let message = BenchmarkCompared::from_row(findings, row, verdict, verdicts);
+            write_message(writer, JsonMessage::BenchmarkCompared(message))?;
+        }
+    }
+    let verdicts = findings.verdicts.as_ref();
+    for exceeded in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
+        let message = LimitExceeded::from_exceeded(findings.run.id, exceeded);
+        write_message(writer, JsonMessage::LimitExceeded(message))?;
+    }
+    write_message(writer, JsonMessage::RunFinished(findings.into()))
 }

@@ -15,7 +15,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use comparison::{BenchmarkCompared, decided_by};
+pub(crate) use comparison::decided_by;
 pub use comparison::{
     ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, GroupComparison, GroupedCell,
     GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, RunColumn, RunTable,
@@ -35,10 +35,10 @@ pub use history::{
     CommitOutcome, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
     ProcessorDisagreement, RunTrend,
 };
-pub use line::SCHEMA;
 pub(crate) use line::{JsonMessage, write_message, write_messages};
+pub use line::{SCHEMA, write_json};
 pub use measured::BenchmarkStatistics;
-pub(crate) use measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
+pub(crate) use measured::BenchmarkStatisticsMessage;
 pub(crate) use run::LimitExceeded;
 pub use run::{MethodExplained, MethodSetting, SettingSource};
 pub use store::{

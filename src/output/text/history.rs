@@ -13,8 +13,8 @@ use crate::output::messages::{
 };
 use crate::output::scale::Scale;
 use crate::output::terminal::TextRole;
+use crate::output::text::bar::sparkline;
 use crate::output::text::listing::write_keyed;
-use crate::output::text::sparkline::sparkline;
 use crate::output::view::{MessageFormat, View};
 use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{Difference, Estimate, Level, Position, Step};

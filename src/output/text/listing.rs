@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::sparkline::sparkline;
+use super::bar::sparkline;
 use crate::output::layout::{Cell, ColoredText, Column, Table, cell_builder};
 use crate::output::messages::{
     BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, PruneDecision, PruneFinished,

@@ -10,7 +10,6 @@ pub(super) mod history;
 mod listing;
 mod method;
 mod progress;
-mod sparkline;
 pub(super) mod statistics;
 pub(super) mod status;
 mod table;

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::Duration;
 
-use crate::output::charset::{Charset, to_ascii};
+use crate::output::terminal::{Charset, to_ascii};
 use crate::output::view::wrap_prose;
 use crate::output::words::sentences;
 use crate::output::{terminal, units};

@@ -5,7 +5,6 @@
 //! [`Correction`](crate::model::Correction). Slowdowns and speedups are corrected separately, each at the whole level. Invariant: the bounds of a
 //! change are at the level at which its question was decided, so verdict and interval never disagree.
 
-use super::bounds::ChangeBounds;
 use super::{alternative, disturbance};
 use crate::compare::{WorkStage, map_with_progress};
 use rayon::prelude::*;
@@ -14,7 +13,7 @@ use super::comparison::{
     ByDirection, Comparison, Decision, Extent, FamilyTest, Prediction, StoredDecision, TScoreResult,
 };
 use super::description::ChangeDescription;
-use super::estimate::Estimate;
+use super::estimate::{ChangeBounds, Estimate};
 use super::note::{Note, note_widest_gap};
 use super::process_values::{
     Location, MIN_SAMPLES_FOR_LOW_QUANTILE, ProcessTimes, RunTimes, first_samples, has_samples,

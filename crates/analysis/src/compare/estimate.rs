@@ -1,13 +1,15 @@
-//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate. Also the uncertainty of a relative change.
+//! An estimated value with its interval, in the form that is used everywhere outside the statistics crate; the verdict that follows from the bounds
+//! of a change; and the uncertainty of a relative change.
 //!
-//! Limits on changes and metrics other than the time are decided from the uncertainty. It is kept as standard errors of the logarithm, because an
-//! interval can be computed only at the end: its level depends on how many benchmarks share the error budget.
+//! All tests turn bounds into a verdict here, so that they judge alike. Limits on changes and metrics other than the time are decided from the
+//! uncertainty. It is kept as standard errors of the logarithm, because an interval can be computed only at the end: its level depends on how many
+//! benchmarks share the error budget.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::question::{Question, TestPolicy};
 use super::run_level::pool_run_variance;
-use crate::model::{Measurement, Thresholds};
+use crate::model::{Measurement, Thresholds, Verdict};
 use perfcheck_stats::{
     ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale,
     LogStandardError, PairedRatio, Resampling, Smoothness, mean,
@@ -259,6 +261,44 @@ pub(super) fn estimate_drift(
     })
 }
 
+/// The interval of a relative change or of a log ratio.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ChangeBounds {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+impl ChangeBounds {
+    /// Returns `Regressed` or `Improved` if the whole interval lies beyond the threshold, and `Unchanged` if the whole interval lies within the
+    /// threshold.
+    pub(super) fn judge(self, threshold: f64) -> Verdict {
+        self.judge_with_resolution(threshold, threshold)
+    }
+
+    /// Judges the interval of a value that is measured more coarsely than the threshold. For a change, the whole interval must lie beyond `callable`,
+    /// the smallest change that can be reported. For `Unchanged`, it must lie within `threshold`.
+    pub(super) fn judge_with_resolution(self, threshold: f64, callable: f64) -> Verdict {
+        if self.lower > callable {
+            Verdict::Regressed
+        } else if self.upper < -callable {
+            Verdict::Improved
+        } else if self.lower >= -threshold && self.upper <= threshold {
+            Verdict::Unchanged
+        } else {
+            Verdict::Inconclusive
+        }
+    }
+}
+
+impl From<&Estimate> for ChangeBounds {
+    fn from(change: &Estimate) -> Self {
+        Self {
+            lower: change.lower,
+            upper: change.upper,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,5 +430,28 @@ mod tests {
         assert!(!lone.upper.is_finite(), "{lone:?}");
         let lone = Estimate::relative_change(&mean(&[0.0]), &base, rule).unwrap();
         assert!(!lone.upper.is_finite(), "{lone:?}");
+    }
+
+    #[test]
+    fn bounds_are_called_strictly_beyond_the_threshold_and_unchanged_up_to_it() {
+        let judge = |lower, upper| ChangeBounds { lower, upper }.judge(0.01);
+        assert_eq!(judge(0.0101, 0.02), Verdict::Regressed);
+        assert_eq!(judge(0.01, 0.02), Verdict::Inconclusive);
+        assert_eq!(judge(-0.02, -0.0101), Verdict::Improved);
+        assert_eq!(judge(-0.02, -0.01), Verdict::Inconclusive);
+        assert_eq!(judge(-0.01, 0.01), Verdict::Unchanged);
+        assert_eq!(judge(-0.0101, 0.01), Verdict::Inconclusive);
+        assert_eq!(judge(-0.01, 0.0101), Verdict::Inconclusive);
+        assert_eq!(judge(f64::NAN, f64::NAN), Verdict::Inconclusive);
+        assert_eq!(judge(f64::NEG_INFINITY, 0.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_coarse_value_needs_a_larger_change_and_is_unchanged_as_before() {
+        let judge = |lower, upper| ChangeBounds { lower, upper }.judge_with_resolution(0.01, 0.05);
+        assert_eq!(judge(0.02, 0.03), Verdict::Inconclusive);
+        assert_eq!(judge(0.051, 0.06), Verdict::Regressed);
+        assert_eq!(judge(-0.06, -0.051), Verdict::Improved);
+        assert_eq!(judge(-0.01, 0.01), Verdict::Unchanged);
     }
 }

@@ -1,9 +1,14 @@
-//! Measurements that tests construct.
+//! Keys, measurements, runs and comparisons that tests construct.
 
-use super::{Comparison, Question, Reference, TestPolicy, compare};
+use std::collections::BTreeMap;
+
+use super::{
+    Comparison, Estimate, PairedSeries, Plan, Question, Reference, TestPolicy, compare, judge,
+};
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, Extras, Measurement, Metric, Nanos,
-    ProcessSeries, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkCounts, BenchmarkKey, DecisionSettings,
+    Environment, Extras, Measurement, Metric, Nanos, NewRun, ProcessSeries, Run, RunId, RunStatus,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput, Timestamp,
 };
 
 /// With this number of iterations, a sample takes a millisecond at 100 ns per iteration.
@@ -61,11 +66,7 @@ pub(super) fn with_ramp(
 pub(crate) fn measurement(processes: Vec<ProcessSeries>) -> Measurement {
     Measurement {
         benchmark: Benchmark {
-            key: BenchmarkKey {
-                package: "p".into(),
-                target: "t".into(),
-                id: "b".into(),
-            },
+            key: key("b"),
             version: None,
             throughput: Throughput::default(),
             other_throughput: None,
@@ -115,4 +116,77 @@ pub(super) fn compare_two(
         noise_threshold: 0.02,
     };
     compare(&[question], rules).remove(0)
+}
+
+pub(crate) const PLAN: Plan = Plan {
+    looks: Vec::new(),
+    significance_level: 0.01,
+    planned: 1,
+    confidence_level: 0.95,
+    resamples: 100,
+    seed: 3,
+    seeds: BTreeMap::new(),
+    noise: BTreeMap::new(),
+};
+
+/// Creates the key of the benchmark `p/t: id`.
+pub(crate) fn key(id: &str) -> BenchmarkKey {
+    BenchmarkKey {
+        package: "p".to_owned(),
+        target: "t".to_owned(),
+        id: id.to_owned(),
+    }
+}
+
+/// Creates run 8, which was measured alone.
+pub(crate) fn run() -> Run {
+    Run {
+        id: RunId(8),
+        begun: NewRun {
+            started: Timestamp(0),
+            git: None,
+            environment: Environment::default(),
+            load: None,
+            seed: 7,
+            decision: DecisionSettings::default(),
+            tool_version: String::new(),
+            build: None,
+            partition: None,
+        },
+        finished: None,
+        status: RunStatus::Complete,
+        acceptance: Acceptance::Pending,
+        pair: None,
+        plan: None,
+        source: None,
+    }
+}
+
+/// Creates a comparison side by side without rounds.
+pub(crate) fn undecided() -> Comparison {
+    let never = measurement(Vec::new()).benchmark;
+    let series = PairedSeries {
+        key: &never.key,
+        metric: &never.metric,
+        rounds: &[],
+        noise_threshold: 0.02,
+    };
+    judge(&[series], &PLAN).remove(0)
+}
+
+/// Creates a comparison side by side with this change.
+pub(crate) fn changed_by(change: f64) -> Comparison {
+    Comparison {
+        change: Some(certain(change)),
+        ..undecided()
+    }
+}
+
+/// Creates a value whose bounds are the value itself.
+pub(crate) fn certain(value: f64) -> Estimate {
+    Estimate {
+        estimate: value,
+        lower: value,
+        upper: value,
+    }
 }

@@ -6,7 +6,6 @@
 //! from the same test, so they agree. docs/internals/src/statistics/ describes the procedure.
 
 mod alternative;
-mod bounds;
 mod call_tree;
 mod comparability;
 mod comparison;

@@ -247,11 +247,12 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::fixtures::{
+        ITERATIONS, certain, changed_by, flat_process, key, measurement,
+    };
     use crate::compare::{
         HostClass, InstructionComparison, Question, Reference, TestPolicy, compare, summarize,
     };
-    use crate::findings::fixtures::{certain, changed_by, key};
     use crate::model::{Allocations, Verdict};
 
     const PROCESSES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];

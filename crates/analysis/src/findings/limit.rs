@@ -223,7 +223,7 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::findings::fixtures::{certain, key};
+    use crate::compare::fixtures::{certain, key};
 
     #[test]
     fn every_unit_has_its_size() {

@@ -4,17 +4,13 @@
 
 mod check_limits;
 mod conclusion;
-mod evidence;
-#[cfg(test)]
-mod fixtures;
 mod limit;
 mod paired;
 mod remark;
 mod row;
 mod stored;
 
-pub use conclusion::{Conclusion, ConclusionError, Coverage, GatePolicy, conclude};
-pub use evidence::Evidence;
+pub use conclusion::{Conclusion, ConclusionError, Coverage, Evidence, GatePolicy, conclude};
 pub use limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport, Scope};
 pub use paired::{PairedEvidence, RoundsCost};
 pub use remark::{BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness};

@@ -272,9 +272,10 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::fixtures::{
+        ITERATIONS, PLAN, flat_process, key, measurement, run, undecided,
+    };
     use crate::compare::{Decision, Estimate, Extent, PairedDecision};
-    use crate::findings::fixtures::{PLAN, key, run, undecided};
     use crate::model::{Failure, Nanos, Pair};
 
     /// Creates the twenty processes of one side. They differ by up to 2 %, in an order that `order` sets.

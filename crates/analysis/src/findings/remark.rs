@@ -348,7 +348,7 @@ impl CodeChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::fixtures::key;
+    use crate::compare::fixtures::key;
 
     #[test]
     fn functions_that_execute_more_come_before_those_that_are_longer() {

@@ -328,9 +328,8 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::fixtures::{ITERATIONS, changed_by, flat_process, key, measurement, run};
     use crate::compare::summarize;
-    use crate::findings::fixtures::{changed_by, key, run};
     use crate::findings::remark::Sameness;
 
     fn row(id: &str, verdict: Verdict, change: Option<f64>) -> Row<'static> {

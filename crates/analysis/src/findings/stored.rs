@@ -319,9 +319,8 @@ impl References {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
+    use crate::compare::fixtures::{ITERATIONS, flat_process, key, measurement, undecided};
     use crate::compare::{Difference, HostClass, compare};
-    use crate::findings::fixtures::{key, undecided};
     use crate::model::{Event, Failure, Observer, Side};
     use std::cell::RefCell;
 

@@ -9,9 +9,8 @@ mod codec;
 mod criterion;
 mod error;
 mod printed;
-mod running;
+mod process;
 mod session;
-mod spawn;
 
 pub use callgrind::{
     CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
@@ -30,5 +29,5 @@ pub use printed::{
     PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
     UntimedSampleRequest,
 };
+pub use process::{LATENCY_DIGITS, ProcessContext, ProcessSpec};
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
-pub use spawn::{LATENCY_DIGITS, ProcessContext, ProcessSpec};

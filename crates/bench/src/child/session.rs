@@ -19,10 +19,10 @@ use super::codec::{
 use super::criterion::{Connection, CriterionVersion, OutputFilter};
 use super::error::ChildError;
 use super::printed::{Printer, identify_printer};
-use super::running::{
-    Either, IncomingLine, PATIENCE, RunningBench, WaitOutcome, quote, read_lines, read_pieces,
+use super::process::{
+    Either, IncomingLine, PATIENCE, ProcessContext, ProcessSpec, RunningBench, SpawnedProcess,
+    WaitOutcome, bench_command, quote, read_lines, read_pieces,
 };
-use super::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
 use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, SkipSupport, Throughput, WarmUpGoal, limits,
 };

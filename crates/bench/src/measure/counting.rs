@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::harness_kind::HarnessKind;
+use super::discover::HarnessKind;
 use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{

@@ -18,9 +18,8 @@ use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark, TimePrec
 use super::criterion_config::{
     CriterionPace, IterationPace, SampledAlike, all_benchmarks_warning, shortest_sampling,
 };
-use super::driver::BenchDriver;
+use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::process::{CpuPinning, Interrupted, PinnableChild, process_spec};
-use super::round::{SuccessfulVisit, TargetRound};
 use super::schedule;
 use super::sides::{CampaignSides, SideChild, SideError, SideResult};
 use super::target::PairedTarget;

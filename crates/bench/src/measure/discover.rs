@@ -1,14 +1,15 @@
-//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter.
+//! Discovers the benchmarks of the executables before anything is measured, and selects among them by the user's filter. Discovery also finds the
+//! kind of harness that an executable has, and each kind has a driver.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::criterion_config::{all_benchmarks_warning, shortest_sampling};
-use super::harness_kind::HarnessKind;
 use super::process::process_spec;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    DetectedHarness, Listing, ProcessContext, Session,
+    DetectedHarness, Listing, PrintedHarness, ProcessContext, Session,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
@@ -437,6 +438,32 @@ impl Filter {
         };
         let mut words = self.words.iter();
         words.any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
+    }
+}
+
+/// The kind of harness in a bench executable.
+///
+/// Our own harness is driven by requests: two sides are alive at once and sample alternately, or run one after the other. Criterion is driven by
+/// permissions: two sides are alive at once and measure benchmarks alternately. Harnesses that only print get one process for one benchmark: two
+/// sides run one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum HarnessKind {
+    /// Our protocol: the bench carries out requests.
+    #[default]
+    Own,
+    /// Criterion: the bench goes through its benchmarks and waits for our permission before each.
+    Criterion(CriterionVersion),
+    /// The bench only prints its results: one process for each benchmark.
+    Printed(Arc<PrintedHarness>),
+}
+
+impl HarnessKind {
+    /// Reports whether one driver can drive both executables.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
+            _ => discriminant(self) == discriminant(other),
+        }
     }
 }
 

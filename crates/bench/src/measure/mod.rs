@@ -1,8 +1,8 @@
 //! Measures benchmarks: discovers them, orders them, lays out their samples, and drives the child processes.
 //!
-//! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `benchmark.rs`). A driver (`driver.rs`) runs the
-//! processes of a target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. It sees a target's round (`round.rs`), not
-//! the campaign. All random choices are drawn in `schedule.rs`.
+//! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `benchmark.rs`). A driver runs the processes of a
+//! target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. It sees a target's round (`driver.rs`), not the campaign.
+//! All random choices are drawn in `schedule.rs`.
 //!
 //! Must not decide what a result means, nor print. There are two invariants. For the same seed, the processes of a run do the same things in the same
 //! order, whichever comparisons follow. Both sides get the same requests, whatever either side does.
@@ -14,16 +14,13 @@ mod criterion;
 mod criterion_config;
 mod discover;
 mod driver;
-mod harness_kind;
 mod own;
 mod plan;
 mod printed;
 mod process;
 mod progress;
-mod round;
 mod sampling;
 mod schedule;
-mod settings;
 mod sides;
 mod target;
 mod visit;
@@ -33,9 +30,9 @@ pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, Campaig
 pub use counting::{CountError, CountRequest, CountResult, count_instructions, count_stacks};
 pub use criterion::rehearse;
 pub use discover::{
-    DiscoveredBenches, DiscoveredTarget, Filter, ReferenceContext, TargetFailure, discover,
+    DiscoveredBenches, DiscoveredTarget, Filter, HarnessKind, ReferenceContext, TargetFailure,
+    discover,
 };
-pub use harness_kind::HarnessKind;
 pub use plan::{PairedPlan, RoundSettings};
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;

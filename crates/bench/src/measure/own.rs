@@ -10,9 +10,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, PerBenchmark};
-use super::driver::BenchDriver;
+use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::process::{CpuPinning, Interrupted, PinnableChild, ProcessObserver, SharedCache};
-use super::round::{SuccessfulVisit, TargetRound};
 use super::schedule::{self, SampleLayout};
 use super::sides::{SideChild, SideError, SideResult};
 use super::visit::{

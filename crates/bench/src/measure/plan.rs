@@ -1,12 +1,15 @@
-//! Computes the layout of rounds of two sides, whose samples alternate in quads (ABBA or BAAB). Two successive quads are compared together.
+//! The settings that all rounds of a campaign share, and the plan of a side-by-side measurement. Computes the layout of rounds of two sides, whose
+//! samples alternate in quads (ABBA or BAAB). Two successive quads are compared together.
 
-use crate::measure::FlatSchedule;
-use crate::measure::schedule::{SampleLayout, compute_ramp};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::benchmark::{ResolvedSettings, TimeLimit};
+use crate::child::ProcessContext;
+use crate::measure::FlatSchedule;
+use crate::measure::schedule::{SampleLayout, compute_ramp};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{Interleaving, Nanos, SamplingSettings};
+use perfcheck_analysis::model::{Benchmark, Interleaving, Nanos, SamplingSettings};
+use perfcheck_host::ControlProbe;
 
 /// If two quads take longer than this, in nanoseconds, a round has only one quad.
 const LONG_QUADS_NS: f64 = 6e8;
@@ -148,9 +151,56 @@ pub(super) fn compute_quads(
     (fitting / Plan::QUADS_TOGETHER * Plan::QUADS_TOGETHER).max(fewest)
 }
 
+/// The settings of a campaign, which stay the same for all of its rounds.
+pub(super) struct CampaignSettings<'c> {
+    pub(super) seed: u64,
+    /// The plan of the rounds if two sides are measured. `None` if one side is measured, because each benchmark then
+    /// has its own number of processes.
+    pub(super) plan: Option<PairedPlan>,
+    pub(super) context: ProcessContext<'c>,
+    /// Resolves the settings of a benchmark. Called again when a process reports the author's settings.
+    pub(super) resolve: Box<dyn Fn(&Benchmark) -> ResolvedSettings + 'c>,
+    pub(super) control: Option<ControlProbe>,
+    /// Time limit for all processes together.
+    pub(super) time_budget: Option<Duration>,
+    pub(super) began: Instant,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how much of the time budget is left"
+)]
+impl<'c> CampaignSettings<'c> {
+    pub(super) fn new(
+        seed: u64,
+        resolve: impl Fn(&Benchmark) -> ResolvedSettings + 'c,
+        context: ProcessContext<'c>,
+    ) -> Self {
+        Self {
+            seed,
+            plan: None,
+            context,
+            resolve: Box::new(resolve),
+            control: None,
+            time_budget: None,
+            began: Instant::now(),
+        }
+    }
+
+    /// Returns the time limit of one benchmark.
+    pub(super) fn time_per_benchmark(&self) -> Option<TimeLimit> {
+        self.plan.and_then(|plan| plan.time_per_benchmark)
+    }
+
+    /// Returns how much of the time budget is left, if there is one.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let budget = self.time_budget?;
+        Some(budget.saturating_sub(self.began.elapsed()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     const MS: f64 = 1e6;

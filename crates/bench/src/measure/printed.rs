@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::benchmark::BenchmarkIndex;
-use super::driver::BenchDriver;
+use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::process::{Interrupted, ProcessObserver};
-use super::round::{SuccessfulVisit, TargetRound};
 use super::sides::{CampaignSides, SideResult};
 use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use perfcheck_analysis::model::{

@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::time::Duration;
 
 use super::benchmark::{CampaignBenchmark, TimePrecision};
-use super::settings::CampaignSettings;
+use super::plan::CampaignSettings;
 use super::target::Target;
 use perfcheck_analysis::model::{EstimateKind, Event};
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::counting::CountError;
-use super::harness_kind::HarnessKind;
+use super::discover::HarnessKind;
 use super::process::process_spec;
 use super::schedule::expected_duration;
 use super::target::PairedTarget;

@@ -9,11 +9,10 @@
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
-use super::discover::DiscoveredTarget;
-use super::harness_kind::HarnessKind;
+use super::discover::{DiscoveredTarget, HarnessKind};
+use super::plan::CampaignSettings;
 use super::process::{ActiveProcesses, Interrupted, ProcessNumber, new_record};
 use super::schedule;
-use super::settings::CampaignSettings;
 use super::sides::CampaignSides;
 use perfcheck_analysis::compare::LookStatus;
 use perfcheck_analysis::model::{Benchmark, BySide, Event, Round, Side};

@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::error::CargoError;
 use super::options::{CargoOptions, is_library};
-use super::package_spec::{is_glob, matches_package};
+use super::options::{is_glob, matches_package};
 use perfcheck_host::process::Supervisor;
 
 /// The `[package.metadata.perfcheck]` table of a package.

@@ -8,7 +8,6 @@ mod error;
 mod metadata;
 mod options;
 mod output;
-mod package_spec;
 mod selection;
 mod toolchain;
 

@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use super::instruction::{
     BranchKind, IMM12, IMM19, IMM21, Instruction, MemoryAccess, NOP, PAGE, SIZE, bits, rd, rn,
 };
-use super::register_use::{RegisterUse, one};
-use super::registers::{RegisterValue, Registers};
+use super::registers::{RegisterUse, RegisterValue, Registers, one};
 use crate::decoded::{AccessSize, AddressReference, Entrance, UnitBody, UnitCode};
 
 /// Decodes the code of a unit, and collects the addresses in it.

@@ -8,7 +8,6 @@
 
 mod addresses;
 mod instruction;
-mod register_use;
 mod registers;
 mod text;
 

@@ -12,4 +12,4 @@ mod state;
 pub use activity::ActivitySnapshot;
 pub use files::{RealFiles, SystemFiles};
 pub use processors::last_level_cache;
-pub use state::machine_state;
+pub use state::{machine_state, read_host_facts};

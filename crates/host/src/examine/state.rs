@@ -1,11 +1,48 @@
-//! Reads the whole state of the machine before a measurement, including memory, temperature and power, which can make a machine slow down.
+//! Reads the facts about the machine, and its whole state before a measurement, including memory, temperature and power, which can make a machine
+//! slow down.
 //!
 //! Fields of memory (total, available, swap, huge pages) are those of `proc_meminfo(5)`.
 
-use super::files::{SystemFiles, field};
+use std::thread;
+
+use super::files::{RealFiles, SystemFiles, field};
 use super::limits::surroundings;
 use super::processors::{frequency, online, processors, timer};
-use perfcheck_analysis::model::{HeatState, MachineState, MemoryState, PowerState};
+use crate::os;
+use perfcheck_analysis::model::{HeatState, HostFacts, MachineState, MemoryState, PowerState};
+
+/// Reads the facts about this machine. `ci` means that it is a CI runner, which shares its machine with others.
+pub fn read_host_facts(ci: bool) -> HostFacts {
+    let cpu_info = RealFiles.text("/proc/cpuinfo").unwrap_or_default();
+    let flags = field(&cpu_info, "flags").unwrap_or_default();
+    let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
+    HostFacts {
+        cpu: cpu_model(&cpu_info),
+        architecture: std::env::consts::ARCH.to_owned(),
+        os: std::env::consts::OS.to_owned(),
+        cores: thread::available_parallelism()
+            .ok()
+            .and_then(|cores| u32::try_from(cores.get()).ok())
+            .unwrap_or(1),
+        kernel: os::kernel_release(),
+        governor: RealFiles.line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        microcode: field(&cpu_info, "microcode").map(str::to_owned),
+        shared: Some(ci || virtual_machine),
+    }
+}
+
+fn cpu_model(cpu_info: &str) -> String {
+    // On Arm, `/proc/cpuinfo` has no model name, but implementer and part identify the processor. Other systems than Linux have no such file.
+    field(cpu_info, "model name")
+        .map(str::to_owned)
+        .or_else(|| {
+            let implementer = field(cpu_info, "CPU implementer")?;
+            let part = field(cpu_info, "CPU part")?;
+            Some(format!("implementer {implementer} part {part}"))
+        })
+        .or_else(os::processor_name)
+        .unwrap_or_else(|| "unknown".to_owned())
+}
 
 /// Position of the nice value after the name of the program.
 const NICE: usize = 16;
@@ -146,6 +183,14 @@ mod tests {
     use super::super::files::tests::TestFiles;
     use super::*;
     use crate::RealFiles;
+
+    #[test]
+    fn the_cpu_is_named_by_its_model_or_by_implementer_and_part() {
+        let x86 = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t\t: fpu hypervisor\n";
+        assert_eq!(cpu_model(x86), "Some CPU @ 3 GHz");
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(arm), "implementer 0x41 part 0xd0c");
+    }
 
     #[test]
     fn load_randomisation_and_our_nice_value_are_read() {

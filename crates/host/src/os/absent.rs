@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::readings::{TimeSample, TimeSamplingError, UsageSnapshot};
+use super::types::{TimeSample, TimeSamplingError, UsageSnapshot};
 
 /// Does nothing. On this system, a process that leaves its group cannot be made a child of this process.
 pub fn adopt_orphans() {}

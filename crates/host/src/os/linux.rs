@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::readings::UsageSnapshot;
+use super::types::UsageSnapshot;
 
 pub use sampling::{TimeSampler, try_time_samples};
 
@@ -381,7 +381,7 @@ mod sampling {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     use rustix::thread::{CpuSet, sched_getaffinity};
 
-    use super::super::readings::{TimeSample, TimeSamplingError};
+    use super::super::types::{TimeSample, TimeSamplingError};
 
     /// The largest value of `perf_event_paranoid` at which unprivileged processes may sample their own user space. Larger
     /// values are an addition of Debian.

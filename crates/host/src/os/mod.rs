@@ -13,16 +13,14 @@ mod absent;
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
-mod pipes;
-mod readings;
+mod types;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
 pub use dunce::canonicalize;
-pub use pipes::OutputPipes;
-pub use readings::{FileFacts, TimeSample, TimeSamplingError, UsageSnapshot};
+pub use types::{FileFacts, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot};
 
 #[cfg(not(target_os = "linux"))]
 pub use absent::*;

@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, SystemTime};
 
-use super::pipes::{OutputPipe, OutputPipes};
-use super::readings::FileFacts;
+use super::types::{FileFacts, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. Unix does not, so a helper process has to end them.
 pub const GROUPS_END_WITH_US: bool = false;

@@ -48,8 +48,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiasedInterruptTime};
 
-use super::pipes::{OutputPipe, OutputPipes};
-use super::readings::FileFacts;
+use super::types::{FileFacts, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. A group is a job object here, and Windows ends the processes of a job when
 /// its last handle is closed, so no helper process is needed.

@@ -8,7 +8,6 @@ mod bulk;
 mod session;
 #[cfg(test)]
 mod tests;
-mod upgrade;
 mod values;
 
 pub(super) use session::TeamSession;

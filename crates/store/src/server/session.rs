@@ -1,5 +1,9 @@
-//! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take.
+//! A connection to a team's store. It checks that the store has a supported version, and limits the time that statements take. It also creates the
+//! store, or upgrades an older one by running all missing scripts in one transaction. If several processes try at the same time, the scripts run only
+//! once.
 
+use rusqlite::ToSql;
+use rusqlite::types::Value;
 use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -8,9 +12,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-
-use rusqlite::ToSql;
-use rusqlite::types::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -22,8 +23,8 @@ use tracing::debug_span;
 
 use super::address::{TeamAddress, machine_or_socket};
 use super::values::SqlValue;
-use crate::StoreError;
 use crate::error::{Attempt, Fault, message_with_causes};
+use crate::{ExistingStore, StoreError};
 
 /// One script per version, oldest first. A released script is never edited.
 pub(super) const SCRIPTS: [&str; 1] = [include_str!("schema.sql")];
@@ -425,6 +426,58 @@ fn translate_statement(statement: &str) -> String {
     }
     text.push_str(rest);
     text.replace('?', "$").replace("CROSS JOIN", "JOIN")
+}
+
+const ROLES: &str = include_str!("roles.sql");
+
+/// The statement that takes the lock for creating or upgrading the store of a database.
+const TAKE_TURNS: &str = "SELECT pg_advisory_xact_lock(hashtext('perfcheck.made_by'))";
+
+impl TeamSession {
+    /// Creates a store in the database at this address, or upgrades the existing one, and creates roles if requested. Returns what the database
+    /// contained before.
+    pub(crate) fn create(address: &str, with_roles: bool) -> Result<ExistingStore, StoreError> {
+        let mut session = Self::connect(address, SETTINGS)?;
+        session.upgrade(&SCRIPTS, with_roles)
+    }
+
+    /// Like [`Self::create`], on this session and with these scripts.
+    pub(super) fn upgrade(
+        &mut self,
+        scripts: &[&str],
+        with_roles: bool,
+    ) -> Result<ExistingStore, StoreError> {
+        self.change_schema(|session| {
+            session.batch(TAKE_TURNS)?;
+            let found = session.find_version()?;
+            let done = found.unwrap_or(0) as usize;
+            let state = match found {
+                None => ExistingStore::None,
+                Some(version) if done < scripts.len() => ExistingStore::Older(version),
+                Some(version) => {
+                    if done > scripts.len() {
+                        session.check(version)?;
+                    }
+                    ExistingStore::Present
+                }
+            };
+            if let ExistingStore::Older(_) = state {
+                // Wait for open transactions to end. Transactions that begin later find the new version.
+                session.batch("LOCK TABLE perfcheck.made_by IN ACCESS EXCLUSIVE MODE")?;
+            }
+            for script in scripts.iter().skip(done) {
+                session.batch(script)?;
+            }
+            if done < scripts.len() {
+                let version = scripts.len();
+                session.batch(&format!("UPDATE perfcheck.made_by SET version = {version}"))?;
+            }
+            if with_roles {
+                session.batch(ROLES)?;
+            }
+            Ok(state)
+        })
+    }
 }
 
 #[cfg(test)]

@@ -10,11 +10,10 @@ use serde::Serialize;
 use super::procedures::{
     PublishedDecision, PublishedTest, SideSamples, TestDecision, TestFinding, judge_significance,
 };
-use crate::compare::bounds::ChangeBounds;
 use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
 use crate::compare::each::{WorkStage, map_with_progress};
-use crate::compare::estimate::Estimate;
+use crate::compare::estimate::{ChangeBounds, Estimate};
 use crate::compare::note::Note;
 use crate::compare::question::{Question, TestPolicy};
 use crate::compare::summary::sample_times;

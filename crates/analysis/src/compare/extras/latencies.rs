@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{ExtrasPolicy, ProcessPairing};
-use crate::compare::bounds::ChangeBounds;
-use crate::compare::estimate::{ChangeInterval, Estimate, Uncertainty, estimate_drift};
+use crate::compare::estimate::{
+    ChangeBounds, ChangeInterval, Estimate, Uncertainty, estimate_drift,
+};
 use crate::compare::question::{Question, TestPolicy};
 use crate::model::{Measurement, ProcessSeries, Thresholds, Verdict};
 use perfcheck_stats::{

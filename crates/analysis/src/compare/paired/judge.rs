@@ -5,7 +5,6 @@
 //! early was significant at the first and strictest step of this procedure, so it stays significant.
 
 use crate::compare::LookStatus;
-use crate::compare::bounds::ChangeBounds;
 use crate::compare::paired::look::Look;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -17,7 +16,7 @@ use super::{diagnostics, slow_path, speed_test};
 use crate::compare::comparison::{
     ByDirection, Comparison, Decision, Extent, FamilyTest, PairedDecision, SlowPathResult,
 };
-use crate::compare::estimate::Estimate;
+use crate::compare::estimate::{ChangeBounds, Estimate};
 use crate::compare::note::Note;
 use crate::compare::process_values::Location;
 use crate::model::{Correction, Side, Verdict};

@@ -5,7 +5,7 @@ use super::plan::{HostNoise, PairedMethod, Plan};
 use super::series::{PairedSeries, UsableRounds, find_refusal};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
-use crate::compare::bounds::ChangeBounds;
+use crate::compare::estimate::ChangeBounds;
 use crate::compare::note::Note;
 use crate::model::Verdict;
 use perfcheck_stats::derived_seed;

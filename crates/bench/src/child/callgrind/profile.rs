@@ -1,7 +1,14 @@
-//! Parses the files that callgrind writes. Such a file says how many instructions each function has executed. If callgrind counts by stack, it says
-//! so for each function together with its callers.
+//! Counts of instructions in the timed code of a bench. Finds the functions that delimit the timed code, parses the files that callgrind writes, and
+//! selects the timed parts from them.
+//!
+//! A file says how many instructions each function has executed. If callgrind counts by stack, it says so for each function together with its
+//! callers.
 
-use std::collections::{BTreeMap, HashMap};
+use object::{Object, ObjectSymbol, SymbolKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+
+use perfcheck_code::readable_name;
 
 /// The number of instructions that each function has executed itself, without the functions that it calls. If callgrind counts by stack, a function
 /// has an entry for each chain of callers.
@@ -113,6 +120,280 @@ fn resolve_name(text: &str, names: &mut HashMap<String, String>) -> Option<Strin
     Some(name)
 }
 
+/// The functions that mark where the timed code of a bench begins and ends. They depend on the harness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimedWindows {
+    /// The crate `perfcheck` calls one function before the timed code and another one after it.
+    Own {
+        /// The linker symbols of the function that is called before the timed code.
+        open: BTreeSet<String>,
+        /// The linker symbols of the function that is called after the timed code.
+        close: BTreeSet<String>,
+    },
+    /// Criterion reads the clock before and after the timed code, within its methods `iter*`.
+    Criterion {
+        /// The linker symbols of the methods `iter*`. A generic method has a symbol for each of its instances.
+        methods: BTreeSet<String>,
+    },
+    /// divan calls one function before and after the timed code, on each of its threads.
+    Divan {
+        /// The linker symbols of the function that divan calls before and after the timed code.
+        meetings: BTreeSet<String>,
+    },
+}
+
+/// The reason why the delimiting functions of an executable are unknown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimedWindowsError {
+    /// The file is not a readable executable.
+    #[error("its executable cannot be read: {0}")]
+    Unreadable(String),
+    /// The functions have no symbols, or were optimized away.
+    #[error("its executable has no symbols for the timing functions (`strip = true` removes them)")]
+    NoNames,
+}
+
+/// The function that reads the clock on Linux.
+const CLOCK: &str = "clock_gettime";
+/// The methods of Criterion's bencher that read the clock. All other methods `iter*` call one of these.
+const METHODS: [&str; 4] = ["iter", "iter_batched", "iter_batched_ref", "iter_custom"];
+
+impl TimedWindows {
+    /// Finds the windows of a bench that uses the crate `perfcheck`.
+    pub fn find_perfcheck(executable: &[u8]) -> Result<Self, TimedWindowsError> {
+        let names = functions(executable)?;
+        let called = |end: &str| -> BTreeSet<String> {
+            let of = |readable: &str| {
+                readable.contains("perfcheck")
+                    && readable.contains("Window")
+                    && readable.ends_with(end)
+            };
+            let found = names.iter().filter(|(_, readable)| of(readable));
+            found.map(|(symbol, _)| symbol.clone()).collect()
+        };
+        let (open, close) = (called("::open"), called("::close"));
+        if open.is_empty() || close.is_empty() {
+            return Err(TimedWindowsError::NoNames);
+        }
+        Ok(Self::Own { open, close })
+    }
+
+    /// Finds the windows of a Criterion bench.
+    pub fn find_criterion(executable: &[u8]) -> Result<Self, TimedWindowsError> {
+        let names = functions(executable)?.into_iter();
+        let methods: BTreeSet<String> = names
+            .filter(|(_, readable)| method(readable).is_some_and(|name| METHODS.contains(&name)))
+            .map(|(symbol, _)| symbol)
+            .collect();
+        if methods.is_empty() {
+            return Err(TimedWindowsError::NoNames);
+        }
+        Ok(Self::Criterion { methods })
+    }
+
+    /// Finds the windows of a divan bench.
+    pub fn find_divan(executable: &[u8]) -> Result<Self, TimedWindowsError> {
+        let names = functions(executable)?.into_iter();
+        let meetings: BTreeSet<String> = names
+            .filter(|(_, readable)| is_divan_sync(readable))
+            .map(|(symbol, _)| symbol)
+            .collect();
+        if meetings.is_empty() {
+            return Err(TimedWindowsError::NoNames);
+        }
+        Ok(Self::Divan { meetings })
+    }
+
+    /// Returns the options that make callgrind write a file at each delimiting function.
+    pub(super) fn dump_options(&self) -> Vec<OsString> {
+        let option = |when: &str, name: &str| OsString::from(format!("--dump-{when}={name}"));
+        match self {
+            Self::Own { open, close } => {
+                let opened = open.iter().map(|name| option("after", name));
+                let closed = close.iter().map(|name| option("before", name));
+                opened.chain(closed).collect()
+            }
+            Self::Criterion { methods: names } | Self::Divan { meetings: names } => {
+                // Each function needs both options, but callgrind honors only one of two options for the same name. It honors both if one of them is
+                // a pattern, all patterns come first, and no pattern shares its first characters with a name.
+                let after = names.iter().map(|name| option("after", &pattern(name)));
+                let before = names.iter().map(|name| option("before", name));
+                let has_clock = matches!(self, Self::Criterion { .. });
+                let clock = has_clock.then(|| option("before", &format!("*{CLOCK}*")));
+                after.chain(before).chain(clock).collect()
+            }
+        }
+    }
+
+    /// Removes the complete windows from `parts`. Returns a profile for each of these windows, in the order of execution, that counts only the timed
+    /// code. The parts of an incomplete window stay in `parts`. The first window of a Criterion bench sets `readings`.
+    pub(super) fn take_timed(
+        &self,
+        parts: &mut Vec<ProfilePart>,
+        readings: &mut Option<ClockReadings>,
+    ) -> Vec<Profile> {
+        match self {
+            Self::Own { close, .. } => {
+                let is_closed = |part: &ProfilePart| {
+                    bounding_function(part, "before").is_some_and(|name| close.contains(name))
+                };
+                let parts = std::mem::take(parts).into_iter();
+                parts.filter(is_closed).map(|part| part.profile).collect()
+            }
+            Self::Criterion { methods } => {
+                let mut windows = Vec::new();
+                while let Some(end) = parts.iter().position(|part| {
+                    bounding_function(part, "after").is_some_and(|name| methods.contains(name))
+                }) {
+                    let whole: Vec<ProfilePart> = parts.drain(..=end).collect();
+                    windows.push(timed_by_criterion(whole, methods, readings));
+                }
+                windows
+            }
+            Self::Divan { meetings } => {
+                std::iter::from_fn(|| take_divan_sample(parts, meetings)).collect()
+            }
+        }
+    }
+}
+
+/// Says whose code reads the clock while one of Criterion's timing methods runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClockReadings {
+    /// Only Criterion reads the clock.
+    OfCriterion,
+    /// The benchmark reads the clock too, so the readings that delimit the timed code are unknown.
+    Mixed,
+}
+
+/// The number of files that callgrind writes during a call of `iter_batched` with a single iteration, if only Criterion reads the clock.
+const PARTS_OF_ONE_BATCH: usize = 5;
+
+/// Returns the profile of the timed code in one call of a Criterion method. The last of `parts` was written at the end of that call.
+///
+/// A method reads the clock when it begins and when it ends. In between it reads the clock before and after the timed
+/// code of each batch of inputs. If the benchmark reads the clock too, everything that the method does is counted.
+fn timed_by_criterion(
+    mut parts: Vec<ProfilePart>,
+    methods: &BTreeSet<String>,
+    readings: &mut Option<ClockReadings>,
+) -> Profile {
+    let is_begin = |part: &ProfilePart| {
+        bounding_function(part, "before").is_some_and(|name| methods.contains(name))
+    };
+    let begin = parts
+        .iter()
+        .rposition(is_begin)
+        .map_or(0, |place| place + 1);
+    let inside = parts.split_off(begin);
+    let count = inside.len();
+    let readings = *readings.get_or_insert(if count == PARTS_OF_ONE_BATCH {
+        ClockReadings::OfCriterion
+    } else {
+        ClockReadings::Mixed
+    });
+    let is_batched = inside
+        .last()
+        .and_then(|part| bounding_function(part, "after"))
+        .is_some_and(|name| {
+            method(&readable_name(name)).is_some_and(|method| method.starts_with("iter_batched"))
+        });
+    let in_batches =
+        is_batched && readings == ClockReadings::OfCriterion && !count.is_multiple_of(2);
+    let mut timed = Profile::default();
+    for (place, part) in inside.into_iter().enumerate() {
+        // The parts are: begin | inputs | timed | drop, inputs | timed | ... | drop | end. Each `|` is a reading of the clock. The timed parts have
+        // the even indices from 2 on, without the last one.
+        let is_between = place >= 2 && place.is_multiple_of(2) && place + 2 < count;
+        if !in_batches || is_between {
+            timed.add(part.profile);
+        }
+    }
+    timed
+}
+
+/// Removes the first complete sample from `parts` and returns the profile of its timed code. Returns `None` if no sample is complete.
+///
+/// The threads synchronize before and after the timed code, and no thread leaves a synchronization before all have entered it. The timed code of all
+/// threads is therefore between the first exit from the first synchronization and the last entry into the second.
+fn take_divan_sample(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
+    let is_at = |part: &ProfilePart, when: &str| {
+        bounding_function(part, when).is_some_and(|name| meetings.contains(name))
+    };
+    let left = parts.iter().position(|part| is_at(part, "after"))?;
+    let entered = |parts: &[ProfilePart]| parts.iter().filter(|part| is_at(part, "before")).count();
+    let threads = entered(&parts[..left]);
+    let ends = |when| {
+        let places = parts.iter().enumerate();
+        let mut places = places.filter(move |(_, part)| is_at(part, when));
+        places.nth((2 * threads).checked_sub(1)?)
+    };
+    let (last, _) = ends("before")?;
+    let (end, _) = ends("after")?;
+    let mut timed = Profile::default();
+    for part in parts.drain(..=end).take(last + 1).skip(left + 1) {
+        timed.add(part.profile);
+    }
+    Some(timed)
+}
+
+/// Reports whether a demangled name is that of the function in which divan synchronizes its threads:
+/// `divan::benchmark::BenchContext::sample_recorder::{{closure}}::{{closure}}::sync_impl`.
+fn is_divan_sync(readable: &str) -> bool {
+    readable
+        .split_once("divan::")
+        .is_some_and(|(_, rest)| rest.contains("sample_recorder"))
+        && readable.ends_with("::sync_impl")
+}
+
+/// Returns the function whose entry (`when` is "before") or exit (`when` is "after") caused callgrind to write the part. Returns `None` if callgrind
+/// had another cause.
+fn bounding_function<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
+    let rest = part.trigger.strip_prefix("--dump-")?;
+    rest.strip_prefix(when)?.strip_prefix('=')
+}
+
+/// Returns the symbol as a pattern for callgrind, with `?` in place of the first character. No other symbol is expected to match the pattern.
+fn pattern(symbol: &str) -> String {
+    let mut rest = symbol.chars();
+    rest.next();
+    format!("?{}", rest.as_str())
+}
+
+/// Returns the name of the method if the demangled name is a method of one of Criterion's benchers:
+/// `criterion::bencher::Bencher<M>::iter`, or
+/// `<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter::<u8, ..>`. Closures within a method do not
+/// count.
+fn method(readable: &str) -> Option<&str> {
+    let (_, rest) = readable.split_once("criterion::bencher::")?;
+    let (_, rest) = rest.split_once("Bencher<")?;
+    let mut depth = 1;
+    let end = rest.find(|c| {
+        depth += match c {
+            '<' => 1,
+            '>' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })?;
+    let rest = rest[end..].trim_start_matches('>').strip_prefix("::")?;
+    let (name, rest) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+    (rest.is_empty() || rest.starts_with("::<") && !rest.ends_with('}')).then_some(name)
+}
+
+/// Lists the functions of an executable, each with its linker symbol and its demangled name.
+fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, TimedWindowsError> {
+    let file = object::File::parse(executable)
+        .map_err(|error| TimedWindowsError::Unreadable(error.to_string()))?;
+    let symbols = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
+    let named = symbols.filter_map(|symbol| symbol.name().ok());
+    Ok(named
+        .map(|name| (name.to_owned(), readable_name(name)))
+        .collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,5 +471,220 @@ mod tests {
         perfcheck_mutations::attack("callgrind", &[PART.as_bytes().to_vec()], |bytes| {
             drop(ProfilePart::parse(&String::from_utf8_lossy(bytes)));
         });
+    }
+
+    fn parts(written: &[(&str, u64)]) -> Vec<ProfilePart> {
+        let part = |(trigger, count): &(&str, u64)| {
+            let text = format!(
+                "desc: Trigger: --dump-{trigger}\npositions: line\nevents: Ir\nfn=(1) f\n0 {count}\n"
+            );
+            ProfilePart::parse(&text).expect("a part")
+        };
+        written.iter().map(part).collect()
+    }
+
+    fn totals(windows: &TimedWindows, parts: &mut Vec<ProfilePart>) -> Vec<u64> {
+        let known = &mut Some(ClockReadings::OfCriterion);
+        windows
+            .take_timed(parts, known)
+            .iter()
+            .map(Profile::total)
+            .collect()
+    }
+
+    #[test]
+    fn of_a_bench_of_ours_what_stands_between_open_and_close_is_timed() {
+        let own = TimedWindows::Own {
+            open: ["o".to_owned()].into(),
+            close: ["c".to_owned()].into(),
+        };
+        let mut written = parts(&[
+            ("after=o", 1_000),
+            ("before=c", 30),
+            ("after=o", 2_000),
+            ("before=c", 4),
+        ]);
+        assert_eq!(totals(&own, &mut written), [30, 4]);
+        assert_eq!(own.dump_options(), ["--dump-after=o", "--dump-before=c"]);
+    }
+
+    /// Symbols as compilers emit them.
+    const ITER: &str = "_ZN9criterion7bencher16Bencher$LT$M$GT$4iter17h0bb6b9d67658ef16E";
+    const BATCHED: &str =
+        "_ZN9criterion7bencher16Bencher$LT$M$GT$12iter_batched17h635fcada04e8714eE";
+
+    #[test]
+    fn of_a_batch_in_criterion_what_stands_between_two_readings_of_the_clock_is_timed() {
+        let windows = TimedWindows::Criterion {
+            methods: [ITER.to_owned(), BATCHED.to_owned()].into(),
+        };
+        let clock = "before=clock_gettime@@GLIBC_2.17";
+        let (begin, end) = (format!("before={BATCHED}"), format!("after={BATCHED}"));
+        // Two batches: inputs cost 500, 100 and 90 are timed, and dropping outputs costs 7.
+        let mut written = parts(&[
+            (&begin, 9_999),
+            (clock, 3),
+            (clock, 500),
+            (clock, 100),
+            (clock, 507),
+            (clock, 90),
+            (clock, 7),
+            (&end, 2),
+        ]);
+        // The next call has begun.
+        written.extend(parts(&[(&begin, 9_999), (clock, 3)]));
+        assert_eq!(totals(&windows, &mut written), [190]);
+        assert_eq!(written.len(), 2);
+
+        // The first window has one iteration. The benchmark reads the clock twice in it, so Criterion's readings
+        // cannot be told from the benchmark's.
+        let one = [(&*begin, 9_999), (clock, 3), (clock, 500), (clock, 10)];
+        let rest = [(clock, 20), (clock, 30), (clock, 7), (&*end, 2)];
+        let mut readings = None;
+        let mut written = parts(&[&one[..], &rest[..]].concat());
+        let found = windows.take_timed(&mut written, &mut readings);
+        assert_eq!(
+            (found[0].total(), readings),
+            (572, Some(ClockReadings::Mixed))
+        );
+        let whole = || {
+            parts(&[
+                (&begin, 9),
+                (clock, 3),
+                (clock, 500),
+                (clock, 100),
+                (clock, 7),
+                (&end, 2),
+            ])
+        };
+        assert_eq!(
+            windows.take_timed(&mut whole(), &mut readings)[0].total(),
+            612
+        );
+        assert_eq!(windows.take_timed(&mut whole(), &mut None)[0].total(), 100);
+
+        let (begin, end) = (format!("before={ITER}"), format!("after={ITER}"));
+        let mut written = parts(&[
+            (&begin, 9_999),
+            (clock, 3),
+            (clock, 4),
+            (clock, 100),
+            (clock, 5),
+            (&end, 2),
+        ]);
+        assert_eq!(totals(&windows, &mut written), [114]);
+    }
+
+    /// The symbol as compilers emit it.
+    const MEETING: &str = "_ZN5divan9benchmark12BenchContext15sample_recorder28_$u7b$$u7b$closure$u7d$$u7d$28_$u7b$$u7b$closure$u7d$$u7d$9sync_impl17h0bb6b9d67658ef16E";
+
+    #[test]
+    fn of_a_sample_of_divan_what_stands_between_two_meetings_of_its_threads_is_timed() {
+        assert!(
+            is_divan_sync(&readable_name(MEETING)),
+            "{}",
+            readable_name(MEETING)
+        );
+        let windows = TimedWindows::Divan {
+            meetings: [MEETING.to_owned()].into(),
+        };
+        let (enters, leaves) = (format!("before={MEETING}"), format!("after={MEETING}"));
+        let rest = MEETING.strip_prefix('_').expect("its beginning");
+        let bounds = [format!("--dump-after=?{rest}"), format!("--dump-{enters}")];
+        assert_eq!(windows.dump_options(), bounds.map(OsString::from));
+        // One thread: the input costs 9,000, the output 800.
+        let sample = |timed| {
+            [
+                (&*enters, 9_000),
+                (&*leaves, 30),
+                (&*enters, timed),
+                (&*leaves, 40),
+            ]
+        };
+        let mut written = parts(&[&sample(100)[..], &[("", 800)], &sample(200)].concat());
+        // A third sample has not ended.
+        written.extend(parts(&sample(300)[..3]));
+        assert_eq!(totals(&windows, &mut written), [100, 200]);
+        assert_eq!(written.len(), 3);
+        // Two threads; one finishes before the other has begun.
+        let mut written = parts(&[
+            (&enters, 9_000),
+            (&enters, 9_000),
+            (&leaves, 30),
+            (&enters, 100),
+            (&leaves, 5),
+            (&enters, 100),
+            (&leaves, 40),
+            (&leaves, 40),
+        ]);
+        assert_eq!(totals(&windows, &mut written), [205]);
+        assert!(written.is_empty());
+    }
+
+    #[test]
+    fn a_pattern_and_a_name_are_two_options_for_one_function() {
+        let windows = TimedWindows::Criterion {
+            methods: [ITER.to_owned()].into(),
+        };
+        let rest = ITER.strip_prefix('_').expect("its beginning");
+        assert_eq!(
+            windows.dump_options(),
+            [
+                format!("--dump-after=?{rest}"),
+                format!("--dump-before={ITER}"),
+                "--dump-before=*clock_gettime*".to_owned()
+            ]
+            .map(OsString::from)
+        );
+    }
+
+    #[test]
+    fn methods_that_time_are_told_from_what_is_within_them() {
+        for (name, found) in [
+            ("criterion::bencher::Bencher<M>::iter", Some("iter")),
+            (
+                "criterion::bencher::AsyncBencher<A,M>::iter_batched",
+                Some("iter_batched"),
+            ),
+            (
+                "<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter_custom::<work::{closure#0}>",
+                Some("iter_custom"),
+            ),
+            ("criterion::bencher::Bencher<M>::iter::{{closure}}", None),
+            (
+                "<criterion::bencher::Bencher<M>>::iter::<u8, f>::{closure#0}",
+                None,
+            ),
+            (
+                "criterion::bencher::Bencher<M>::iter_with_setup",
+                Some("iter_with_setup"),
+            ),
+            ("work::bencher::Bencher<M>::iter", None),
+            ("criterion::bencher::Bencher<M", None),
+        ] {
+            assert_eq!(method(name), found, "{name}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "callgrind reads ELF alone")]
+    fn an_executable_without_the_functions_says_so() {
+        let executable = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
+        assert_eq!(
+            TimedWindows::find_perfcheck(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
+        assert_eq!(
+            TimedWindows::find_criterion(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
+        assert_eq!(
+            TimedWindows::find_divan(&executable),
+            Err(TimedWindowsError::NoNames)
+        );
+        assert!(matches!(
+            TimedWindows::find_perfcheck(b"no executable"),
+            Err(TimedWindowsError::Unreadable(_))
+        ));
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use crate::child::error::ChildError;
-use crate::child::running::RunningBench;
+use crate::child::process::RunningBench;
 use perfcheck_host::os::{NO_DIRECTORY, acknowledge_at_once, owns_connection};
 use perfcheck_host::process::start_thread;
 

@@ -17,8 +17,10 @@ use std::time::{Duration, Instant};
 use super::arguments::{filter_exactly, strip_count};
 use super::connection::{HOME, NOWHERE};
 use crate::child::error::ChildError;
-use crate::child::running::{RunningBench, WaitOutcome, read_pieces_from_all};
-use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::process::{
+    ProcessContext, ProcessSpec, RunningBench, SpawnedProcess, WaitOutcome, bench_command,
+    read_pieces_from_all,
+};
 use perfcheck_analysis::model::{Event, Observer};
 
 /// How long a rehearsed benchmark iterates before its process is stopped.

@@ -18,8 +18,10 @@ use super::message::{
 };
 use super::rehearsal::OutputFilter;
 use crate::child::error::ChildError;
-use crate::child::running::{PATIENCE, RunningBench, read_pieces_from_all};
-use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::process::{
+    PATIENCE, ProcessContext, ProcessSpec, RunningBench, SpawnedProcess, bench_command,
+    read_pieces_from_all,
+};
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, SkipSupport, Throughput,
 };

@@ -8,8 +8,7 @@ use super::process::{Invocation, ProcessOutput, run};
 use super::value::PrintedTime;
 use super::{divan, libtest};
 use crate::child::error::ChildError;
-use crate::child::running::{PATIENCE, panic_message, quote};
-use crate::child::spawn::{ProcessContext, ProcessSpec};
+use crate::child::process::{PATIENCE, ProcessContext, ProcessSpec, panic_message, quote};
 use perfcheck_analysis::model::{Sample, worded};
 use perfcheck_host::process::UsageSnapshot;
 

@@ -11,8 +11,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
-use crate::child::running::{IncomingLine, RunningBench, WaitOutcome, read_lines, read_pieces};
-use crate::child::spawn::{ProcessContext, ProcessSpec, SpawnedProcess, bench_command};
+use crate::child::process::{
+    IncomingLine, ProcessContext, ProcessSpec, RunningBench, SpawnedProcess, WaitOutcome,
+    bench_command, read_lines, read_pieces,
+};
 use perfcheck_analysis::model::{Event, Observer};
 use perfcheck_host::process::{UsageSnapshot, read_usage};
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::harness::{PrintedHarness, PrintedRequest, Printer, no_result_error, single_divan_row};
 use crate::child::error::ChildError;
-use crate::child::running::PATIENCE;
-use crate::child::spawn::{ProcessContext, ProcessSpec};
+use crate::child::process::{PATIENCE, ProcessContext, ProcessSpec};
 
 impl PrintedHarness {
     /// Runs one benchmark as if to measure it, to its end or until `is_enough` returns true. `is_enough` is called as

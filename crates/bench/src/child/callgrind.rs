@@ -1,15 +1,22 @@
-//! Finds the installed valgrind, and reads the files that callgrind writes while it runs a bench process.
+//! Runs benches under callgrind, valgrind's instruction counter: finds the installed valgrind and the functions that delimit the timed code, and
+//! reads the counts between them.
+//!
+//! Callgrind writes a file each time the process reaches such a function, before the process goes on. The counts of a
+//! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:
+//! the delimiting functions are found by name.
 
-use crate::child::Profile;
-use crate::child::callgrind::profile::ProfilePart;
+mod profile;
+
+pub use self::profile::{Profile, TimedWindows, TimedWindowsError};
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::windows::{ClockReadings, TimedWindows};
-use crate::child::spawn::ProcessSpec;
+use self::profile::{ClockReadings, ProfilePart};
+use super::process::ProcessSpec;
 use perfcheck_host::process::{RunError, Supervisor};
 
 /// An installed valgrind that works.

@@ -1,14 +1,16 @@
-//! The `doctor` command: inspects the machine, measures its noise while watching it, judges and reports.
+//! `cargo perfcheck doctor`: shows what makes measurements on this machine unsteady, and which slowdowns they can detect. Inspects the machine,
+//! measures its noise while watching it, judges and reports.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long the counters were watched"
-)]
+mod judgement;
+#[cfg(test)]
+mod judgement_tests;
+mod noise;
+
+pub use self::noise::{DoctorOptions, WORKLOADS_ARGUMENT, run_workloads};
 
 use std::time::Instant;
 
-use super::judgement::{DoctorFacts, judge};
-use super::noise::{self, DoctorOptions};
+use self::judgement::{DoctorFacts, judge};
 use crate::error::{AppError, first_line};
 use crate::options::OutputOptions;
 use crate::output::{self, DoctorFindings};
@@ -23,6 +25,10 @@ use perfcheck_host::process::try_time_samples;
 use perfcheck_host::{ActivitySnapshot, RealFiles, machine_state};
 
 /// Carries out `cargo perfcheck doctor`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the counters were watched"
+)]
 pub fn doctor(
     options: &DoctorOptions,
     output: &OutputOptions,

@@ -1,14 +1,15 @@
-//! The `merge` command and its options: stores the shards as one run, determines the verdicts of all benchmarks together, and reports them as for a
-//! single run.
+//! `cargo perfcheck merge`: combines the shards of a suite, which several jobs measured, into one run. Stores them, determines the verdicts of all
+//! benchmarks together, and reports them as for a single run.
+
+mod suite;
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 
-use super::suite::ShardedSuite;
+use self::suite::ShardedSuite;
 use crate::commands::push::run_then_push;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::ReportOptions;
 use crate::error::AppError;
 use crate::interchange::{InputContent, read};
@@ -56,7 +57,7 @@ fn merge_files(
     // An interrupt may end the program here, because reading a pipe blocks until the other program writes.
     let interrupt = world.interrupt;
     let files = interrupt.while_computing("", || read_files(&options.files))?;
-    let mut suite = with_progress("Reading", 0, world, |progress| {
+    let mut suite = world.with_progress("Reading", 0, |progress| {
         ShardedSuite::read(&files, progress)
     })?;
     if world.interrupt.is_requested() {
@@ -183,7 +184,7 @@ impl ShardedSuite<'_> {
         };
         for (side, run) in sides {
             let processes = self.processes(side);
-            with_progress("Storing", 0, world, |progress| {
+            world.with_progress("Storing", 0, |progress| {
                 for (done, process) in processes.iter().enumerate() {
                     progress.report(done, processes.len());
                     store.record_process(run, process)?;
@@ -445,14 +446,14 @@ pub struct MergeOptions {
     #[arg(long)]
     pub push: bool,
     #[command(flatten)]
-    pub(super) reports: ReportOptions,
+    reports: ReportOptions,
     #[command(flatten)]
-    pub(super) failure: FailureOptions,
+    failure: FailureOptions,
 }
 
 impl MergeOptions {
     /// Checks that the options can be carried out, before any file is read.
-    pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
+    fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         self.reports.check_for_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;

@@ -1,10 +1,16 @@
-//! The `store import` command: detects the format of the files and imports them.
+//! `cargo perfcheck store import FILE...`: turns measurements of other programs, or of this one elsewhere, into ordinary runs. Detects the format of
+//! the files.
+
+mod foreign;
+mod options;
+mod portable;
+mod record;
+
+pub use self::options::ImportOptions;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::options::ImportOptions;
-use super::{foreign, portable};
 use crate::error::AppError;
 use crate::interchange::{ExchangeError, FileFormat, ForeignInput, InputContent, detect, read};
 use crate::options::CommonOptions;

@@ -1,8 +1,12 @@
-//! The default command, with or without `--against`: it builds, chooses references, measures, judges, records and publishes.
+//! `cargo perfcheck [FILTER]...`: builds and measures benchmarks, alone or side by side with another build. Stores, judges and reports the run.
+
+mod options;
+
+pub use self::options::{AgainstOptions, PossibleTypo, RunOptions};
 
 use std::collections::BTreeSet;
 
-use super::options::{PossibleTypo, RunOptions, against_team_baseline};
+use self::options::against_team_baseline;
 use crate::commands::push::run_then_push;
 use crate::delivery::method::explain_method;
 use crate::delivery::reports::write_findings;

@@ -1,8 +1,17 @@
-//! The sequence of a search: find the benchmark, check that the last commit is slower, narrow the range down.
+//! `cargo perfcheck bisect`: finds the first slow commit by measuring commits side by side with the good one.
+//!
+//! First finds the benchmark and checks that the last commit is slower, then narrows the range down. A pure function chooses the next commit. Each
+//! commit is built and measured as in a run with `--against`, and the state of the search is then saved to a file. Invariant: a commit without a
+//! clear outcome counts as neither fast nor slow.
 
-use super::options::BisectOptions;
-use super::search::{SearchState, SearchStep, bounds, most_steps, next};
-use super::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
+mod options;
+mod search;
+mod step;
+
+pub use self::options::BisectOptions;
+
+use self::search::{SearchState, SearchStep, bounds, most_steps, next};
+use self::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
 use crate::config::Layer;
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};

@@ -1,11 +1,19 @@
-//! The `compare` command: verdicts on one candidate, or another view of the selected runs.
+//! `cargo perfcheck compare`: compares stored runs with each other. Shows verdicts on one candidate, or another view of the selected runs.
 
-use super::columns::compare_columns;
-use super::grouping::group_by;
-use super::options::{CompareCall, CompareOptions};
-use super::pivot::show_pivot;
+mod columns;
+mod grouping;
+mod options;
+mod pivot;
+mod pivot_request;
+
+pub use self::options::{CompareOptions, GroupPattern};
+pub use self::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
+
+use self::columns::compare_columns;
+use self::grouping::group_by;
+use self::options::CompareCall;
+use self::pivot::show_pivot;
 use crate::delivery::method::explain_method;
-use crate::delivery::progress::with_progress;
 use crate::delivery::reports::{ReportWriter, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::CommonOptions;
@@ -100,7 +108,7 @@ fn compare_two(
     let comparison = &call.stored;
     let both = comparison.read(named.clone(), &candidate)?;
     let count = both.measured.candidate.len();
-    let mut concluded = with_progress("Comparing", count, world, |progress| {
+    let mut concluded = world.with_progress("Comparing", count, |progress| {
         comparison.conclude(&both, progress)
     })?;
     let exit_code = concluded.exit_code;

@@ -1,4 +1,12 @@
-//! A strict parser for the tables in Cargo.toml, which refuses unknown keys, and parsers of values that the command line shares.
+//! Settings from Cargo.toml (`[workspace.metadata.perfcheck]`, `[package.metadata.perfcheck]`), from the bench's code and from the command line,
+//! as layers that override each other.
+//!
+//! This module does no I/O: it turns JSON tables into plain values. An unknown key is an error that names the nearest known one. A value that is
+//! set nowhere has its default. The command line shares the parsers of values.
+
+mod layer;
+
+pub use self::layer::{Layer, Layers, Override};
 
 use globset::GlobBuilder;
 use serde_json::{Map, Value};
@@ -6,7 +14,6 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::layer::{Layer, Layers, Override};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
     Correction, CriterionHarness, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits,

@@ -1,21 +1,148 @@
-//! A running bench process, common to all kinds of harness. Waits for its messages with a deadline, passes its output on meanwhile, and ends it.
+//! A bench process, common to all kinds of harness. Starts it, waits for its messages with a deadline, passes its output on meanwhile, and ends it. A
+//! [`ProcessSpec`] says what to start. A [`ProcessContext`] says who can interrupt the process, and who receives its events.
 //!
 //! Invariants: each pipe is read at all times on its own thread, into bounded channels; dropping the value kills the process.
 
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::io::{self, BufRead, BufReader, Read};
-use std::process::ExitStatus;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::PathBuf;
+use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::error::ChildError;
-use super::spawn::ProcessContext;
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
-use perfcheck_analysis::model::{Event, Observer};
+use perfcheck_analysis::model::{Event, NullObserver, Observer, SkipSupport};
 use perfcheck_host::os::describe_death;
-use perfcheck_host::process::{Interrupt, ProcessGroup, start_thread};
+use perfcheck_host::process::{Interrupt, LeftoverPolicy, ProcessGroup, Supervisor, start_thread};
+
+/// The environment variable that makes each sample longer by a given share, for tests of this tool (docs/internals/src/protocol.md, section 8).
+pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
+
+/// The environment variable that sets the precision of latency histograms (docs/internals/src/protocol.md, section 10).
+pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
+
+/// Everything needed to start a bench executable.
+#[derive(Debug, Clone)]
+pub struct ProcessSpec {
+    /// The program to start.
+    pub program: PathBuf,
+    /// The arguments that precede `--bench`. If a runner starts the bench, these are the runner's arguments and the executable.
+    pub first_arguments: Vec<OsString>,
+    /// Working directory.
+    pub directory: PathBuf,
+    /// The environment variables to set. A variable without a value is removed from the inherited environment.
+    pub variables: BTreeMap<String, Option<OsString>>,
+    /// Number of the process within the run, from 0.
+    pub ordinal: u32,
+    /// How many bytes the environment is enlarged by. This moves the start of the stack.
+    pub padding: u32,
+    /// Whether the bench still works if this process skips some of its benchmarks.
+    pub skipping: SkipSupport,
+}
+
+/// Returns the command that starts the executable with piped outputs. It has only the arguments that all kinds of benches accept.
+pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.first_arguments)
+        .arg("--bench")
+        .current_dir(&spec.directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // Only the specification sets these variables, not the user's environment.
+    command.env_remove(SLOWDOWN);
+    command.env_remove(LATENCY_DIGITS);
+    for (name, value) in &spec.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .env("PERFCHECK_PROCESS", spec.ordinal.to_string())
+        .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
+    command
+}
+
+/// A started process and its output pipes.
+pub(super) struct SpawnedProcess {
+    pub(super) group: ProcessGroup,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+impl ProcessSpec {
+    /// Starts `command`, which must be made from this specification by [`bench_command`].
+    pub(super) fn spawn(
+        &self,
+        command: &mut Command,
+        context: &ProcessContext<'_>,
+    ) -> Result<SpawnedProcess, ChildError> {
+        let mut group = (context.supervisor)
+            .spawn(command, LeftoverPolicy::Kill)
+            .map_err(|source| self.spawn_error(source))?;
+        let leader = group.leader();
+        match (leader.stdout.take(), leader.stderr.take()) {
+            (Some(stdout), Some(stderr)) => Ok(SpawnedProcess {
+                group,
+                stdout,
+                stderr,
+            }),
+            _ => Err(self.spawn_error(ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// Creates the error for an executable that could not be started.
+    pub(super) fn spawn_error(&self, source: io::Error) -> ChildError {
+        ChildError::Spawn {
+            path: self.program.clone(),
+            source,
+        }
+    }
+}
+
+/// The context that all processes of a campaign share.
+#[derive(Clone, Copy)]
+pub struct ProcessContext<'a> {
+    /// Starts the processes.
+    pub supervisor: &'a Supervisor,
+    /// Signals that the user wants to stop.
+    pub interrupt: &'a Interrupt,
+    /// Receives events, and the output of benches other than their results.
+    pub observer: &'a dyn Observer,
+    /// The time that every answer may take in addition to the expected duration of its request.
+    pub timeout: Duration,
+}
+
+impl<'a> ProcessContext<'a> {
+    /// Creates a context with this base timeout.
+    pub fn new(
+        supervisor: &'a Supervisor,
+        interrupt: &'a Interrupt,
+        observer: &'a dyn Observer,
+        timeout: Duration,
+    ) -> Self {
+        Self {
+            supervisor,
+            interrupt,
+            observer,
+            timeout,
+        }
+    }
+
+    /// Returns the same context without an observer.
+    pub(crate) fn without_observer(self) -> Self {
+        Self {
+            observer: &NullObserver,
+            ..self
+        }
+    }
+}
 
 /// How long a child may take to end after it was told to end or has closed its pipe.
 const END_GRACE: Duration = Duration::from_secs(2);

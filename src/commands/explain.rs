@@ -1,6 +1,8 @@
-//! `cargo perfcheck explain ID`: explains a stored verdict from the store and from kept builds.
+//! `cargo perfcheck explain ID`: explains a stored verdict in sentences, with the machine code of both builds, or as flame graphs.
 
-use super::kept_builds::{check_graph_destination, compare_machine_code, draw_flame_graph};
+mod kept_builds;
+
+use self::kept_builds::{check_graph_destination, compare_machine_code, draw_flame_graph};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys, unambiguous_word};
 use crate::options::CommonOptions;

@@ -1,12 +1,19 @@
-//! The `init` command: inspects the workspace, plans files, writes them and names the next command.
+//! `cargo perfcheck init`: reports which benches can be measured unchanged, adds a first bench if there is none, and writes a CI workflow. Plans all
+//! files before it writes them, and then names the next command.
+
+mod files;
+mod harness;
+mod manifest;
+mod options;
+
+pub use self::options::{CiSystem, CrateOrigin, InitOptions};
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{Automation, FirstBench, PlannedFiles, display_path, relative_to_manifest};
-use super::harness::BenchStyle;
-use super::manifest::Manifest;
-use super::options::{CrateOrigin, InitOptions};
+use self::files::{Automation, FirstBench, PlannedFiles, display_path, relative_to_manifest};
+use self::harness::BenchStyle;
+use self::manifest::Manifest;
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::sanitize;

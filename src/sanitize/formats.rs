@@ -1,9 +1,10 @@
-//! Text for XML and HTML, for labels of metrics, and for JSON that a library has written.
+//! Text for formats of files: XML and HTML, labels of metrics, JSON that a library has written, and tables of separated values (RFC 4180).
 //!
-//! The functions for text first make all characters visible that a terminal would obey or hide ([`terminal`]). Among these are all characters that
-//! XML 1.0 forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings,
-//! where `\u` and four digits stand for the character itself.
+//! The functions first make all characters visible that a terminal would obey or hide ([`terminal`]). Among these are all characters that XML 1.0
+//! forbids (section 2.2: most controls, U+FFFE and U+FFFF). JSON keeps its meaning all the same: such characters occur only in its strings, where
+//! `\u` and four digits stand for the character itself. Spreadsheets read tables of separated values, and evaluate formulas in them.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::terminal;
@@ -77,6 +78,56 @@ fn escaped(json: &str, is_replaced: impl Fn(char) -> bool) -> String {
     escaped
 }
 
+/// Escapes text that a spreadsheet would read as a formula: a leading apostrophe makes the cell text, as if a user had typed it. The caller must add
+/// quotation marks where the table needs them.
+///
+/// Source of the characters that begin formulas: OWASP, "CSV Injection".
+pub fn csv_text(text: &str) -> Cow<'_, str> {
+    let starts_formula = |c: char| {
+        matches!(
+            c,
+            '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'
+        )
+    };
+    let shown = if text.contains(is_shown_escaped) {
+        let one = |c: char| {
+            if is_shown_escaped(c) {
+                terminal::one_line(c.encode_utf8(&mut [0; 4]))
+            } else {
+                c.to_string()
+            }
+        };
+        text.chars().map(one).collect::<String>().into()
+    } else {
+        Cow::Borrowed(text)
+    };
+    // A spreadsheet ignores leading blanks, so a formula may begin after them.
+    if text.trim_start_matches(' ').starts_with(starts_formula) {
+        format!("'{shown}").into()
+    } else {
+        shown
+    }
+}
+
+/// Returns true if a cell shows the character as an escape. Line ends and tabs stay, because they can stand between quotation marks.
+fn is_shown_escaped(c: char) -> bool {
+    !matches!(c, '\n' | '\r' | '\t') && terminal::is_harmful(c)
+}
+
+/// Escapes text as [`csv_text`] does, and adds quotation marks if the cell needs them.
+pub fn csv_cell(text: &str) -> String {
+    let text = csv_text(text);
+    if text.contains([',', '"', '\n', '\r', ';', '\t'])
+        // Quote a leading colon: at the beginning of a line it may be a command in a CI system's log.
+        || text.starts_with(['\'', ':'])
+        || text.trim() != text
+    {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -122,5 +173,25 @@ mod tests {
         assert!(!written.contains("##["));
         let read: Value = serde_json::from_str(&written).expect("JSON");
         assert_eq!(read, json!({ HOSTILE: HOSTILE }));
+    }
+
+    #[test]
+    fn a_cell_reads_back_as_its_text_and_is_no_formula() {
+        for (text, written) in [
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+            ("@x", "\"'@x\""),
+            ("-1", "\"'-1\""),
+            ("=cmd|'/c calc'!A1", "\"'=cmd|'/c calc'!A1\""),
+            ("  =1+1", "\"'  =1+1\""),
+            ("\t=1", "\"'\t=1\""),
+            ("::error::x", "\"::error::x\""),
+            ("plain/1", "plain/1"),
+            (" x", "\" x\""),
+            ("\u{1b}[2J\u{202e}", "\\u{1b}[2J\\u{202e}"),
+        ] {
+            assert_eq!(csv_cell(text), written);
+        }
     }
 }
