@@ -22,7 +22,7 @@ mod windows;
 
 pub use dunce::canonicalize;
 pub use pipes::OutputPipes;
-pub use readings::{FileFacts, TimeSample, TimeSamplingError, UsageSnapshot};
+pub use readings::{FileFacts, GroupLifetime, TimeSample, TimeSamplingError, UsageSnapshot};
 
 #[cfg(not(target_os = "linux"))]
 pub use absent::*;
