@@ -33,8 +33,7 @@ as=()
 depends() {
     apt-cache depends "$@" 2>/dev/null | sed -n 's/^ *Depends: \(libstd-rust-web-.*\|libllvm[0-9.]*\)$/\1/p'
 }
-newest=$(apt-cache show --no-all-versions rustc-web 2>/dev/null | sed -n 's/^Version: //p')
-[[ $newest ]] || unavailable "the package rustc-web"
+apt-cache show rustc-web >/dev/null 2>&1 || unavailable "the package rustc-web"
 libraries=$(depends libstd-rust-web-dev)
 mapfile -t compiler < <(printf '%s\n' rustc-web rust-web-clippy rust-web-src libstd-rust-web-dev $libraries $(depends $libraries) | sort -u)
 installed=(gcc-mingw-w64-x86-64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static wine64 musl-tools python3-venv)
@@ -56,6 +55,7 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /us
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc
 export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc AR_x86_64_pc_windows_gnu=x86_64-w64-mingw32-ar
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=/usr/lib/wine/wine64 WINEPREFIX=$directory/wine WINEDEBUG=-all
+export WINEDLLOVERRIDES=winemenubuilder.exe=d
 export CC_x86_64_unknown_linux_musl=musl-gcc CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=musl-gcc
 export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS="-Clink-self-contained=no -Crelocation-model=static -Lnative=$directory/musl"
 export CC_aarch64_apple_darwin=$directory/compile-for-macos AR_aarch64_apple_darwin=$directory/archive-for-macos
