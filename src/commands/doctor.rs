@@ -44,6 +44,7 @@ pub fn doctor(
     let seconds = began.elapsed().as_secs_f64();
     let meanwhile = before.difference_to(&ActivitySnapshot::read(&RealFiles, own_id), seconds);
     let observed = DoctorFacts {
+        system: &host.os,
         state: &state,
         meanwhile: &meanwhile,
         noise: &noise,
@@ -54,8 +55,9 @@ pub fn doctor(
         samples: try_time_samples(),
     };
     let exit_code = ExitCode::Clean;
+    let judged = judge(&observed);
     let findings = DoctorFindings {
-        findings: judge(&observed),
+        findings: judged,
         host,
         state,
         happenings: meanwhile,

@@ -51,7 +51,9 @@ pub use text::{
     write_pushed, write_run_head, write_runs, write_self_test, write_statistics, write_table,
     write_taken_over, write_versions, write_warning, write_workspaces,
 };
-pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
+pub use units::{
+    change as percent_change, counted, missing_features, percent as in_percent, terminal_width,
+};
 pub use view::{MessageFormat, RowOrder, ValueForm, Verbosity, View};
 pub use words::remarks::describe_run_remark;
 pub use words::sentences::{describe_failure, write_outcome_of_run};

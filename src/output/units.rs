@@ -5,7 +5,9 @@ use std::io::stdout;
 use crate::output::terminal::Charset;
 use crate::sanitize;
 use perfcheck_analysis::compare::{Estimate, HostControls, Steadiness};
-use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
+use perfcheck_analysis::model::{
+    Benchmark, HostFacts, Metric, Nanos, SystemFeature, Throughput, as_in_cells,
+};
 
 /// A blank at which the text of a table cell is never broken into lines. It is printed as an ordinary blank.
 pub(super) const NO_BREAK: char = '\u{a0}';
@@ -458,6 +460,27 @@ pub(super) fn host(host: &HostFacts) -> String {
     )
 }
 
+/// Says in one line what the tool cannot do on an operating system; `None` if it can do everything, or if nothing is known about the system.
+pub fn missing_features(os: &str) -> Option<String> {
+    let missing = SystemFeature::missing_on(os).iter();
+    let words: Vec<&str> = missing
+        .map(|feature| match feature {
+            SystemFeature::FunctionOrder => "a common function order of both builds",
+            SystemFeature::MachineCode => "comparing single functions",
+            SystemFeature::ProcessorBinding => "binding to a processor",
+            SystemFeature::ProcessUsage => "CPU times and threads",
+            SystemFeature::InstructionCounts => "instruction counts",
+            SystemFeature::FunctionTimes => "times of functions",
+        })
+        .collect();
+    let name = match os {
+        "macos" => "macOS",
+        "windows" => "Windows",
+        other => other,
+    };
+    (!words.is_empty()).then(|| format!("not supported on {name}: {}", words.join(", ")))
+}
+
 /// Formats the jitter of the control workload: `jitter up to 0.3 % (quiet)`.
 pub(super) fn jitter(signs: &HostControls) -> Option<String> {
     let jitter = signs.jitter?;
@@ -468,6 +491,24 @@ pub(super) fn jitter(signs: &HostControls) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_system_lacks_is_one_line() {
+        assert_eq!(missing_features("linux"), None);
+        assert_eq!(missing_features(""), None, "an import that does not say");
+        let windows = missing_features("windows").expect("it lacks something");
+        assert!(
+            windows
+                .starts_with("not supported on Windows: a common function order of both builds, "),
+            "{windows}"
+        );
+        assert!(!windows.contains('\n'));
+        let macos = missing_features("macos").expect("it lacks something");
+        assert!(
+            macos.ends_with("instruction counts, times of functions"),
+            "{macos}"
+        );
+    }
 
     #[test]
     fn times_have_four_digits_and_the_unit_that_fits() {

@@ -151,7 +151,10 @@ fn tells(b: &mut Bencher<'_>, place: &str) {
 }
 "#;
 
-#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(target_os = "linux"),
+    ignore = "only Linux binds processes to processors"
+)]
 #[test]
 fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_others_are_not() {
     if std::thread::available_parallelism().map_or(1, NonZero::get) == 1 {

@@ -175,7 +175,10 @@ fn b1_the_harness_reads_a_monotonic_clock_alone() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(target_os = "linux"),
+    ignore = "only Linux tells the threads of a process"
+)]
 fn b3_threads_that_ran_beside_the_samples_are_counted_and_shown() {
     let machine = Machine::new();
     let made = bench(

@@ -14,7 +14,7 @@ use crate::os;
 /// Opens `file` without waiting for the viewer to end.
 pub fn open_in_viewer(file: &Path) -> io::Result<()> {
     let (program, arguments) = os::VIEWER;
-    Command::new(program)
+    os::outlive_us(&mut Command::new(program))
         .args(arguments)
         .arg(file)
         .stdin(Stdio::null())

@@ -4,10 +4,13 @@
 //! limits, load, memory). This module must not read the machine itself. Invariant: every fact that matters for measurements has a finding, even if
 //! the system does not reveal the fact. The only exception is the priority, which has a finding only if it is lowered.
 
-use crate::output::{DoctorFinding, NoiseFindings, Severity, counted, in_percent};
+use crate::output::{
+    DoctorFinding, NoiseFindings, Severity, counted, in_percent, missing_features,
+};
 use crate::pipeline::paired::MUCH_STOLEN;
 use perfcheck_analysis::model::{
-    FrequencyState, HostActivity, MachineState, MemoryState, PowerState, ProcessorState, TimerState,
+    FrequencyState, HostActivity, MachineState, MemoryState, PowerState, ProcessorState,
+    SystemFeature, TimerState,
 };
 use perfcheck_bench::child::ValgrindError;
 use perfcheck_host::process::TimeSamplingError;
@@ -19,6 +22,8 @@ const BADLY_RESOLVED: f64 = 0.05;
 
 /// The facts that `doctor` has found out about the machine and the toolchain, for judging.
 pub(super) struct DoctorFacts<'o> {
+    /// Name of the operating system, as the standard library has it.
+    pub(super) system: &'o str,
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o HostActivity,
     pub(super) noise: &'o [NoiseFindings],
@@ -48,10 +53,28 @@ pub(super) fn judge(observed: &DoctorFacts<'_>) -> Vec<DoctorFinding> {
         judge_huge_pages(&state.memory),
     ];
     findings.extend(judge_priority(state.nice));
-    findings.push(judge_layouts(&observed.has_linker));
-    findings.push(judge_instructions(&observed.valgrind));
-    findings.push(judge_sampled_time(&observed.samples));
+    findings.extend(judge_features(observed));
     findings.push(judge_noise(observed.noise));
+    findings
+}
+
+/// Judges the features that need a linker, valgrind or the kernel. Those that the operating system lacks share one finding without advice, because no
+/// program that the user could install would change that.
+fn judge_features(observed: &DoctorFacts<'_>) -> Vec<DoctorFinding> {
+    let missing = SystemFeature::missing_on(observed.system);
+    let has = |feature| !missing.contains(&feature);
+    let mut findings = Vec::new();
+    if has(SystemFeature::FunctionOrder) {
+        findings.push(judge_layouts(&observed.has_linker));
+    }
+    if has(SystemFeature::InstructionCounts) || observed.valgrind.is_ok() {
+        findings.push(judge_instructions(&observed.valgrind));
+    }
+    if has(SystemFeature::FunctionTimes) {
+        findings.push(judge_sampled_time(&observed.samples));
+    }
+    let lacking = missing_features(observed.system);
+    findings.extend(lacking.map(|lacking| unknown_finding("system", &lacking)));
     findings
 }
 

@@ -92,6 +92,7 @@ fn found(
     smallest: Option<f64>,
 ) -> Vec<DoctorFinding> {
     judge(&DoctorFacts {
+        system: "linux",
         state,
         meanwhile,
         noise: &noise(smallest),
@@ -121,6 +122,31 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
         assert_eq!(finding.severity, Severity::Good, "{finding:?}");
         assert_eq!(finding.advice, None, "{finding:?}");
     }
+}
+
+#[test]
+fn what_the_system_lacks_is_one_finding_without_advice() {
+    let judged = judge(&DoctorFacts {
+        system: "windows",
+        state: &MachineState::default(),
+        meanwhile: &HostActivity::default(),
+        noise: &noise(Some(0.012)),
+        has_linker: Ok(true),
+        valgrind: Err(ValgrindError::Missing),
+        samples: Err(TimeSamplingError::System),
+    });
+    let of = |topic: &str| judged.iter().find(|finding| finding.topic == topic);
+    let system = of("system").expect("a finding about it");
+    assert_eq!(system.severity, Severity::Unknown);
+    assert!(
+        system.found.contains("not supported on Windows")
+            && system.found.contains("instruction counts"),
+        "{system:?}"
+    );
+    for topic in ["code layout", "instructions", "sampled time"] {
+        assert!(of(topic).is_none(), "{topic}");
+    }
+    assert!(judged.iter().all(|finding| finding.commands.is_empty()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::manifest::{HARNESS, Manifest};
 use super::options::{CiSystem, CrateOrigin, is_plain, relative_path, resolve_package_directory};
 use crate::delivery::files::write_whole;
 use crate::error::AppError;
-use perfcheck_host::os::canonicalize;
+use perfcheck_host::os::{canonicalize, display_with_slashes};
 
 /// The files that `init` will write.
 #[derive(Debug, Default)]
@@ -277,10 +277,10 @@ fn github_repository(address: &str) -> Option<&str> {
     (is_name(owner) && is_name(name)).then_some(path)
 }
 
-/// Returns a path as text that can stand in a shell command or workflow without quotes. Fails if the path needs quotes.
+/// Returns a path as text that can stand in a shell command or workflow without quotes, with slashes on every system. Fails if the path needs quotes.
 fn require_plain(path: &Path, what: &str) -> Result<String, AppError> {
-    let text = path.to_str().filter(|text| is_plain(text));
-    text.map(str::to_owned).ok_or_else(|| {
+    let text = path.to_str().map(|_| display_with_slashes(path));
+    text.filter(|text| is_plain(text)).ok_or_else(|| {
         AppError::Usage(format!(
             "the path of {what} contains whitespace or characters that a shell would interpret: {}; nothing was written",
             path.display()
@@ -403,7 +403,8 @@ mod tests {
             .expect("it is not there");
         let error = files.write(directory.path(), &mut Vec::new());
         let error = error.expect_err("a file is no directory").to_string();
-        assert!(error.contains("Cargo.toml/more"), "{error}");
+        let missing = manifest.join("more").display().to_string();
+        assert!(error.contains(&missing), "{error}");
         assert_eq!(fs::read_to_string(&manifest).expect("read"), "old");
         assert_eq!(fs::read_dir(directory.path()).expect("read").count(), 1);
     }

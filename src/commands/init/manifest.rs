@@ -6,6 +6,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike,
 
 use super::options::CrateOrigin;
 use crate::error::AppError;
+use perfcheck_host::os::display_with_slashes;
 
 /// Crate name of the harness.
 pub(super) const HARNESS: &str = "perfcheck";
@@ -235,7 +236,7 @@ fn used_crate(name: &str, entry: &Item) -> UsedCrate {
 fn dependency(origin: &CrateOrigin) -> InlineTable {
     let mut table = InlineTable::new();
     match origin {
-        CrateOrigin::Path(path) => table.insert("path", path.display().to_string().into()),
+        CrateOrigin::Path(path) => table.insert("path", display_with_slashes(path).into()),
         CrateOrigin::Git(address) => table.insert("git", address.into()),
     };
     table

@@ -79,14 +79,31 @@ pub fn file_name(part: &str) -> String {
         .rev()
         .find(|at| name.is_char_boundary(*at));
     name.truncate(cut.unwrap_or(0));
-    if std::env::consts::FAMILY == "windows" {
-        name = name.trim_end().to_lowercase();
-    }
     if name.chars().all(|c| c == '.') {
         // `.` and `..` would lead out of the directory, and an empty name is invalid.
         name = "_".repeat(name.len().max(1));
     }
+    if std::env::consts::FAMILY == "windows" {
+        name = allowed_on_windows(&name);
+    }
     name
+}
+
+/// Names that devices have on Windows, in every directory and with every extension.
+const DEVICES: [&str; 22] = [
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8",
+    "com9", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
+
+/// Returns a name that Windows takes as it is. Windows drops dots and spaces at the end of a name. Like Criterion, this turns capitals into small letters.
+fn allowed_on_windows(name: &str) -> String {
+    let is_dropped = |c: char| c == '.' || c.is_whitespace();
+    let name = name.trim_end_matches(is_dropped).to_lowercase();
+    match name.split('.').next() {
+        Some("") if name.is_empty() => "_".to_owned(),
+        Some(device) if DEVICES.contains(&device) => format!("_{name}"),
+        _ => name,
+    }
 }
 
 /// Returns a name that is not in `taken`: `name`, or `name` with `_2`, `_3` and so on appended. The comparison ignores case, as some file systems do.
@@ -247,4 +264,24 @@ fn bootstrap_interval(
     let found = percentile_interval(statistic, CONFIDENCE_LEVEL, resampling)?;
     Some(found.map(|bound| bound * factor))
         .filter(|interval| interval.lower.is_finite() && interval.upper.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_devices_and_what_windows_drops_do_not_get_into_names() {
+        for (name, expected) in [
+            ("Sort/Stable", "sort/stable"),
+            ("a. .", "a"),
+            (" . ", "_"),
+            ("NUL", "_nul"),
+            ("com1.txt", "_com1.txt"),
+            ("console", "console"),
+            (".hidden", ".hidden"),
+        ] {
+            assert_eq!(allowed_on_windows(name), expected, "{name:?}");
+        }
+    }
 }

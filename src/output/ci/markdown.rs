@@ -471,18 +471,20 @@ fn add_environment(text: &mut String, findings: &Findings<'_>, context: &ReportC
         "" => String::new(),
         flags => format!(", flags {flags}"),
     };
+    let missing = units::missing_features(&run.begun.environment.host.os);
     let facts = [
-        host,
-        format!(
+        Some(host),
+        missing.filter(|_| run.source.is_none()),
+        Some(format!(
             "{}, profile {}, {}{flags}",
             build.rustc, build.profile, build.target
-        ),
-        format!(
+        )),
+        Some(format!(
             "cargo-perfcheck {}, started {}, seed {}",
             run.begun.tool_version, context.started, run.begun.seed
-        ),
+        )),
     ];
-    for fact in facts {
+    for fact in facts.into_iter().flatten() {
         add_line(text, &format!("- {}", format_remark(&fact)));
     }
     add_line(text, "");

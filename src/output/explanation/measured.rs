@@ -42,10 +42,12 @@ pub(super) fn side_statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             describe_environment(environment)
         ),
         None => format!(
-            "On {}; {}, profile {}.{}",
+            "On {}; {}, profile {}{}.{}",
             units::host(host),
             environment.build.rustc,
             environment.build.profile,
+            units::missing_features(&host.os)
+                .map_or_else(String::new, |missing| format!("; {missing}")),
             describe_host_signs(&explanation.signs),
         ),
     };

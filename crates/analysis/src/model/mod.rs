@@ -14,6 +14,7 @@ mod run;
 mod series;
 mod settings;
 mod statistic;
+mod system;
 mod thresholds;
 mod verdict;
 
@@ -48,5 +49,6 @@ pub use settings::{
     Outliers, SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
+pub use system::SystemFeature;
 pub use thresholds::{ThresholdKind, ThresholdOrder, Thresholds};
 pub use verdict::{BenchesFrom, BySide, CriterionHarness, Side, Tally, Verdict};

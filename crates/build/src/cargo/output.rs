@@ -192,7 +192,7 @@ fn relocate_value(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
             // Search paths begin with the kind of library, as in `native=PATH`.
             let path = strip_kind(text);
             let kind = &text[..text.len() - path.len()];
-            if path.starts_with('/')
+            if Path::new(path).is_absolute()
                 && let Some(new) = moved(Path::new(path))
             {
                 *text = format!("{kind}{}", new.display());
@@ -216,7 +216,7 @@ fn dynamic_libraries(artifact: &Artifact) -> Vec<PathBuf> {
     artifact
         .filenames
         .iter()
-        .filter(|name| matches!(name.extension(), Some("so" | "dylib")))
+        .filter(|name| matches!(name.extension(), Some("so" | "dylib" | "dll")))
         .map(|name| name.clone().into_std_path_buf())
         .collect()
 }

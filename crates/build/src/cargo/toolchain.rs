@@ -310,7 +310,7 @@ fn variable(name: &str, item: &Item, root: &Path) -> Option<ConfiguredVariable> 
 fn program(item: &Item, root: &Path) -> String {
     let mut words = split_words(item);
     if let Some(first) = words.first_mut()
-        && first.contains('/')
+        && Path::new(&first).components().count() > 1
     {
         *first = PathBuf::from(root).join(&first).display().to_string();
     }

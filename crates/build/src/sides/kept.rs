@@ -246,11 +246,11 @@ impl BuildCopy<'_> {
     }
 }
 
-/// Reports whether the file's name is that of a dynamic library: `libz.so`, `libz.so.1.3`, `libz.dylib`.
+/// Reports whether the file's name is that of a dynamic library: `libz.so`, `libz.so.1.3`, `libz.dylib`, `z.dll`.
 pub(super) fn is_dynamic_library(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parts: Vec<&str> = name.split('.').skip(1).collect();
-    parts.contains(&"so") || parts.last() == Some(&"dylib")
+    parts.contains(&"so") || matches!(parts.last(), Some(&"dylib" | &"dll"))
 }
 
 /// Lists the regular files at any depth. A link to a file counts as a file.

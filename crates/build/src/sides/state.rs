@@ -24,7 +24,7 @@ use super::request::{SidesError, file_error, source_error};
 use super::sources::{PresentSources, is_tagged_as_cache, normalize_lexically};
 use crate::cargo::BenchPackage;
 use perfcheck_analysis::model::{BenchesFrom, GitState};
-use perfcheck_host::os::{create_link, remove_file_or_link};
+use perfcheck_host::os::{create_link, read_file_facts, remove_file_or_link};
 use perfcheck_host::{Checkout, Revision};
 
 /// A state of the repository that can be built.
@@ -466,8 +466,11 @@ impl DirectoryLayout {
 }
 
 /// Creates a link, in place of anything at its path.
+///
+/// A hard link to the file, or a mount of the directory, is as good as a link. It must not be replaced, because the original would be removed with it.
 pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> {
-    if fs::read_link(link).is_ok_and(|old| old == leads_to) {
+    let is_link = fs::read_link(link).is_ok_and(|old| old == leads_to);
+    if is_link || !link.is_symlink() && is_same_entry(link, leads_to) {
         return Ok(());
     }
     if link.is_symlink() || link.is_file() {
@@ -478,6 +481,15 @@ pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> 
     let parent = link.parent().unwrap_or(link);
     fs::create_dir_all(parent).map_err(file_error("cannot make", parent))?;
     create_link(leads_to, link).map_err(file_error("cannot make", link))
+}
+
+/// Reports whether both paths lead to the same file or directory.
+fn is_same_entry(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| {
+        let facts = read_file_facts(path).ok()?;
+        Some((facts.device, facts.number))
+    };
+    identity(one).is_some_and(|found| identity(other) == Some(found))
 }
 
 fn shared_components(one: &Path, other: &Path) -> usize {
@@ -593,5 +605,18 @@ mod tests {
             ("group/near".into(), "/home/me/group/near".into()),
         ]);
         assert_eq!(result.links, expected);
+    }
+
+    #[test]
+    fn a_file_is_replaced_by_a_link_unless_it_is_the_original() {
+        let home = tempfile::tempdir().expect("a directory");
+        let [original, same, other] = ["original", "same", "other"].map(|n| home.path().join(n));
+        fs::write(&original, "text").expect("written");
+        fs::hard_link(&original, &same).expect("linked");
+        make_link(&same, &original).expect("it is as good as a link");
+        assert!(!same.is_symlink());
+        fs::write(&other, "other").expect("written");
+        make_link(&other, &original).expect("replaced");
+        assert_eq!(fs::read_to_string(&other).expect("there"), "text");
     }
 }

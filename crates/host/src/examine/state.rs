@@ -183,6 +183,21 @@ mod tests {
     use super::super::files::tests::TestFiles;
     use super::*;
     use crate::RealFiles;
+    use crate::process::{TimeSamplingError, read_usage, try_time_samples};
+    use perfcheck_analysis::model::SystemFeature;
+
+    #[test]
+    fn what_is_said_to_be_missing_is_what_the_system_cannot_do() {
+        let missing = SystemFeature::missing_on(std::env::consts::OS);
+        let is_missing = |feature| missing.contains(&feature);
+        let usage = read_usage(std::process::id());
+        assert_eq!(is_missing(SystemFeature::ProcessUsage), usage.is_none());
+        let samples = try_time_samples();
+        assert_eq!(
+            is_missing(SystemFeature::FunctionTimes),
+            samples == Err(TimeSamplingError::System)
+        );
+    }
 
     #[test]
     fn the_cpu_is_named_by_its_model_or_by_implementer_and_part() {

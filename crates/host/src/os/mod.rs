@@ -20,7 +20,9 @@ mod unix;
 mod windows;
 
 pub use dunce::canonicalize;
-pub use types::{FileFacts, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot};
+pub use types::{
+    FileFacts, GroupLifetime, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot,
+};
 
 #[cfg(not(target_os = "linux"))]
 pub use absent::*;

@@ -21,6 +21,15 @@ pub struct FileFacts {
     pub written: (i64, i64),
 }
 
+/// Whether the processes of a group may live longer than this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupLifetime {
+    /// They end with this process, however it ends.
+    EndsWithUs,
+    /// The processes that the leader leaves behind live on.
+    MayOutliveUs,
+}
+
 /// The resource usage of a process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageSnapshot {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, SystemTime};
 
-use super::types::{FileFacts, OutputPipe, OutputPipes};
+use super::types::{FileFacts, GroupLifetime, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. Unix does not, so a helper process has to end them.
 pub const GROUPS_END_WITH_US: bool = false;
@@ -28,9 +28,15 @@ pub struct UnixGroup(Pid);
 
 pub use UnixGroup as GroupHandle;
 
-/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. After the start, call [`take_group`].
-pub fn lead_new_group(command: &mut Command) -> &mut Command {
+/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. After the start, call [`take_group`]. On Unix, this
+/// system does not decide how long the group lives.
+pub fn lead_new_group(command: &mut Command, _: GroupLifetime) -> &mut Command {
     command.process_group(0)
+}
+
+/// Makes `command` start a process that lives on when this process ends. On Unix every process does.
+pub fn outlive_us(command: &mut Command) -> &mut Command {
+    command
 }
 
 /// Returns the group of a leader that has just been started.

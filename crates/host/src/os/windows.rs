@@ -15,7 +15,7 @@ use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{ptr, thread};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
@@ -33,22 +33,22 @@ use windows_sys::Win32::System::Diagnostics::ToolHelp::{
     CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next,
 };
 use windows_sys::Win32::System::JobObjects::{
-    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
-    SetInformationJobObject, TerminateJobObject,
+    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_BREAKAWAY_OK,
+    JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
+    JobObjectExtendedLimitInformation, SetInformationJobObject, TerminateJobObject,
 };
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::ProcessStatus::{GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS_EX};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINFOW};
 use windows_sys::Win32::System::Threading::{
-    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, INFINITE, OpenProcess, OpenThread,
-    PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_VM_READ, ResumeThread, THREAD_SUSPEND_RESUME,
-    WaitForSingleObject,
+    CREATE_BREAKAWAY_FROM_JOB, CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetCurrentProcess,
+    INFINITE, OpenProcess, OpenThread, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_VM_READ,
+    ResumeThread, THREAD_SUSPEND_RESUME, WaitForSingleObject,
 };
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiasedInterruptTime};
 
-use super::types::{FileFacts, OutputPipe, OutputPipes};
+use super::types::{FileFacts, GroupLifetime, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. A group is a job object here, and Windows ends the processes of a job when
 /// its last handle is closed, so no helper process is needed.
@@ -88,10 +88,49 @@ struct JobHandles {
 
 pub use JobGroup as GroupHandle;
 
+/// The job of this process itself, once a group has been started that must end with this process.
+///
+/// A new process is in the jobs of the process that starts it. So if this process is killed before it has put a new leader into the job of its group, the
+/// leader still ends.
+static OWN_JOB: OnceLock<Option<OwnedHandle>> = OnceLock::new();
+
+/// Puts this process into a job that ends with it. If that fails, groups still end with this process once they have a job.
+fn enter_own_job() {
+    OWN_JOB.get_or_init(|| {
+        let job = create_job().ok()?;
+        let limits = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_BREAKAWAY_OK;
+        set_job_limits(&job, limits).ok()?;
+        // SAFETY: the job is open, and the other handle always means this process.
+        require(unsafe { AssignProcessToJobObject(job.as_raw_handle(), GetCurrentProcess()) })
+            .ok()?;
+        Some(job)
+    });
+}
+
+/// Returns the flag that keeps a new process out of [`OWN_JOB`]. Without such a job there is no flag, because the system could refuse it.
+fn outside_of_own_job() -> u32 {
+    match OWN_JOB.get() {
+        Some(Some(_)) => CREATE_BREAKAWAY_FROM_JOB,
+        _ => 0,
+    }
+}
+
+/// Makes `command` start a process that lives on when this process ends.
+pub fn outlive_us(command: &mut Command) -> &mut Command {
+    command.creation_flags(outside_of_own_job())
+}
+
 /// Makes `command` start as the leader of a new group, which Ctrl-C at the terminal does not reach. The leader is suspended until [`take_group`] has
 /// put it into a job, so every process that it starts is in the job, too.
-pub fn lead_new_group(command: &mut Command) -> &mut Command {
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED)
+pub fn lead_new_group(command: &mut Command, lifetime: GroupLifetime) -> &mut Command {
+    let job = match lifetime {
+        GroupLifetime::EndsWithUs => {
+            enter_own_job();
+            0
+        }
+        GroupLifetime::MayOutliveUs => outside_of_own_job(),
+    };
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED | job)
 }
 
 /// Puts a leader that has just been started into a job, and lets it run. If that fails, the leader is killed.
@@ -107,14 +146,18 @@ pub fn take_group(leader: &mut Child) -> io::Result<GroupHandle> {
     taken
 }
 
-fn put_into_job(leader: &Child) -> io::Result<GroupHandle> {
+fn create_job() -> io::Result<OwnedHandle> {
     // SAFETY: neither attributes nor a name are given.
     let job = unsafe { CreateJobObjectW(ptr::null(), ptr::null()) };
     if job.is_null() {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the system has just opened this handle for us, so no other owner closes it.
-    let job = unsafe { OwnedHandle::from_raw_handle(job) };
+    Ok(unsafe { OwnedHandle::from_raw_handle(job) })
+}
+
+fn put_into_job(leader: &Child) -> io::Result<GroupHandle> {
+    let job = create_job()?;
     set_job_limits(&job, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)?;
     // SAFETY: both handles are open.
     require(unsafe { AssignProcessToJobObject(job.as_raw_handle(), leader.as_raw_handle()) })?;

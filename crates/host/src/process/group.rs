@@ -17,7 +17,7 @@ use tracing::debug;
 use super::interrupt::Interrupt;
 use super::reaper::{Mark, Reaper};
 use super::threads::start_thread;
-use crate::os::{self, GroupHandle, OutputPipes};
+use crate::os::{self, GroupHandle, GroupLifetime, OutputPipes};
 
 /// Interval for checking whether a process has ended. Nothing is measured at that time.
 const POLL: Duration = Duration::from_millis(1);
@@ -32,6 +32,15 @@ pub enum LeftoverPolicy {
     Kill,
     /// They are left running: a build may start a server that must outlive it, such as that of a compiler cache.
     Leave,
+}
+
+impl LeftoverPolicy {
+    fn lifetime(self) -> GroupLifetime {
+        match self {
+            Self::Kill => GroupLifetime::EndsWithUs,
+            Self::Leave => GroupLifetime::MayOutliveUs,
+        }
+    }
 }
 
 /// A supervisor, which starts process groups and ensures that they end, even if this process dies.
@@ -107,7 +116,7 @@ impl Supervisor {
             mark.add_to(command);
             reaper.announce(&mark);
         }
-        let mut child = os::lead_new_group(command).spawn()?;
+        let mut child = os::lead_new_group(command, leftovers.lifetime()).spawn()?;
         let group = os::take_group(&mut child)?;
         debug!(
             pid = child.id(),
