@@ -33,6 +33,7 @@ if [[ -z $program ]]; then
     program=${CARGO_TARGET_DIR:-target}/$target/dist/cargo-perfcheck
 fi
 echo "compiled in $((SECONDS - began)) s: $(stat --format=%s "$program") bytes"
+if [[ $target == *-musl ]] && ldd "$program" 2>&1 | grep -q '=>'; then fail "$program is not static"; fi
 [[ $("$program" --version) == "cargo-perfcheck $version" ]] || fail "$program is not version $version"
 
 rm -rf "${out:?}/$name"

@@ -78,10 +78,10 @@ musl() {
     for_target "$triple" build -p cargo-perfcheck
     tool=$CARGO_TARGET_DIR/$triple/debug/cargo-perfcheck
     [[ $(ldd "$tool" 2>&1) == *"not a dynamic executable"* || $(ldd "$tool" 2>&1) == *"statically linked"* ]] || fail "$tool is not static"
-    # The static tool works with the compiler of this machine.
+    # The static tool works with the cargo and rustc of this machine.
     run env -u RUSTC -u RUSTDOC -u RUSTC_BOOTSTRAP -u LD_LIBRARY_PATH -u CARGO_TARGET_DIR PERFCHECK_STORE="$scratch/perfcheck.db" \
         PERFCHECK_CACHE="$scratch/cache" "$tool" perfcheck --manifest-path testbench/Cargo.toml -p steady --rounds 3
-    run env PERFCHECK_STORE="$scratch/perfcheck.db" "$tool" perfcheck --manifest-path testbench/Cargo.toml history
+    run env PERFCHECK_STORE="$scratch/perfcheck.db" "$tool" perfcheck history --manifest-path testbench/Cargo.toml
 }
 
 targets=(macos windows arm musl)
