@@ -9,6 +9,7 @@ mod codec;
 mod criterion;
 mod error;
 mod printed;
+mod program;
 mod running;
 mod session;
 mod spawn;
@@ -30,5 +31,6 @@ pub use printed::{
     PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
     UntimedSampleRequest,
 };
+pub use program::{ProgramOutput, ProgramRun, run_program};
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
 pub use spawn::{LATENCY_DIGITS, ProcessContext, ProcessSpec};

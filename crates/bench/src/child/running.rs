@@ -35,7 +35,7 @@ const KEPT_OUTPUT: usize = 64 << 10;
 pub(super) struct RunningBench<'a> {
     group: ProcessGroup,
     output: Receiver<Vec<u8>>,
-    ended: Receiver<()>,
+    ended: Receiver<Instant>,
     observer: &'a dyn Observer,
     interrupt: Interrupt,
     last_output: Vec<u8>,
@@ -149,6 +149,30 @@ impl<'a> RunningBench<'a> {
                 recv(late) -> _ => return WaitOutcome::Late,
             }
         }
+    }
+
+    /// Waits for the end of the process, and returns the time at which it ended.
+    pub(super) fn wait_for_end(&mut self, deadline: Option<Instant>) -> WaitOutcome<Instant> {
+        let late = deadline.map_or_else(never, crossbeam_channel::at);
+        let mut output = self.output.clone();
+        loop {
+            select! {
+                recv(self.ended) -> time => {
+                    return time.map_or(WaitOutcome::Closed, WaitOutcome::Came);
+                }
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => output = never(),
+                },
+                recv(self.interrupt.channel()) -> _ => return WaitOutcome::Interrupted,
+                recv(late) -> _ => return WaitOutcome::Late,
+            }
+        }
+    }
+
+    /// Returns the CPU time of the process, once it has ended and before it is reaped. Returns `None` if the system does not report it.
+    pub(super) fn cpu_time(&self) -> Option<Duration> {
+        self.group.cpu_time()
     }
 
     /// Shows `text` as the child's output.
@@ -266,7 +290,7 @@ pub(super) fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
-fn describe_status(status: ExitStatus) -> String {
+pub(super) fn describe_status(status: ExitStatus) -> String {
     describe_death(status).unwrap_or_else(|| match status.code() {
         Some(code) => format!("exit status {code}"),
         None => "unknown status".to_owned(),

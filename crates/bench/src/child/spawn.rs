@@ -40,9 +40,14 @@ pub struct ProcessSpec {
 /// Returns the command that starts the executable with piped outputs. It has only the arguments that all kinds of benches accept.
 pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
+    command.args(&spec.first_arguments).arg("--bench");
+    set_surroundings(&mut command, spec);
     command
-        .args(&spec.first_arguments)
-        .arg("--bench")
+}
+
+/// Sets the working directory, the piped outputs and the environment of `command`.
+pub(super) fn set_surroundings(command: &mut Command, spec: &ProcessSpec) {
+    command
         .current_dir(&spec.directory)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -58,7 +63,6 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     command
         .env("PERFCHECK_PROCESS", spec.ordinal.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
-    command
 }
 
 /// A started process and its output pipes.

@@ -178,6 +178,7 @@ fn find_windows(target: &BenchTarget, harness: &HarnessKind) -> Result<TimedWind
                 harness: harness.printer().word(),
             });
         }
+        HarnessKind::Program(_) => return Err(CountError::Program),
     })
 }
 
@@ -237,6 +238,7 @@ impl<'c> CountingProcesses<'c> {
                 |counter, one| counter.count_divan(harness, one),
                 report,
             ),
+            HarnessKind::Program(_) => Err(CountError::Program),
         }
     }
 
@@ -604,6 +606,9 @@ pub enum CountError {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
+    /// The benchmark is a program.
+    #[error("programs are only timed so far")]
+    Program,
     /// A runner starts the bench, so counting or sampling would apply to the runner.
     #[error(
         "cargo starts the bench through a runner, whose work would be counted as the benchmark's"
@@ -686,6 +691,7 @@ impl CountError {
             Self::Died { .. } | Self::Skipped(_) => true,
             Self::Windows(_)
             | Self::Iterations { .. }
+            | Self::Program
             | Self::Runner
             | Self::Name
             | Self::Absent

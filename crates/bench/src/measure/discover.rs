@@ -223,6 +223,9 @@ fn list_checked(
 }
 
 fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
+    if !target.programs.is_empty() {
+        return Ok(list_programs(target));
+    }
     let spec = process_spec(target, 0, 0);
     match Session::detect(&spec, &context)? {
         DetectedHarness::Ours(session) => list_own(target, *session),
@@ -249,6 +252,17 @@ fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListi
             )))
         }
     }
+}
+
+/// Lists the benchmarks of a program, which is not started.
+fn list_programs(target: &BenchTarget) -> TargetListing {
+    let benchmarks = target.programs.iter().map(|program| Benchmark {
+        version: Some(program.version()),
+        ..benchmark_with_id(target, program.id.clone())
+    });
+    let benchmarks = benchmarks.collect();
+    let harness = HarnessKind::Program(target.programs.clone().into());
+    TargetListing::complete(target_with_benchmarks(target, harness, benchmarks))
 }
 
 /// Lists the benchmarks again after the bench ended with `error` while it skipped them, this time by running each for a moment. If that fails too,

@@ -1,15 +1,16 @@
-//! The kinds of harness that a bench executable can have. Discovery finds the kind, and each kind has a driver.
+//! The kinds of harness that an executable can have. Discovery finds the kind, and each kind has a driver.
 
 use std::mem::discriminant;
 use std::sync::Arc;
 
 use crate::child::{CriterionVersion, PrintedHarness};
+use perfcheck_analysis::model::ProgramBenchmark;
 
-/// The kind of harness in a bench executable.
+/// The kind of harness in an executable.
 ///
 /// Our own harness is driven by requests: two sides are alive at once and sample alternately, or run one after the other. Criterion is driven by
 /// permissions: two sides are alive at once and measure benchmarks alternately. Harnesses that only print get one process for one benchmark: two
-/// sides run one after the other.
+/// sides run one after the other. Programs are run again and again, with the sides in alternation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HarnessKind {
     /// Our protocol: the bench carries out requests.
@@ -19,6 +20,8 @@ pub enum HarnessKind {
     Criterion(CriterionVersion),
     /// The bench only prints its results: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
+    /// There is no harness: each run of the program is an iteration.
+    Program(Arc<[ProgramBenchmark]>),
 }
 
 impl HarnessKind {

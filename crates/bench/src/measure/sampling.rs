@@ -126,6 +126,7 @@ impl TimeSampling<'_> {
                 }
                 Ok(())
             }
+            HarnessKind::Program(_) => Err(CountError::Program),
         }
     }
 

@@ -62,18 +62,18 @@ pub(super) struct RunDirectories {
 pub(super) struct BuildResults {
     /// The bench executables, by package and target name.
     pub(super) benches: BTreeMap<String, BenchRecord>,
-    /// Hash of the private dynamic libraries and the ordinary binaries.
-    pub(super) companions_hash: String,
     /// Locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     /// The Criterion that the benches use.
     pub(super) criterion: CriterionBuild,
 }
 
-/// The record of a bench executable.
+/// The record of a bench executable or of a program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
+    /// Hash of the private dynamic libraries and of the ordinary binaries, without the executable itself.
+    pub(super) companions_hash: String,
     /// The folder of the link inputs, relative to the folder of the build. `None` if they were not kept.
     pub(super) link: Option<PathBuf>,
     #[serde(with = "map")]
