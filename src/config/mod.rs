@@ -9,6 +9,6 @@ mod table;
 
 pub use layer::{Layer, Layers, Override};
 pub use table::{
-    ProgramEntry, SettingsError, Tables, WorkspaceSettings, parse_confidence_level, parse_fraction_below_one,
-    parse_positive_duration, parse_shared_host, parse_significance_level,
+    ProgramEntry, SettingsError, Tables, WorkspaceSettings, parse_confidence_level,
+    parse_fraction_below_one, parse_positive_duration, parse_shared_host, parse_significance_level,
 };

@@ -427,7 +427,9 @@ impl<'a> TableParser<'a> {
             _ => Ok(text.to_owned()),
         };
         let words = |value: &Value| -> Result<Vec<String>, String> {
-            let words = value.as_array().map(|words| words.iter().map(Value::as_str));
+            let words = value
+                .as_array()
+                .map(|words| words.iter().map(Value::as_str));
             let words = words.and_then(Iterator::collect::<Option<Vec<_>>>);
             let words = words.ok_or_else(|| format!("{value} is not a list of strings"))?;
             Ok(words.into_iter().map(str::to_owned).collect())
@@ -711,10 +713,16 @@ mod tests {
         let refused = refuse(json!({ "name": "a", "args": "-c fn" }));
         assert!(refused.contains("is not a list of strings"), "{refused}");
         let refused = refuse(json!({ "name": "start" }));
-        assert!(refused.contains("another program is named `start`"), "{refused}");
+        assert!(
+            refused.contains("another program is named `start`"),
+            "{refused}"
+        );
         let refused = refuse(json!({ "name": "a", "prepare": "rm 'a" }));
         assert!(refused.contains("a quote (') is not closed"), "{refused}");
         let error = parse(json!({ "program": { "name": "a" } })).expect_err("no array");
-        assert!(error.to_string().contains("[[...perfcheck.program]]"), "{error}");
+        assert!(
+            error.to_string().contains("[[...perfcheck.program]]"),
+            "{error}"
+        );
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn refuse_no_targets(
     // Cargo's metadata omits targets whose files are missing. The error of this check names these files.
     order_in_place(context, common, &programs, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
-        "the selected packages have no bench targets\n  help: use `--workspace` to select all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
+        "the selected packages have no bench targets\n  help: use `--workspace` to select all packages; `--program` measures a binary; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
     ))
 }
 

@@ -37,7 +37,10 @@ pub(crate) fn select_programs(
 }
 
 /// Finds the binary of an entry.
-fn resolve_entry(entry: &ProgramEntry, workspace: &Workspace) -> Result<ProgramBenchmark, AppError> {
+fn resolve_entry(
+    entry: &ProgramEntry,
+    workspace: &Workspace,
+) -> Result<ProgramBenchmark, AppError> {
     let existing = workspace.binaries(&entry.package);
     let binary = match (&entry.binary, &existing[..]) {
         (Some(binary), _) if existing.contains(binary) => binary,
@@ -110,6 +113,6 @@ fn list_binaries(existing: &[String]) -> String {
     if existing.is_empty() {
         String::new()
     } else {
-        format!("\n  help: there are the binaries {}", existing.join(", "))
+        format!("; the binaries are: {}", existing.join(", "))
     }
 }

@@ -31,6 +31,6 @@ pub use printed::{
     PrintedHarness, PrintedReport, PrintedRequest, PrintedValue, Printer, UntimedSample,
     UntimedSampleRequest,
 };
-pub use program::{ProgramOutput, ProgramRun, run_program};
+pub use program::{ProgramRun, RunPurpose, measure_start_up, run_program};
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};
 pub use spawn::{LATENCY_DIGITS, ProcessContext, ProcessSpec};

@@ -19,38 +19,48 @@ use super::error::ChildError;
 use super::running::{PATIENCE, RunningBench, WaitOutcome, describe_status, read_pieces};
 use super::spawn::{ProcessContext, ProcessSpec, set_surroundings};
 use perfcheck_analysis::model::ProgramBenchmark;
-use perfcheck_host::process::{LeftoverPolicy, start_thread};
+use perfcheck_host::process::{LeftoverPolicy, read_usage, start_thread};
 
+/// Interval between two looks at a run that is not timed.
+const LOOK: Duration = Duration::from_millis(1);
+/// A run whose CPU time is above this multiple of its time has used several processors.
+const MORE_THAN_ONE: f64 = 1.1;
 /// How long to wait for the hash of the output after the program and its descendants have ended.
 const HASH_GRACE: Duration = Duration::from_secs(2);
 /// Size of a read in bytes.
 const PIECE: usize = 64 << 10;
 
-/// The use of what a program prints on standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProgramOutput {
-    /// The system discards it, so that reading it does not disturb the measurement.
-    Discarded,
-    /// It is hashed.
-    Hashed,
+/// The purpose of a run.
+pub enum RunPurpose<'r> {
+    /// The time of the run. The system discards the output, so that reading it does not disturb the measurement.
+    Timing,
+    /// The behavior of the program. Its output is hashed, and its threads are counted while it runs.
+    Examination,
+    /// The caller observes the process. The callback gets its id as soon as it has started, and then repeatedly.
+    Observation(&'r mut dyn FnMut(u32)),
 }
 
 /// A run of a program that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramRun {
+    /// Process id.
+    pub process: u32,
     /// Time from the start of the process to its end.
     pub time: Duration,
     /// CPU time of the process and of the children that it waited for, if the system reports it.
     pub cpu: Option<Duration>,
     /// Hash of what it printed on standard output. `None` if that was discarded, or if another process still holds the pipe.
     pub output: Option<Hash>,
+    /// Whether the program had one thread and no child processes, as far as was seen. `None` if that is unknown.
+    pub is_solitary: Option<bool>,
 }
 
-/// Runs the command that prepares the program, if there is one, and then the program. `longest` is the longest time that the program has taken so far.
+/// Runs the command that prepares the program, if there is one, and then the program. `longest` is the longest time that the program has taken so
+/// far.
 pub fn run_program(
     program: &ProgramBenchmark,
     spec: &ProcessSpec,
-    output: ProgramOutput,
+    purpose: RunPurpose<'_>,
     longest: Duration,
     context: &ProcessContext<'_>,
 ) -> Result<ProgramRun, ChildError> {
@@ -59,7 +69,7 @@ pub fn run_program(
         let mut command = Command::new(name);
         command.args(arguments);
         set_surroundings(&mut command, spec);
-        let ended = run_command(&mut command, ProgramOutput::Discarded, allowed, context);
+        let ended = run_command(&mut command, RunPurpose::Timing, allowed, context);
         let ended = ended.and_then(|ended| ended.require_status(0));
         ended.map_err(|failure| {
             let line = program.prepare.join(" ");
@@ -78,10 +88,37 @@ pub fn run_program(
         })?;
         command.stdin(file);
     }
-    let ended = run_command(&mut command, output, allowed, context);
+    let ended = run_command(&mut command, purpose, allowed, context);
     let ended = ended.and_then(|ended| ended.require_status(program.exit));
     let ended = ended.map_err(|failure| failure.into_error("the program", Some(spec)))?;
     Ok(ended.run)
+}
+
+/// A program that does nothing, on Unix.
+const EMPTY_PROGRAM: &str = "true";
+/// Number of runs of the empty program.
+const EMPTY_RUNS: usize = 5;
+
+/// Returns the shortest time of a program that does nothing, in the surroundings of `spec`. Returns `None` if the system has no such program.
+pub fn measure_start_up(
+    spec: &ProcessSpec,
+    context: &ProcessContext<'_>,
+) -> Result<Option<Duration>, ChildError> {
+    let mut shortest = None;
+    for _ in 0..EMPTY_RUNS {
+        let mut command = Command::new(EMPTY_PROGRAM);
+        set_surroundings(&mut command, spec);
+        let ended = run_command(&mut command, RunPurpose::Timing, context.timeout, context);
+        match ended.and_then(|ended| ended.require_status(0)) {
+            Ok(ended) => {
+                let time = ended.run.time;
+                shortest = Some(shortest.map_or(time, |known: Duration| known.min(time)));
+            }
+            Err(FailedRun::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(shortest)
 }
 
 /// The end of a process that was not killed by us.
@@ -93,7 +130,7 @@ struct EndedProcess {
 }
 
 /// The reason why a process did not end as it should.
-enum Failure {
+enum FailedRun {
     Start(io::Error),
     Status {
         status: ExitStatus,
@@ -104,18 +141,18 @@ enum Failure {
 }
 
 impl EndedProcess {
-    fn require_status(self, expected: i32) -> Result<Self, Failure> {
+    fn require_status(self, expected: i32) -> Result<Self, FailedRun> {
         if self.status.code() == Some(expected) {
             return Ok(self);
         }
-        Err(Failure::Status {
+        Err(FailedRun::Status {
             status: self.status,
             message: self.message,
         })
     }
 }
 
-impl Failure {
+impl FailedRun {
     /// Creates the error, whose message begins with `subject`. `spec` is that of the program, if the process was the program itself.
     fn into_error(self, subject: &str, spec: Option<&ProcessSpec>) -> ChildError {
         match self {
@@ -148,41 +185,72 @@ impl Failure {
 /// Starts `command` and waits for its end.
 fn run_command(
     command: &mut Command,
-    output: ProgramOutput,
+    purpose: RunPurpose<'_>,
     allowed: Duration,
     context: &ProcessContext<'_>,
-) -> Result<EndedProcess, Failure> {
-    if output == ProgramOutput::Discarded {
+) -> Result<EndedProcess, FailedRun> {
+    if !matches!(purpose, RunPurpose::Examination) {
         command.stdout(Stdio::null());
     }
     let mut group = (context.supervisor)
         .spawn(command, LeftoverPolicy::Kill)
-        .map_err(Failure::Start)?;
+        .map_err(FailedRun::Start)?;
     let started = group.started();
     let leader = group.leader();
+    let process = leader.id();
     let hash = leader.stdout.take().map(hash_pipe).transpose();
-    let hash = hash.map_err(Failure::Start)?;
+    let hash = hash.map_err(FailedRun::Start)?;
     let Some(stderr) = leader.stderr.take() else {
-        return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()));
+        return Err(FailedRun::Start(io::ErrorKind::BrokenPipe.into()));
     };
-    let stderr = read_pieces(stderr).map_err(Failure::Start)?;
+    let stderr = read_pieces(stderr).map_err(FailedRun::Start)?;
     // What a program prints in each of its many runs would only hide our own messages.
     let quiet = context.without_observer();
     let mut running = RunningBench::new(group, stderr, &quiet);
-    let ended = match running.wait_for_end(started.checked_add(allowed)) {
-        WaitOutcome::Came(ended) => ended,
-        // The thread that waits could not be started, so the time includes the detour over the end of the pipe.
-        WaitOutcome::Closed => Instant::now(),
-        WaitOutcome::Late => return Err(Failure::Timeout(allowed)),
-        WaitOutcome::Interrupted => return Err(Failure::Interrupted),
+    let deadline = started.checked_add(allowed);
+    let mut is_solitary = None;
+    let mut count_threads = |process| {
+        if let Some(usage) = read_usage(process) {
+            let is_alone = usage.threads == 1 && !usage.has_children;
+            is_solitary = Some(is_alone && is_solitary != Some(false));
+        }
     };
+    let is_examined = matches!(purpose, RunPurpose::Examination);
+    let mut look: Option<&mut dyn FnMut(u32)> = match purpose {
+        RunPurpose::Timing => None,
+        RunPurpose::Examination => Some(&mut count_threads),
+        RunPurpose::Observation(look) => Some(look),
+    };
+    let ended = loop {
+        let mut until = deadline;
+        if let Some(look) = &mut look {
+            look(process);
+            let next = Instant::now() + LOOK;
+            until = deadline.map(|deadline| deadline.min(next));
+        }
+        match running.wait_for_end(until) {
+            WaitOutcome::Came(ended) => break ended,
+            // No thread could be started to wait for the end.
+            WaitOutcome::Closed => return Err(FailedRun::Start(io::ErrorKind::OutOfMemory.into())),
+            WaitOutcome::Late if deadline.is_some_and(|deadline| deadline > Instant::now()) => {}
+            WaitOutcome::Late => return Err(FailedRun::Timeout(allowed)),
+            WaitOutcome::Interrupted => return Err(FailedRun::Interrupted),
+        }
+    };
+    let time = ended.saturating_duration_since(started);
     let cpu = running.cpu_time();
-    let status = running.end().map_err(Failure::Start)?;
+    if is_examined && let Some(cpu) = cpu {
+        let is_within_one = cpu <= time.mul_f64(MORE_THAN_ONE);
+        is_solitary = Some(is_within_one && is_solitary != Some(false));
+    }
+    let status = running.end().map_err(FailedRun::Start)?;
     running.drain_output();
     Ok(EndedProcess {
         run: ProgramRun {
-            time: ended.saturating_duration_since(started),
+            process,
+            time,
             cpu,
+            is_solitary,
             output: hash.and_then(|hash| hash.recv_timeout(HASH_GRACE).ok()),
         },
         status,
@@ -253,7 +321,7 @@ mod tests {
         let run = run_program(
             &program,
             &spec,
-            ProgramOutput::Hashed,
+            RunPurpose::Examination,
             Duration::ZERO,
             &context,
         );
@@ -267,6 +335,13 @@ mod tests {
         assert!(run.time >= Duration::from_millis(200), "{run:?}");
         assert_eq!(run.cpu.is_some(), cfg!(target_os = "linux"));
         assert!(run.cpu.is_none_or(|cpu| cpu < run.time));
+        let alone = run_script("exec sleep 0.05", directory.path(), |_| {}).expect("it succeeds");
+        // A shell that starts another program has a child.
+        let parent = run_script("sleep 0.05; true", directory.path(), |_| {}).expect("it succeeds");
+        if cfg!(target_os = "linux") {
+            let seen = (alone.is_solitary, parent.is_solitary);
+            assert_eq!(seen, (Some(true), Some(false)));
+        }
     }
 
     #[test]
@@ -320,6 +395,24 @@ mod tests {
         });
         let run = run.expect("it succeeds");
         assert_eq!(run.output, Some(blake3::hash(b"ready\n")));
+    }
+
+    #[test]
+    fn an_empty_program_takes_little_time() {
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let timeout = Duration::from_secs(9);
+        let context = ProcessContext::new(&supervisor, &interrupt, &NullObserver, timeout);
+        let spec = ProcessSpec {
+            program: "/nowhere".into(),
+            first_arguments: Vec::new(),
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            ordinal: 0,
+            padding: 0,
+            skipping: SkipSupport::Works,
+        };
+        let time = measure_start_up(&spec, &context).expect("it is not interrupted");
+        assert!(time.is_some_and(|time| time < Duration::from_secs(1)));
     }
 
     #[test]

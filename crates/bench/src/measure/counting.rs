@@ -11,16 +11,17 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::harness_kind::HarnessKind;
+use super::harness_kind::{HarnessKind, find_program};
 use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{
     ChildError, CountBy, MOST_CALLERS, PrintedHarness, ProcessContext, Profile, Recording,
-    Rehearsal, RehearsalMode, SampleSpec, Session, StartOutcome, TimedWindows, TimedWindowsError,
-    UntimedSampleRequest,
+    Rehearsal, RehearsalMode, RunPurpose, SampleSpec, Session, StartOutcome, TimedWindows,
+    TimedWindowsError, UntimedSampleRequest, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, FunctionCount, InstructionCount, ProgressReporter, StackCounts, limits,
+    BenchmarkKey, FunctionCount, InstructionCount, ProgramBenchmark, ProgressReporter, StackCounts,
+    limits,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::readable_name;
@@ -178,7 +179,7 @@ fn find_windows(target: &BenchTarget, harness: &HarnessKind) -> Result<TimedWind
                 harness: harness.printer().word(),
             });
         }
-        HarnessKind::Program(_) => return Err(CountError::Program),
+        HarnessKind::Program(_) => TimedWindows::Whole,
     })
 }
 
@@ -238,7 +239,11 @@ impl<'c> CountingProcesses<'c> {
                 |counter, one| counter.count_divan(harness, one),
                 report,
             ),
-            HarnessKind::Program(_) => Err(CountError::Program),
+            HarnessKind::Program(programs) => self.count_in_processes(
+                requests,
+                |counter, one| counter.count_program(programs, one),
+                report,
+            ),
         }
     }
 
@@ -429,6 +434,30 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
+    /// Counts one run of a program.
+    fn count_program(
+        &mut self,
+        programs: &[ProgramBenchmark],
+        one: &CountRequest,
+    ) -> Result<SamplePair, CountError> {
+        let program = find_program(programs, &one.key.id)?;
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+        let longest = self.expected(one, 1);
+        let run = match run_program(program, &spec, RunPurpose::Timing, longest, &self.context) {
+            Ok(run) => run,
+            Err(error) => return Err(failed_count(error, &recording)?),
+        };
+        let windows = recording.take_windows(run.process);
+        if recording.is_damaged() {
+            return Err(CountError::Damaged);
+        }
+        match <[Profile; 1]>::try_from(windows) {
+            Ok([whole]) => pair_samples(Profile::default(), whole, 1),
+            Err(windows) => Err(CountError::Samples(windows.len())),
+        }
+    }
+
     /// Takes one sample, for which each thread runs `iterations` iterations. Returns its profile and the total number of iterations.
     fn sample_divan(
         &mut self,
@@ -606,9 +635,6 @@ pub enum CountError {
         /// Name of the harness, such as `divan`.
         harness: &'static str,
     },
-    /// The benchmark is a program.
-    #[error("programs are only timed so far")]
-    Program,
     /// A runner starts the bench, so counting or sampling would apply to the runner.
     #[error(
         "cargo starts the bench through a runner, whose work would be counted as the benchmark's"
@@ -691,7 +717,6 @@ impl CountError {
             Self::Died { .. } | Self::Skipped(_) => true,
             Self::Windows(_)
             | Self::Iterations { .. }
-            | Self::Program
             | Self::Runner
             | Self::Name
             | Self::Absent

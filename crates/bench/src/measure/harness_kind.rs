@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use crate::child::{CriterionVersion, PrintedHarness};
+use crate::child::{ChildError, CriterionVersion, PrintedHarness};
 use perfcheck_analysis::model::ProgramBenchmark;
 
 /// The kind of harness in an executable.
@@ -22,6 +22,15 @@ pub enum HarnessKind {
     Printed(Arc<PrintedHarness>),
     /// There is no harness: each run of the program is an iteration.
     Program(Arc<[ProgramBenchmark]>),
+}
+
+/// Finds the program whose benchmark has this id.
+pub(super) fn find_program<'p>(
+    programs: &'p [ProgramBenchmark],
+    id: &str,
+) -> Result<&'p ProgramBenchmark, ChildError> {
+    let program = programs.iter().find(|program| program.id == id);
+    program.ok_or_else(|| ChildError::bench("the program is no longer in Cargo.toml"))
 }
 
 impl HarnessKind {

@@ -1,32 +1,37 @@
-//! The driver of programs. A run of the program is one iteration, and the sides run alternately as ABBA or BAAB. The first run of each side in a round
-//! is not timed: it reads the executable, which may have just been linked, and its input into memory.
+//! The driver of programs. A run of the program is one iteration, and the sides run alternately as ABBA or BAAB. The first run of each side in a
+//! round is not timed: it reads the executable, which may have just been linked, and its input into memory.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "how long benchmarks take, for the time left"
 )]
 
+use blake3::Hash;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, PerBenchmark};
 use super::driver::BenchDriver;
+use super::harness_kind::find_program;
 use super::plan::{PairedPlan, compute_quads, compute_round_layout};
 use super::process::{Interrupted, ProcessObserver};
 use super::round::{SuccessfulVisit, TargetRound};
 use super::schedule::{self, SampleLayout, compute_layout};
 use super::sides::{SideError, SideResult};
 use crate::child::{
-    ChildError, ProcessContext, ProcessSpec, ProgramOutput, ProgramRun, run_program,
+    ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
 };
 use perfcheck_analysis::model::{
     BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark, Sample,
     SamplingMode, SamplingSettings, Series, Side,
 };
-use perfcheck_host::process::UsageSnapshot;
+use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
 
 /// If all runs take longer than this, a round has only one run of each side, and that is timed.
 const LONG_RUN: Duration = Duration::from_millis(150);
+
+/// A warning tells of the start of the process if it takes at least this share of a run.
+const MUCH_START_UP: f64 = 0.2;
 
 /// Drives the processes of a program.
 pub(super) struct ProgramDriver {
@@ -124,16 +129,20 @@ impl ProgramDriver {
     ) -> Result<Vec<SideResult<BenchmarkInProcess>>, SideError> {
         let programs = Arc::clone(&self.programs);
         let id = &round.benchmark(index).subject.key.id;
-        let Some(program) = programs.iter().find(|one| one.id == *id) else {
-            let error = ChildError::bench("the program is no longer in Cargo.toml");
-            return Err(SideError::on(Side::Candidate)(error));
-        };
+        let program = find_program(&programs, id).map_err(SideError::on(Side::Candidate))?;
         let state = &mut self.benchmarks[index];
         let context = round.settings.context;
         let mut sides = start_sides(round, program, &context, state.range);
         let began = Instant::now();
         if state.layout.is_none() {
-            check_outputs(round, &mut sides)?;
+            examine_sides(round, index, &mut sides)?;
+        }
+        // Processes inherit the processor of the thread that starts them.
+        let choice = round.choose_processor(index);
+        let pinning = choice.and_then(|choose| ThreadPinning::to_one(&[], choose));
+        for side in &mut sides {
+            let processor = pinning.as_ref().map(ThreadPinning::processor);
+            side.watch.note_processor(processor);
         }
         for side in &mut sides {
             if !side.is_long() {
@@ -142,6 +151,9 @@ impl ProgramDriver {
         }
         let quickest_ns = sides.iter().map(SideRuns::shortest_ns);
         let quickest_ns = quickest_ns.fold(f64::INFINITY, f64::min);
+        if state.layout.is_none() {
+            report_start_up(round, &sides[0])?;
+        }
         let plan = round.settings.plan;
         let layout = state.layout.get_or_insert_with(|| match &plan {
             Some(plan) => compute_round_layout(&plan.round, [quickest_ns; 2]),
@@ -154,6 +166,7 @@ impl ProgramDriver {
                 take_quads(round, index, &mut sides, layout, plan, overhead)?;
             }
         }
+        drop(pinning);
         state.range = (sides.iter().filter_map(|side| side.range)).reduce(RunRange::join);
         Ok(record_sides(round, index, sides))
     }
@@ -196,20 +209,24 @@ fn start_sides<'r>(
     started
 }
 
-/// Runs each side once, and warns if the outputs of the sides differ. If the first side prints something else in another run, too, its output shows
-/// nothing about the sides.
-fn check_outputs(
-    round: &TargetRound<'_, '_>,
+/// Runs each side once to see whether it needs several processors, and whether both print the same. If the first side prints something else in
+/// another run, too, its output shows nothing about the sides.
+fn examine_sides(
+    round: &mut TargetRound<'_, '_>,
+    index: BenchmarkIndex,
     sides: &mut [SideRuns<'_>],
 ) -> Result<(), SideError> {
-    let mut outputs = Vec::new();
+    let mut runs = Vec::new();
     for side in sides.iter_mut() {
-        outputs.push(side.run_hashed()?);
+        runs.push(side.examine()?);
     }
+    let solitary: Vec<Option<bool>> = runs.iter().map(|run| run.is_solitary).collect();
+    round.benchmark_mut(index).note_processor_use(&solitary);
+    let outputs: Vec<Option<Hash>> = runs.iter().map(|run| run.output).collect();
     let [Some(first), Some(second)] = outputs[..] else {
         return Ok(());
     };
-    if first == second || sides[0].run_hashed()? != Some(first) {
+    if first == second || sides[0].examine()?.output != Some(first) {
         return Ok(());
     }
     let program = sides[0].program;
@@ -217,6 +234,27 @@ fn check_outputs(
         "{}/{}: the two sides of `{}` print different output, so they may not do the same work",
         program.package, program.binary, program.id
     ));
+    Ok(())
+}
+
+/// Warns if a large share of a run is the start of the process. Nothing is subtracted, because nobody knows how much of it a program avoids.
+fn report_start_up(round: &TargetRound<'_, '_>, side: &SideRuns<'_>) -> Result<(), SideError> {
+    let found = measure_start_up(&side.spec, side.context).map_err(SideError::on(side.side))?;
+    let (Some(start_up), Some(range)) = (found, side.range) else {
+        return Ok(());
+    };
+    let share = start_up.as_secs_f64() / range.shortest.as_secs_f64().max(1e-9);
+    if share >= MUCH_START_UP {
+        let program = side.program;
+        round.warn(&format!(
+            "{}/{}: starting a process takes {:.0} % of the time of `{}` (an empty program takes {:.2} ms), and is part of all its times",
+            program.package,
+            program.binary,
+            share.min(1.0) * 100.0,
+            program.id,
+            start_up.as_secs_f64() * 1e3
+        ));
+    }
     Ok(())
 }
 
@@ -303,16 +341,16 @@ fn record_sides(
 }
 
 impl SideRuns<'_> {
-    /// Runs the program once, without timing it, and returns the hash of its output.
-    fn run_hashed(&mut self) -> Result<Option<blake3::Hash>, SideError> {
-        let run = self.run(ProgramOutput::Hashed)?;
+    /// Runs the program once to see what it does.
+    fn examine(&mut self) -> Result<ProgramRun, SideError> {
+        let run = self.run(RunPurpose::Examination)?;
         self.warm_up = one_run(run.time);
-        Ok(run.output)
+        Ok(run)
     }
 
     /// Runs the program once, without timing it.
     fn warm_up(&mut self) -> Result<(), SideError> {
-        let run = self.run(ProgramOutput::Discarded)?;
+        let run = self.run(RunPurpose::Timing)?;
         self.warm_up = one_run(run.time);
         Ok(())
     }
@@ -323,7 +361,8 @@ impl SideRuns<'_> {
     }
 
     fn shortest_ns(&self) -> f64 {
-        self.range.map_or(0.0, |range| range.shortest.as_nanos() as f64)
+        self.range
+            .map_or(0.0, |range| range.shortest.as_nanos() as f64)
     }
 
     fn take_samples(&mut self, layout: &SampleLayout) -> Result<(), SideError> {
@@ -340,7 +379,7 @@ impl SideRuns<'_> {
     fn take_sample(&mut self, iterations: u64) -> Result<(), SideError> {
         let mut elapsed = Duration::ZERO;
         for _ in 0..iterations {
-            elapsed += self.run(ProgramOutput::Discarded)?.time;
+            elapsed += self.run(RunPurpose::Timing)?.time;
         }
         self.samples.push(Sample {
             iterations,
@@ -349,11 +388,11 @@ impl SideRuns<'_> {
         Ok(())
     }
 
-    fn run(&mut self, output: ProgramOutput) -> Result<ProgramRun, SideError> {
+    fn run(&mut self, purpose: RunPurpose<'_>) -> Result<ProgramRun, SideError> {
         let run = run_program(
             self.program,
             &self.spec,
-            output,
+            purpose,
             self.range.map_or(Duration::ZERO, |range| range.longest),
             self.context,
         )

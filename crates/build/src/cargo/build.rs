@@ -1,4 +1,5 @@
-//! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages. Builds programs with `cargo build`.
+//! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages. Builds programs with `cargo
+//! build`.
 
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use cargo_metadata::{Artifact, BuildScript, CompilerMessage, Message, Package, Target};

@@ -734,11 +734,7 @@ impl SideBuilder<'_, '_> {
             root: &state.ground.root,
             facts: &self.request.toolchain.facts,
             toolchain: self.request.toolchain.rustup_name().map(Into::into),
-            flags: decisive_flags(
-                self.request.options,
-                self.request.programs,
-                &self.manifest,
-            ),
+            flags: decisive_flags(self.request.options, self.request.programs, &self.manifest),
             criterion: match self.harness {
                 CriterionHarness::Perfcheck => CarriedSources::hash(),
                 CriterionHarness::AsIs => String::new(),
@@ -815,7 +811,9 @@ fn find_linked(executable: &Path) -> PathBuf {
         let entries = fs::read_dir(executable.parent()?.join("deps")).ok()?;
         let mut candidates = entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let base = name.rsplit_once('-').map(|(base, _)| base.replace('-', "_"));
+            let base = name
+                .rsplit_once('-')
+                .map(|(base, _)| base.replace('-', "_"));
             base.as_deref() == Some(&stem) && path.extension() == executable.extension()
         });
         candidates.find(|path| {

@@ -1,0 +1,133 @@
+//! Side-by-side measurement of programs: runs of both sides alternate.
+//!
+//! The programs sleep, so that a busy machine does not change which of them takes longer.
+
+use std::fs;
+
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::verdict;
+use crate::support::Machine;
+
+/// A program that sleeps for a time and prints its input. Its arguments are the name of the input, or what else to do.
+const PROGRAM: &str = r#"
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_default();
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| {
+        eprintln!("{path}: {error}");
+        std::process::exit(2)
+    });
+    std::thread::sleep(std::time::Duration::from_millis(planted::NANOSECONDS));
+    print!("{text}");
+}
+"#;
+
+const ENTRY: &str = r#"
+[[package.metadata.perfcheck.program]]
+name = "copy"
+args = ["made.txt"]
+prepare = "cp input.txt made.txt"
+"#;
+
+/// Creates a project with one commit of a program that takes 4 ms.
+fn project(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    project.write("Cargo.toml", &(manifest + ENTRY));
+    project.write("src/main.rs", PROGRAM);
+    project.write("input.txt", "words\n");
+    project.write(".gitignore", "Cargo.lock\n/target\nmade.txt\n");
+    project.takes(4);
+    project.commit();
+    project
+}
+
+#[test]
+fn a_slower_program_regresses_and_the_same_program_is_not_run() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let same = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    assert_eq!(verdict(&same, "copy"), "unchanged", "{same}");
+    assert!(!project.root().join("made.txt").exists(), "nothing was run");
+    project.takes(12);
+    let slower = ["--against", "HEAD"];
+    let slower = project.measure_in_layouts(&slower).run().expect_code(1);
+    assert_eq!(verdict(&slower, "copy"), "regressed", "{slower}");
+    let change = &compared(&slower, "copy")["change"]["estimate"];
+    assert!(change.as_f64().expect("a number") > 0.5, "{slower}");
+    assert!(!slower.stderr.contains("different output"), "{slower}");
+    assert!(!slower.stderr.contains("layout"), "{slower}");
+    // A command line needs no entry.
+    let named = ["--against", "HEAD", "--program", "planted input.txt"];
+    let named = project.measure(&named).run().expect_code(1);
+    assert_eq!(verdict(&named, "planted input.txt"), "regressed", "{named}");
+    assert_eq!(named.messages("benchmark-compared").len(), 1, "{named}");
+}
+
+#[test]
+fn an_accepted_run_is_the_reference_of_the_next() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let first = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&first, "copy"), "new", "{first}");
+    project.takes(12);
+    let slower = project.measure(&[]).run().expect_code(1);
+    assert_eq!(verdict(&slower, "copy"), "regressed", "{slower}");
+    // Times of other arguments say nothing about these.
+    project.write("input2.txt", "words\n");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    project.write(
+        "Cargo.toml",
+        &manifest.replace("cp input.txt", "cp input2.txt"),
+    );
+    let stored = project.measure(&["--no-rerun"]).run();
+    assert_eq!(verdict(&stored, "copy"), "incomparable", "{stored}");
+}
+
+#[test]
+fn other_input_and_other_output_are_said() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let quick = ["--against", "HEAD", "--rounds", "5", "--program"];
+    let measure = |program: &str| {
+        let words = [&quick[..], &[program]].concat();
+        project.measure(&words).run()
+    };
+    project.write("input.txt", "other words\n");
+    let other_input = measure("planted input.txt");
+    assert!(
+        other_input.stderr.contains(
+            "warning: planted/planted: the two sides of `planted input.txt` print different output"
+        ),
+        "{other_input}"
+    );
+    let notes =
+        other_input.stdout.contains("bench-differs") && other_input.stdout.contains("input.txt");
+    assert!(notes, "{other_input}");
+    // A file that the base does not have.
+    project.write("later.txt", "words\n");
+    project.takes(5);
+    let absent = measure("planted later.txt").expect_code(4);
+    assert!(
+        absent
+            .stderr
+            .contains("exit status 2; its output: `later.txt: No such file"),
+        "{absent}"
+    );
+}
+
+#[test]
+fn a_search_for_the_commit_measures_the_program_alone() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let good = project.git(&["rev-parse", "HEAD"]);
+    project.takes(12);
+    let slower = project.commit();
+    project.write(
+        "src/lib.rs",
+        "pub const NANOSECONDS: u64 = 12;\npub const OTHER: u64 = 1;\n",
+    );
+    project.commit();
+    let words = ["bisect", "copy", "--good", good.trim(), "--as-built"];
+    let found = project.perfcheck(&words).args(["--offline"]).run();
+    assert!(found.stdout.contains(&slower.trim()[..7]), "{found}");
+}
