@@ -4,9 +4,12 @@
 
 use std::fs;
 
+use perfcheck_host::process::try_time_samples;
+
+use crate::against::instructions::has_valgrind;
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
-use crate::support::Machine;
+use crate::support::{Machine, skipped};
 
 /// A program that sleeps for a time and prints its input. Its arguments are the name of the input, or what else to do.
 const PROGRAM: &str = r#"
@@ -100,9 +103,8 @@ fn other_input_and_other_output_are_said() {
         ),
         "{other_input}"
     );
-    let notes =
-        other_input.stdout.contains("bench-differs") && other_input.stdout.contains("input.txt");
-    assert!(notes, "{other_input}");
+    let note = "the input of `planted` differs between the sides (input.txt)";
+    assert!(other_input.stdout.contains(note), "{other_input}");
     // A file that the base does not have.
     project.write("later.txt", "words\n");
     project.takes(5);
@@ -130,4 +132,75 @@ fn a_search_for_the_commit_measures_the_program_alone() {
     let words = ["bisect", "copy", "--good", good.trim(), "--as-built"];
     let found = project.perfcheck(&words).args(["--offline"]).run();
     assert!(found.stdout.contains(&slower.trim()[..7]), "{found}");
+}
+
+/// A program whose work the library determines.
+const WORKS: &str = r#"
+fn main() {
+    println!("{}", planted::work(planted::NANOSECONDS * 100_000));
+}
+"#;
+
+/// A library with the work of the program.
+const WORK: &str = "
+pub const NANOSECONDS: u64 = 40;
+
+#[inline(never)]
+pub fn work(turns: u64) -> u64 {
+    let mut sum = 0;
+    let mut turn = 0;
+    while turn < turns {
+        sum = sum * 3 ^ turn;
+        turn += 1;
+    }
+    sum
+}
+";
+
+/// Creates a project whose work tree has a program that works four times as long as that of its commit.
+fn working_longer(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    project.write("src/main.rs", WORKS);
+    project.write("src/lib.rs", WORK);
+    project.commit();
+    project.write("src/lib.rs", &WORK.replace("= 40", "= 160"));
+    project
+}
+
+const AGAINST: [&str; 6] = [
+    "--against",
+    "HEAD",
+    "--rounds",
+    "20",
+    "--program",
+    "planted",
+];
+
+#[test]
+fn the_instructions_of_whole_runs_are_counted() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = working_longer(&machine);
+    let run = project.measure_in_layouts(&AGAINST).with_valgrind().run();
+    let run = run.expect_code(1);
+    let found = &compared(&run, "planted")["instructions"];
+    assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
+    let change = found["change"]["estimate"].as_f64();
+    assert!(change.is_some_and(|change| change > 2.0), "{found}");
+}
+
+#[test]
+fn the_function_that_takes_more_of_a_run_is_sampled_without_valgrind() {
+    if try_time_samples().is_err() {
+        skipped("no perf_event_open");
+        return;
+    }
+    let machine = Machine::new();
+    let project = working_longer(&machine);
+    let run = project.measure_in_layouts(&AGAINST).with_sampling().run();
+    let run = run.expect_code(1);
+    let found = &compared(&run, "planted")["sampled_time"];
+    assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
 }

@@ -95,7 +95,7 @@ impl BenchDriver for ProgramDriver {
                 let visit = SuccessfulVisit {
                     sides,
                     interleaving: Interleaving::Processes,
-                    time: began.elapsed() + round.target.link_time,
+                    time: began.elapsed(),
                 };
                 round.record_success(index, visit);
             }
@@ -162,7 +162,10 @@ impl ProgramDriver {
         match &plan {
             None => sides[0].take_samples(layout)?,
             Some(plan) => {
-                let overhead = began.elapsed() + round.target.link_time;
+                // All benchmarks of the target share the time for linking.
+                let benchmarks = u32::try_from(round.target.benchmarks.len()).unwrap_or(1);
+                let link_time = round.target.link_time / benchmarks.max(1);
+                let overhead = began.elapsed() + link_time;
                 take_quads(round, index, &mut sides, layout, plan, overhead)?;
             }
         }

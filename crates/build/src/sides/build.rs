@@ -599,7 +599,7 @@ impl SideBuilder<'_, '_> {
         }
         let path = self.sources_top().join(self.present.lock_file());
         let text = fs::read_to_string(&path).ok();
-        if !may_use_criterion(text.as_deref(), order.workspace) {
+        if !order.with_benches || !may_use_criterion(text.as_deref(), order.workspace) {
             return Err(NotReplaced::BuildWithout(CriterionBuild::Absent));
         }
         // Cargo writes or completes the lock file now, as it would during the build.
