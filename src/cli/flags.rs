@@ -166,7 +166,9 @@ pub(super) struct BuildFlags {
     /// Measure the `#[bench]` functions in all binaries
     #[arg(long)]
     bins: bool,
-    /// Measure runs of a binary: a `program` of Cargo.toml, or a command line such as 'rg -c fn' (repeatable)
+    /// Measure runs of a binary, e.g. 'rg -c fn' (repeatable)
+    ///
+    /// PROGRAM is a command line, or the name of a `program` in Cargo.toml.
     #[arg(long, value_name = "PROGRAM")]
     program: Vec<String>,
     #[command(flatten)]

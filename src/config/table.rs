@@ -708,7 +708,7 @@ mod tests {
         };
         let refused = refuse(json!({ "args": [] }));
         assert!(refused.contains("the key is missing"), "{refused}");
-        let refused = refuse(json!({ "name": "a", "arguments": [] }));
+        let refused = refuse(json!({ "name": "a", "arg": [] }));
         assert!(refused.contains("did you mean `args`?"), "{refused}");
         let refused = refuse(json!({ "name": "a", "args": "-c fn" }));
         assert!(refused.contains("is not a list of strings"), "{refused}");

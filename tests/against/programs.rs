@@ -108,7 +108,7 @@ fn other_input_and_other_output_are_said() {
     // A file that the base does not have.
     project.write("later.txt", "words\n");
     project.takes(5);
-    let absent = measure("planted later.txt").expect_code(4);
+    let absent = measure("planted later.txt").expect_code(6);
     assert!(
         absent
             .stderr
@@ -187,8 +187,10 @@ fn the_instructions_of_whole_runs_are_counted() {
     let run = run.expect_code(1);
     let found = &compared(&run, "planted")["instructions"];
     assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
-    let change = found["change"]["estimate"].as_f64();
-    assert!(change.is_some_and(|change| change > 2.0), "{found}");
+    let [base, candidate] = ["base", "candidate"].map(|side| found[side].as_f64());
+    let ratio = candidate.expect("a number") / base.expect("a number");
+    assert!((3.0..5.0).contains(&ratio), "{found}");
+    assert_eq!(found["exact"], true, "{found}");
 }
 
 #[test]

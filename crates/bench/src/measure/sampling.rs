@@ -203,9 +203,11 @@ impl TimeSampling<'_> {
         };
         let purpose = RunPurpose::Observation(&mut look);
         run_program(program, &self.spec, purpose, self.left, &self.context)?;
-        let mut process = process.into_process()?;
-        process.evaluate_samples();
-        process.add_to(&mut self.found);
+        // A short run may have ended before it could be sampled. Other runs will do.
+        if let Ok(mut process) = process.into_process() {
+            process.evaluate_samples();
+            process.add_to(&mut self.found);
+        }
         self.left = self.left.saturating_sub(began.elapsed());
         Ok(())
     }

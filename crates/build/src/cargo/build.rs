@@ -572,4 +572,63 @@ mod tests {
         assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);
         assert_eq!(flags_of(&["codec", "text"]), [""; 0]);
     }
+
+    #[test]
+    fn a_program_is_built_after_the_benches_or_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = write_workspace(directory.path());
+        let options = CargoOptions {
+            manifest_path: Some(root.join("Cargo.toml")),
+            packages: vec!["text".into()],
+            offline: true,
+            ..CargoOptions::default()
+        };
+        let program = |id: &str| ProgramBenchmark {
+            package: "text".into(),
+            binary: "text".into(),
+            id: id.into(),
+            arguments: Vec::new(),
+            stdin: None,
+            prepare: Vec::new(),
+            exit: 0,
+        };
+        let cargo = Path::new(env!("CARGO"));
+        let supervisor = Supervisor::default();
+        let workspace = Workspace::load(cargo, &options, &supervisor).expect("a workspace");
+        assert_eq!(workspace.binaries("text"), ["text"]);
+        let toolchain = Toolchain::detect(&options, &supervisor).expect("a compiler");
+        let programs = [program("one"), program("two")];
+        let build = |with_benches| {
+            let order = BuildOrder {
+                cargo,
+                workspace: &workspace,
+                toolchain: &toolchain,
+                options: &options,
+                with_benches,
+                programs: &programs,
+                variables: &BTreeMap::new(),
+                diagnostics: DiagnosticTiming::Immediate,
+                supervisor: &supervisor,
+            };
+            order.run_cargo().expect("built")
+        };
+        let names = |output: &BuildOutput| -> Vec<(String, usize)> {
+            let targets = output.targets(cargo, &toolchain, &programs).into_iter();
+            targets
+                .map(|target| (target.target, target.programs.len()))
+                .collect()
+        };
+        let program = ("program:text".to_owned(), 2);
+        let both = build(true);
+        let bench = ("plain".to_owned(), 0);
+        let all = names(&both);
+        assert!(all.contains(&program) && all.contains(&bench), "{all:?}");
+        // The binary is both a program and one that the benches may start.
+        assert_eq!(both.binaries().len(), 1);
+        let alone = build(false);
+        assert_eq!(names(&alone), [program]);
+        // Without programs to run, the binary is not a target.
+        assert_eq!(alone.targets(cargo, &toolchain, &[]).len(), 0);
+        assert_eq!(alone.executables().len(), 1);
+    }
 }
