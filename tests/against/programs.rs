@@ -191,6 +191,12 @@ fn the_instructions_of_whole_runs_are_counted() {
     let ratio = candidate.expect("a number") / base.expect("a number");
     assert!((3.0..5.0).contains(&ratio), "{found}");
     assert_eq!(found["exact"], true, "{found}");
+    let graph = project.root().join("graph.svg");
+    let words = ["explain", "planted", "--flamegraph"];
+    let drawn = project.perfcheck(&words).arg(&graph).with_valgrind().run();
+    drawn.expect_code(0);
+    let graph = fs::read_to_string(graph).expect("drawn");
+    assert!(graph.contains("planted::work"), "{graph}");
 }
 
 #[test]
