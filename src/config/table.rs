@@ -451,7 +451,7 @@ impl<'a> TableParser<'a> {
                 arguments: inner.parse("args", words)?.unwrap_or_default(),
                 stdin: inner.parse("stdin", string(text))?.map(PathBuf::from),
                 prepare: (inner.parse("prepare", string(split_command_line))?).unwrap_or_default(),
-                exit: inner.parse("exit", integer(&(0..=255)))?.unwrap_or(0) as i32,
+                exit: (inner.parse("exit", integer(&(0..=255)))?).map_or(0, u32::cast_signed),
             });
         }
         Ok(programs)
