@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    Correction, CriterionHarness, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits,
-    parse_duration, parse_fraction,
+    Correction, CriterionHarness, Nanos, ProgramBenchmark, System, Thresholds, Verdict, WarmUpGoal,
+    limits, parse_duration, parse_fraction, split_command_line,
 };
 
 /// An error in a table of Cargo.toml.
@@ -91,8 +91,45 @@ pub struct Tables {
     pub layers: Layers,
     /// Limits on the results of benchmarks. If several limits apply to a benchmark, it must keep all of them.
     pub limits: Vec<Limit>,
+    /// The programs of the packages that are measured as benchmarks.
+    pub programs: Vec<ProgramEntry>,
 }
 
+/// An entry `[[package.metadata.perfcheck.program]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramEntry {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the entry, which is the id of the benchmark.
+    pub name: String,
+    /// Name of the binary. `None` stands for the only binary of the package.
+    pub binary: Option<String>,
+    /// Arguments of the program.
+    pub arguments: Vec<String>,
+    /// The file that is its standard input, relative to the package's directory.
+    pub stdin: Option<PathBuf>,
+    /// The words of the command that runs before each run.
+    pub prepare: Vec<String>,
+    /// The exit status with which it succeeds.
+    pub exit: i32,
+}
+
+impl ProgramEntry {
+    /// Returns the benchmark of this entry, which runs `binary`.
+    pub fn benchmark_of(&self, binary: &str) -> ProgramBenchmark {
+        ProgramBenchmark {
+            package: self.package.clone(),
+            binary: binary.to_owned(),
+            id: self.name.clone(),
+            arguments: self.arguments.clone(),
+            stdin: self.stdin.clone(),
+            prepare: self.prepare.clone(),
+            exit: self.exit,
+        }
+    }
+}
+
+const PROGRAM_KEYS: [&str; 6] = ["name", "bin", "args", "stdin", "prepare", "exit"];
 const LAYER_KEYS: [&str; 7] = [
     "rounds",
     "samples",
@@ -124,6 +161,7 @@ const THRESHOLDS: &str = "thresholds";
 const LIMIT: &str = "limit";
 const OVERRIDE: &str = "override";
 const MATCH: &str = "match";
+const PROGRAM: &str = "program";
 
 impl Tables {
     /// Parses the table of the workspace and the tables of its packages. A package is given as (name, manifest, table).
@@ -146,7 +184,9 @@ impl Tables {
         }
         for (package, manifest, value) in packages {
             let name = "[package.metadata.perfcheck]".to_owned();
-            let table = TableParser::new(name, manifest, value, &of_package)?;
+            let known = [&of_package[..], &[PROGRAM]].concat();
+            let table = TableParser::new(name, manifest, value, &known)?;
+            tables.programs.extend(table.parse_programs(package)?);
             let layer = table.parse_layer()?;
             tables.layers.packages.insert(package.to_owned(), layer);
             let scope = Scope {
@@ -374,18 +414,60 @@ impl<'a> TableParser<'a> {
         Ok(limits.unwrap_or_default())
     }
 
+    /// Returns the entries of an array of tables, which may be missing.
+    fn array_of_tables(&self, key: &str) -> Result<&[Value], SettingsError> {
+        match self.entries.get(key) {
+            None => Ok(&[]),
+            Some(Value::Array(entries)) => Ok(entries),
+            Some(other) => {
+                let why = format!("{other} is not an array of tables (`[[...perfcheck.{key}]]`)");
+                Err(self.invalid_value(key, why))
+            }
+        }
+    }
+
+    /// Parses the programs of a package, and refuses equal names.
+    fn parse_programs(&self, package: &str) -> Result<Vec<ProgramEntry>, SettingsError> {
+        let mut programs: Vec<ProgramEntry> = Vec::new();
+        let text = |text: &str| match text.trim() {
+            "" => Err("must not be empty".to_owned()),
+            _ => Ok(text.to_owned()),
+        };
+        let words = |value: &Value| -> Result<Vec<String>, String> {
+            let words = value
+                .as_array()
+                .map(|words| words.iter().map(Value::as_str));
+            let words = words.and_then(Iterator::collect::<Option<Vec<_>>>);
+            let words = words.ok_or_else(|| format!("{value} is not a list of strings"))?;
+            Ok(words.into_iter().map(str::to_owned).collect())
+        };
+        for entry in self.array_of_tables(PROGRAM)? {
+            let name = format!("[[{}]]", self.inner_name(PROGRAM));
+            let inner = TableParser::new(name, self.file, entry, &PROGRAM_KEYS)?;
+            let name = inner.parse("name", string(text))?.ok_or_else(|| {
+                inner.invalid_value("name", "the key is missing; it names the benchmark")
+            })?;
+            if programs.iter().any(|known| known.name == name) {
+                let why = format!("another program is named `{name}`, too");
+                return Err(inner.invalid_value("name", why));
+            }
+            programs.push(ProgramEntry {
+                package: package.to_owned(),
+                name,
+                binary: inner.parse("bin", string(text))?,
+                arguments: inner.parse("args", words)?.unwrap_or_default(),
+                stdin: inner.parse("stdin", string(text))?.map(PathBuf::from),
+                prepare: (inner.parse("prepare", string(split_command_line))?).unwrap_or_default(),
+                exit: (inner.parse("exit", integer(&(0..=255)))?).map_or(0, u32::cast_signed),
+            });
+        }
+        Ok(programs)
+    }
+
     /// Parses the overrides; later entries override earlier ones.
     fn parse_overrides(&self, package: Option<&str>) -> Result<ParsedOverrides, SettingsError> {
         let mut parsed = ParsedOverrides::default();
-        let entries = match self.entries.get(OVERRIDE) {
-            None => return Ok(parsed),
-            Some(Value::Array(entries)) => entries,
-            Some(other) => {
-                let why =
-                    format!("{other} is not an array of tables (`[[...perfcheck.override]]`)");
-                return Err(self.invalid_value(OVERRIDE, why));
-            }
-        };
+        let entries = self.array_of_tables(OVERRIDE)?;
         let glob = |text: &str| match GlobBuilder::new(text).build() {
             Ok(glob) => Ok(glob.compile_matcher()),
             Err(error) => Err(error.to_string()),
@@ -609,5 +691,45 @@ mod tests {
         for wrong in ["95", "100%", "0.05"] {
             assert!(parse_confidence_level(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn programs_are_read_with_all_that_they_are_run_with() {
+        let parse = |value: Value| {
+            let manifest = Path::new("Cargo.toml");
+            Tables::parse(manifest, &Value::Null, [("p", manifest, &value)])
+        };
+        let tables = parse(json!({ "program": [
+            { "name": "search", "bin": "rg", "args": ["-c", "fn", "a b"], "stdin": "in.txt", "prepare": "rm -rf 'a b'", "exit": 1 },
+            { "name": "start" },
+        ]}));
+        let programs = tables.expect("all is known").programs;
+        assert_eq!(programs.len(), 2);
+        assert_eq!(programs[0].arguments, ["-c", "fn", "a b"]);
+        assert_eq!(programs[0].prepare, ["rm", "-rf", "a b"]);
+        assert_eq!(programs[0].exit, 1);
+        assert_eq!((programs[1].binary.as_ref(), programs[1].exit), (None, 0));
+        let refuse = |program: Value| {
+            let error = parse(json!({ "program": [program, { "name": "start" }] }));
+            error.expect_err("refused").to_string()
+        };
+        let refused = refuse(json!({ "args": [] }));
+        assert!(refused.contains("the key is missing"), "{refused}");
+        let refused = refuse(json!({ "name": "a", "arg": [] }));
+        assert!(refused.contains("did you mean `args`?"), "{refused}");
+        let refused = refuse(json!({ "name": "a", "args": "-c fn" }));
+        assert!(refused.contains("is not a list of strings"), "{refused}");
+        let refused = refuse(json!({ "name": "start" }));
+        assert!(
+            refused.contains("another program is named `start`"),
+            "{refused}"
+        );
+        let refused = refuse(json!({ "name": "a", "prepare": "rm 'a" }));
+        assert!(refused.contains("a quote (') is not closed"), "{refused}");
+        let error = parse(json!({ "program": { "name": "a" } })).expect_err("no array");
+        assert!(
+            error.to_string().contains("[[...perfcheck.program]]"),
+            "{error}"
+        );
     }
 }

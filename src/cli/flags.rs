@@ -157,7 +157,7 @@ pub(super) struct BuildFlags {
     /// Measure only the bench target NAME (repeatable; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// Measure all bench targets; the default unless --bench, --lib or --bins is given
+    /// Measure all bench targets; the default unless --bench, --lib, --bins or --program is given
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
     /// Measure the `#[bench]` functions in the package's library
@@ -166,6 +166,11 @@ pub(super) struct BuildFlags {
     /// Measure the `#[bench]` functions in all binaries
     #[arg(long)]
     bins: bool,
+    /// Measure runs of a binary, e.g. 'rg -c fn' (repeatable)
+    ///
+    /// PROGRAM is a command line, or the name of a `program` in Cargo.toml.
+    #[arg(long, value_name = "PROGRAM")]
+    program: Vec<String>,
     #[command(flatten)]
     pub(super) compilation: CompilationFlags,
 }
@@ -214,6 +219,7 @@ impl BuildFlags {
             all_benches: self.benches,
             lib: self.lib,
             bins: self.bins,
+            programs: self.program,
             ..self.compilation.options(output)
         }
     }

@@ -4,7 +4,7 @@
 use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. Without them, `-h` fits on one screen.
-const ONLY_IN_LONG_HELP: [&str; 66] = [
+const ONLY_IN_LONG_HELP: [&str; 67] = [
     // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "against_executable",
@@ -51,6 +51,7 @@ const ONLY_IN_LONG_HELP: [&str; 66] = [
     "partition",
     "place",
     "profile",
+    "program",
     "push",
     "quantile",
     "rank_p",

@@ -23,7 +23,7 @@ use crate::pipeline::cache_build::cache_directory;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BenchesFrom, BenchmarkKey, Environment};
+use perfcheck_analysis::model::{BenchesFrom, BenchmarkKey, Environment, ProgramBenchmark};
 use perfcheck_bench::measure::DiscoveredBenches;
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_host::{GitError, Revision};
@@ -154,8 +154,15 @@ impl<'a> Bisection<'a> {
         let key = resolve_benchmark(&options.bench, &found, bad, options)?;
         if side.targets.len() > 1 {
             // From now on, build only this bench target: other targets may fail to build in some commits.
+            let is_program = ProgramBenchmark::binary_of_target(&key.target).is_some();
+            let (benches, programs) = if is_program {
+                (Vec::new(), vec![key.id.clone()])
+            } else {
+                (vec![key.target.clone()], Vec::new())
+            };
             workshop.cargo = CargoOptions {
-                benches: vec![key.target.clone()],
+                benches,
+                programs,
                 ..workshop.cargo
             };
         }

@@ -12,7 +12,7 @@ use crate::error::AppError;
 use crate::output;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
-use perfcheck_analysis::model::{BySide, Environment, GitState};
+use perfcheck_analysis::model::{BySide, Environment, GitState, ProgramBenchmark};
 use perfcheck_bench::measure::{DiscoveredBenches, ReferenceContext};
 use perfcheck_build::cargo::{BenchTarget, CargoError};
 use perfcheck_build::sides::{
@@ -271,7 +271,11 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // Cargo appends a hash to the target's name.
     let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
-    let called = |target: &&BenchTarget| target.target == stem || target.target == name;
+    let called = |target: &&BenchTarget| {
+        let program = ProgramBenchmark::binary_of_target(&target.target);
+        let own = program.unwrap_or(&target.target);
+        own == stem || own == name
+    };
     let found: Vec<&BenchTarget> = targets.iter().filter(called).collect();
     let target = match (&found[..], targets) {
         ([target], _) => *target,

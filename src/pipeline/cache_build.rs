@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::prepare::warn_of_skipped;
+use super::programs::select_programs;
 use crate::error::AppError;
 use crate::output;
 use crate::output::counted;
@@ -118,11 +119,13 @@ impl CacheBuild<'_> {
             Some((store, workspace)) => store.needed_builds(workspace)?,
             None => Vec::new(),
         };
+        let programs = select_programs(self.context, self.cargo)?;
         let stand_in = std::env::current_exe().ok();
         let request = SidesRequest {
             cache: &cache,
             cargo: &world.variables.cargo,
             options: self.cargo,
+            programs: &programs,
             toolchain: self.context.toolchain(self.cargo, world.supervisor)?,
             workspace: &self.context.workspace,
             checkout: self.context.checkout(),

@@ -9,7 +9,7 @@ use crate::session::NamedRun;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
-use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, ProgramBenchmark, RunId, Tally, Verdict};
 use perfcheck_store::public_location;
 
 /// If the advice would have to name more benchmarks than this, it accepts the whole run instead.
@@ -252,6 +252,10 @@ fn rerun_command(again: &str, row: &Row<'_>) -> String {
     let look = row.comparison.as_ref().and_then(Comparison::look);
     let rounds = look.and_then(|look| look.rounds_needed);
     let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
+    if ProgramBenchmark::binary_of_target(target).is_some() {
+        let id = shell_quoted(id);
+        return format!("{again}{rounds} -p {package} --program {id}");
+    }
     let target = shell_quoted(target);
     let command = format!("{again}{rounds} -p {package} --bench {target} --exact");
     shell_command(&command, &[id], "")

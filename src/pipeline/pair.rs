@@ -469,7 +469,7 @@ fn trap_free_benchmarks(
     // Without this, a process that hits a trap would leave a core dump, as after a crash.
     let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
         HarnessKind::Criterion(_) => rehearse(&on_trial, context),
-        HarnessKind::Own | HarnessKind::Printed(_) => {
+        HarnessKind::Own | HarnessKind::Printed(_) | HarnessKind::Program(_) => {
             measurable_benchmarks(on_trial, request.seed, context)
         }
     });

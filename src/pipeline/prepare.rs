@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
+use super::programs::select_programs;
 use crate::error::AppError;
 use crate::naming::no_match_message;
 use crate::options::CommonOptions;
@@ -11,7 +12,7 @@ use crate::output::{self, MessageFormat, Progress};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::FailedTarget;
-use perfcheck_analysis::model::{BenchmarkKey, BuildFacts};
+use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, ProgramBenchmark};
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     DiscoveredBenches, Filter, ReferenceContext, TargetFailure, discover,
@@ -29,17 +30,19 @@ pub(crate) fn build(
     world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     refuse_no_targets(context, common, world)?;
-    let order = order_in_place(context, common, world)?;
+    let programs = select_programs(context, &common.cargo)?;
+    let order = order_in_place(context, common, &programs, world)?;
     let facts = order.toolchain.facts.clone();
     let built = order.build()?;
     warn_of_skipped(&built.skipped, world.stderr);
     Ok((facts, built.targets))
 }
 
-/// Returns the settings for a build of the selected bench targets in the user's own target directory.
+/// Returns the settings for a build of the selected bench targets and of `programs` in the user's own target directory.
 fn order_in_place<'a>(
     context: &'a Context,
     common: &'a CommonOptions,
+    programs: &'a [ProgramBenchmark],
     world: &'a World<'_>,
 ) -> Result<BuildOrder<'a>, AppError> {
     Ok(BuildOrder {
@@ -47,6 +50,9 @@ fn order_in_place<'a>(
         workspace: &context.workspace,
         toolchain: context.toolchain(&common.cargo, world.supervisor)?,
         options: &common.cargo,
+        with_benches: common.cargo.selects_benches()
+            && context.workspace.has_bench_targets(&common.cargo),
+        programs,
         variables: const { &BTreeMap::new() },
         diagnostics: DiagnosticTiming::Immediate,
         supervisor: world.supervisor,
@@ -59,13 +65,14 @@ pub(crate) fn refuse_no_targets(
     common: &CommonOptions,
     world: &World<'_>,
 ) -> Result<(), AppError> {
-    if context.workspace.has_bench_targets(&common.cargo) {
+    let programs = select_programs(context, &common.cargo)?;
+    if !programs.is_empty() || context.workspace.has_bench_targets(&common.cargo) {
         return Ok(());
     }
     // Cargo's metadata omits targets whose files are missing. The error of this check names these files.
-    order_in_place(context, common, world)?.check_selection()?;
+    order_in_place(context, common, &programs, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
-        "the selected packages have no bench targets\n  help: use `--workspace` to select all packages; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
+        "the selected packages have no bench targets\n  help: use `--workspace` to select all packages; `--program` measures a binary; `cargo perfcheck init` shows how to write a first benchmark".to_owned(),
     ))
 }
 

@@ -23,6 +23,7 @@ mod mixing;
 mod one_at_a_time;
 pub mod parts;
 mod printed;
+mod programs;
 pub mod project;
 mod revisions;
 mod sampled_time;

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The chapters of the guide, except commands.md, which is generated.
-const GUIDE: [&str; 16] = [
+const GUIDE: [&str; 17] = [
     "index",
     "quick-start",
     "coming-from",
     "writing",
+    "programs",
     "comparing",
     "results",
     "noise",

@@ -168,6 +168,7 @@ impl Repository {
                 cache: &cache,
                 cargo: &cargo(),
                 options: &self.flags(),
+                programs: &[],
                 toolchain: &Toolchain::detect(&self.flags(), &Supervisor::default())
                     .expect("a compiler"),
                 workspace: &self.workspace(),
@@ -398,6 +399,7 @@ pub fn be_another_process() {
             cache: &root.with_file_name("cache"),
             cargo: &cargo(),
             options: &options,
+            programs: &[],
             toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
             workspace: &workspace,
             checkout: Some(&checkout),

@@ -6,6 +6,7 @@ mod criterion;
 mod environment;
 pub mod interruption;
 mod printed;
+mod programs;
 mod selection;
 mod settings;
 mod situation;

@@ -92,7 +92,8 @@ impl Situation {
         let run = machine
             .perfcheck()
             .testbench(self.workspace)
-            .args(["-p", self.package, "--bench", self.target])
+            .args(["-p", self.package])
+            .args(self.selection())
             .args(QUICK)
             .args(["--timeout", self.timeout, "--message-format", "json"])
             .run();
@@ -109,6 +110,16 @@ impl Situation {
             assert_eq!(run.messages("run-finished")[0]["exit_code"], self.code);
         }
         run
+    }
+
+    /// Returns the flags that select the target, or the benchmarks of a program.
+    fn selection(&self) -> Vec<&str> {
+        if !self.target.starts_with("program:") {
+            return vec!["--bench", self.target];
+        }
+        let failed = self.failed.iter().map(|(id, _)| *id);
+        let ids = self.measured.iter().map(String::as_str).chain(failed);
+        ids.flat_map(|id| ["--program", id]).collect()
     }
 
     /// Checks that the results contain all expected benchmarks and no others.

@@ -139,6 +139,7 @@ fn own_bench() -> Result<BenchTarget, AppError> {
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
         skipping: SkipSupport::Works,
+        programs: Vec::new(),
     })
 }
 

@@ -14,14 +14,16 @@ use crate::output::{
     FlameGraph, MachineCode, MachineCodePair, MachineCodeRow, MessageFormat, Progress,
     write_build_event, write_flame_graph, write_flame_graph_written,
 };
-use crate::pipeline::cache_build::cache_directory;
+use crate::pipeline::cache_build::{CacheBuild, cache_directory};
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::request::configure_target;
 use crate::pipeline::work_tree::cache_build;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::CallTree;
 use perfcheck_analysis::findings::CodeChange;
-use perfcheck_analysis::model::{BenchmarkKey, BySide, GitState, Run, RunId, StackCounts};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, GitState, ProgramBenchmark, Run, RunId, StackCounts,
+};
 use perfcheck_bench::child::{ProcessContext, TimedWindowsError, Valgrind, ValgrindError};
 use perfcheck_bench::measure::{CountError, CountRequest, DiscoveredTarget, Filter, count_stacks};
 use perfcheck_build::cargo::BenchTarget;
@@ -200,7 +202,18 @@ pub(super) fn draw_flame_graph(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    let builds = cache_build(context, common).kept_of_runs(&runs, world)?;
+    let key = &wanted.key;
+    let mut cargo = common.cargo.clone();
+    if ProgramBenchmark::binary_of_target(&key.target).is_some() {
+        // The runs may have measured a command line that has no entry in Cargo.toml.
+        cargo.packages = vec![key.package.clone()];
+        cargo.programs = vec![key.id.clone()];
+    }
+    let order = CacheBuild {
+        cargo: &cargo,
+        ..cache_build(context, common)
+    };
+    let builds = order.kept_of_runs(&runs, world)?;
     let target = |build: &Option<BuiltSide>, run: &Run| {
         let found = build.as_ref().and_then(|build| target_in(build, wanted));
         found.ok_or_else(|| not_kept_error(run, &wanted.key, runs.base))

@@ -10,7 +10,9 @@ use perfcheck_analysis::findings::{
     BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
     RunNote, Sameness,
 };
-use perfcheck_analysis::model::{BenchmarkKey, MIN_PROCESSES, RunId, ShardId, Statistic, Unit};
+use perfcheck_analysis::model::{
+    BenchmarkKey, MIN_PROCESSES, ProgramBenchmark, RunId, ShardId, Statistic, Unit,
+};
 
 /// Returns true if a note calls for an action of the user. All other notes only explain how a number was obtained.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -195,6 +197,33 @@ pub(crate) fn format_changed_function(function: &ChangedFunction) -> String {
     }
 }
 
+/// Maximum number of differing input files that a sentence names.
+const MOST_INPUTS_NAMED: usize = 5;
+
+/// Describes the differing files of a bench target or of a program.
+fn describe_differing_files(target: &str, files: &[String], does_not_build: bool) -> String {
+    if let Some(program) = ProgramBenchmark::binary_of_target(target) {
+        let named = &files[..files.len().min(MOST_INPUTS_NAMED)];
+        let more = match files.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        return format!(
+            "the input of `{program}` differs between the sides ({}{more}), so a change may come from the input",
+            named.join(", ")
+        );
+    }
+    format!(
+        "the bench target `{target}` itself differs between the sides ({}), so a change may come from the benchmark; {}",
+        files.join(", "),
+        if does_not_build {
+            "the reference does not build with the current benchmarks"
+        } else {
+            "`--benches-from worktree` uses the current benchmarks on both sides, if the reference builds with them"
+        }
+    )
+}
+
 /// Returns the sentence for a remark on a whole comparison.
 pub fn describe_run_remark(remark: &RunNote) -> String {
     match remark {
@@ -206,15 +235,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             target,
             files,
             current_does_not_build,
-        } => format!(
-            "the bench target `{target}` itself differs between the sides ({}), so a change may come from the benchmark; {}",
-            files.join(", "),
-            if *current_does_not_build {
-                "the reference does not build with the current benchmarks"
-            } else {
-                "`--benches-from worktree` uses the current benchmarks on both sides, if the reference builds with them"
-            }
-        ),
+        } => describe_differing_files(target, files, *current_does_not_build),
         RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
         RunNote::CodeUnknown {
             package: _,

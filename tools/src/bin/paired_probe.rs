@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
         skipping: SkipSupport::Works,
+        programs: Vec::new(),
     };
     let supervisor = Supervisor::default();
     let interrupt = Interrupt::never();

@@ -8,6 +8,7 @@ mod import;
 pub mod limits;
 mod machine_state;
 mod partition;
+mod program;
 mod progress;
 mod quantity;
 mod run;
@@ -32,6 +33,7 @@ pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
     Correction, HdrCounter, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
 };
+pub use program::{ProgramBenchmark, split_command_line};
 pub use progress::{
     EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
 };

@@ -172,7 +172,8 @@ impl Recording {
     /// Returns a profile for each window that the process has completed since the last call.
     pub fn take_windows(&mut self, process: u32) -> Vec<Profile> {
         loop {
-            let part = self.directory.join(format!("{process}.{}", self.next));
+            let part = self.part_name(process);
+            let part = self.directory.join(part);
             let text = fs::read(&part).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             // Every complete file ends with this line.
@@ -186,6 +187,14 @@ impl Recording {
             }
             // A long bench writes many files, so remove each that was read.
             let _ = fs::remove_file(&part);
+        }
+    }
+
+    /// Returns the name of the next file. Callgrind writes no number if it writes only one file, at the end of the process.
+    fn part_name(&self, process: u32) -> String {
+        match (&self.windows, self.next) {
+            (TimedWindows::Whole, 1) => process.to_string(),
+            (_, next) => format!("{process}.{next}"),
         }
     }
 

@@ -10,6 +10,7 @@ mod criterion;
 mod error;
 mod printed;
 mod process;
+mod program;
 mod session;
 
 pub use callgrind::{
@@ -30,4 +31,5 @@ pub use printed::{
     UntimedSampleRequest,
 };
 pub use process::{LATENCY_DIGITS, ProcessContext, ProcessSpec};
+pub use program::{ProgramRun, RunPurpose, measure_start_up, run_program};
 pub use session::{DetectedHarness, ReadyBenchmark, Session, StartOutcome};

@@ -48,9 +48,14 @@ pub struct ProcessSpec {
 /// Returns the command that starts the executable with piped outputs. It has only the arguments that all kinds of benches accept.
 pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
+    command.args(&spec.first_arguments).arg("--bench");
+    set_surroundings(&mut command, spec);
     command
-        .args(&spec.first_arguments)
-        .arg("--bench")
+}
+
+/// Sets the working directory, the piped outputs and the environment of `command`.
+pub(super) fn set_surroundings(command: &mut Command, spec: &ProcessSpec) {
+    command
         .current_dir(&spec.directory)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -66,7 +71,6 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     command
         .env("PERFCHECK_PROCESS", spec.ordinal.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
-    command
 }
 
 /// A started process and its output pipes.
@@ -162,7 +166,7 @@ const KEPT_OUTPUT: usize = 64 << 10;
 pub(super) struct RunningBench<'a> {
     group: ProcessGroup,
     output: Receiver<Vec<u8>>,
-    ended: Receiver<()>,
+    ended: Receiver<Instant>,
     observer: &'a dyn Observer,
     interrupt: Interrupt,
     last_output: Vec<u8>,
@@ -276,6 +280,30 @@ impl<'a> RunningBench<'a> {
                 recv(late) -> _ => return WaitOutcome::Late,
             }
         }
+    }
+
+    /// Waits for the end of the process, and returns the time at which it ended.
+    pub(super) fn wait_for_end(&mut self, deadline: Option<Instant>) -> WaitOutcome<Instant> {
+        let late = deadline.map_or_else(never, crossbeam_channel::at);
+        let mut output = self.output.clone();
+        loop {
+            select! {
+                recv(self.ended) -> time => {
+                    return time.map_or(WaitOutcome::Closed, WaitOutcome::Came);
+                }
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => output = never(),
+                },
+                recv(self.interrupt.channel()) -> _ => return WaitOutcome::Interrupted,
+                recv(late) -> _ => return WaitOutcome::Late,
+            }
+        }
+    }
+
+    /// Returns the CPU time of the process, once it has ended and before it is reaped. Returns `None` if the system does not report it.
+    pub(super) fn cpu_time(&self) -> Option<Duration> {
+        self.group.cpu_time()
     }
 
     /// Shows `text` as the child's output.
@@ -393,7 +421,7 @@ pub(super) fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
-fn describe_status(status: ExitStatus) -> String {
+pub(super) fn describe_status(status: ExitStatus) -> String {
     describe_death(status).unwrap_or_else(|| match status.code() {
         Some(code) => format!("exit status {code}"),
         None => "unknown status".to_owned(),

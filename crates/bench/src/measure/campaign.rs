@@ -21,6 +21,7 @@ use super::own::OwnDriver;
 use super::plan::{CampaignSettings, PairedPlan};
 use super::printed::PrintedDriver;
 use super::process::{Interrupted, ProcessNumber, SharedCache};
+use super::program::ProgramDriver;
 use super::progress::RemainingWork;
 use super::sides::CampaignSides;
 use super::target::{PairedTarget, RoundScope, StandingFn, Target};
@@ -179,16 +180,20 @@ impl<'a> Campaign<'a> {
             HarnessKind::Criterion(candidate) => {
                 let versions = harnesses.map(|harness| match harness {
                     HarnessKind::Criterion(version) => *version,
-                    HarnessKind::Own | HarnessKind::Printed(_) => *candidate,
+                    _ => *candidate,
                 });
                 Box::new(CriterionDriver::new(versions, benchmarks))
             }
             HarnessKind::Printed(candidate) => {
                 let harnesses = harnesses.map(|harness| match harness {
                     HarnessKind::Printed(harness) => Arc::clone(harness),
-                    HarnessKind::Own | HarnessKind::Criterion(_) => Arc::clone(candidate),
+                    _ => Arc::clone(candidate),
                 });
                 Box::new(PrintedDriver::new(harnesses))
+            }
+            // Both sides run the programs of the work tree.
+            HarnessKind::Program(programs) => {
+                Box::new(ProgramDriver::new(Arc::clone(programs), benchmarks))
             }
         }
     }
@@ -445,6 +450,7 @@ mod tests {
                 variables: std::collections::BTreeMap::new(),
                 facts: TargetFacts::default(),
                 skipping: SkipSupport::Works,
+                programs: Vec::new(),
             },
             benchmarks: ids.iter().map(benchmark).collect(),
             capabilities: Vec::new(),

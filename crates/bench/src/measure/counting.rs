@@ -11,16 +11,17 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::discover::HarnessKind;
+use super::discover::{HarnessKind, find_program};
 use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{
     ChildError, CountBy, MOST_CALLERS, PrintedHarness, ProcessContext, Profile, Recording,
-    Rehearsal, RehearsalMode, SampleSpec, Session, StartOutcome, TimedWindows, TimedWindowsError,
-    UntimedSampleRequest,
+    Rehearsal, RehearsalMode, RunPurpose, SampleSpec, Session, StartOutcome, TimedWindows,
+    TimedWindowsError, UntimedSampleRequest, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, FunctionCount, InstructionCount, ProgressReporter, StackCounts, limits,
+    BenchmarkKey, FunctionCount, InstructionCount, ProgramBenchmark, ProgressReporter, StackCounts,
+    limits,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::readable_name;
@@ -178,6 +179,7 @@ fn find_windows(target: &BenchTarget, harness: &HarnessKind) -> Result<TimedWind
                 harness: harness.printer().word(),
             });
         }
+        HarnessKind::Program(_) => TimedWindows::Whole,
     })
 }
 
@@ -235,6 +237,11 @@ impl<'c> CountingProcesses<'c> {
             HarnessKind::Printed(harness) => self.count_in_processes(
                 requests,
                 |counter, one| counter.count_divan(harness, one),
+                report,
+            ),
+            HarnessKind::Program(programs) => self.count_in_processes(
+                requests,
+                |counter, one| counter.count_program(programs, one),
                 report,
             ),
         }
@@ -424,6 +431,30 @@ impl<'c> CountingProcesses<'c> {
         match many.saturating_sub(few) {
             0 => Err(CountError::Nothing),
             iterations => pair_samples(less, more, iterations),
+        }
+    }
+
+    /// Counts one run of a program.
+    fn count_program(
+        &mut self,
+        programs: &[ProgramBenchmark],
+        one: &CountRequest,
+    ) -> Result<SamplePair, CountError> {
+        let program = find_program(programs, &one.key.id)?;
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+        let longest = self.expected(one, 1);
+        let run = match run_program(program, &spec, RunPurpose::Timing, longest, &self.context) {
+            Ok(run) => run,
+            Err(error) => return Err(failed_count(error, &recording)?),
+        };
+        let windows = recording.take_windows(run.process);
+        if recording.is_damaged() {
+            return Err(CountError::Damaged);
+        }
+        match <[Profile; 1]>::try_from(windows) {
+            Ok([whole]) => pair_samples(Profile::default(), whole, 1),
+            Err(windows) => Err(CountError::Samples(windows.len())),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::child::{
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, NullObserver, Observer,
-    SkipSupport, Throughput, as_in_cells, limits,
+    ProgramBenchmark, SkipSupport, Throughput, as_in_cells, limits,
 };
 use perfcheck_build::cargo::BenchTarget;
 
@@ -224,6 +224,9 @@ fn list_checked(
 }
 
 fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
+    if !target.programs.is_empty() {
+        return Ok(list_programs(target));
+    }
     let spec = process_spec(target, 0, 0);
     match Session::detect(&spec, &context)? {
         DetectedHarness::Ours(session) => list_own(target, *session),
@@ -250,6 +253,17 @@ fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListi
             )))
         }
     }
+}
+
+/// Lists the benchmarks of a program, which is not started.
+fn list_programs(target: &BenchTarget) -> TargetListing {
+    let benchmarks = target.programs.iter().map(|program| Benchmark {
+        version: Some(program.version()),
+        ..benchmark_with_id(target, program.id.clone())
+    });
+    let benchmarks = benchmarks.collect();
+    let harness = HarnessKind::Program(target.programs.clone().into());
+    TargetListing::complete(target_with_benchmarks(target, harness, benchmarks))
 }
 
 /// Lists the benchmarks again after the bench ended with `error` while it skipped them, this time by running each for a moment. If that fails too,
@@ -441,11 +455,11 @@ impl Filter {
     }
 }
 
-/// The kind of harness in a bench executable.
+/// The kind of harness in an executable.
 ///
 /// Our own harness is driven by requests: two sides are alive at once and sample alternately, or run one after the other. Criterion is driven by
 /// permissions: two sides are alive at once and measure benchmarks alternately. Harnesses that only print get one process for one benchmark: two
-/// sides run one after the other.
+/// sides run one after the other. Programs are run again and again, with the sides in alternation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HarnessKind {
     /// Our protocol: the bench carries out requests.
@@ -455,6 +469,17 @@ pub enum HarnessKind {
     Criterion(CriterionVersion),
     /// The bench only prints its results: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
+    /// There is no harness: each run of the program is an iteration.
+    Program(Arc<[ProgramBenchmark]>),
+}
+
+/// Finds the program whose benchmark has this id.
+pub(super) fn find_program<'p>(
+    programs: &'p [ProgramBenchmark],
+    id: &str,
+) -> Result<&'p ProgramBenchmark, ChildError> {
+    let program = programs.iter().find(|program| program.id == id);
+    program.ok_or_else(|| ChildError::bench("the program is no longer in Cargo.toml"))
 }
 
 impl HarnessKind {

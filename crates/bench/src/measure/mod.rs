@@ -1,7 +1,7 @@
 //! Measures benchmarks: discovers them, orders them, lays out their samples, and drives the child processes.
 //!
 //! A [`Campaign`] of one side or two runs in rounds over its targets (`campaign.rs`, `target.rs`, `benchmark.rs`). A driver runs the processes of a
-//! target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`. It sees a target's round (`driver.rs`), not the campaign.
+//! target for each kind of harness: `own.rs` with `visit.rs`, `criterion.rs`, `printed.rs`, `program.rs`. It sees a target's round (`driver.rs`), not the campaign.
 //! All random choices are drawn in `schedule.rs`.
 //!
 //! Must not decide what a result means, nor print. There are two invariants. For the same seed, the processes of a run do the same things in the same
@@ -18,6 +18,7 @@ mod own;
 mod plan;
 mod printed;
 mod process;
+mod program;
 mod progress;
 mod sampling;
 mod schedule;

@@ -13,17 +13,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::counting::CountError;
-use super::discover::HarnessKind;
+use super::discover::{HarnessKind, find_program};
 use super::process::process_spec;
 use super::schedule::expected_duration;
 use super::target::PairedTarget;
 use super::visit::start_or_advance;
 use crate::child::{
     PrintedHarness, PrintedRequest, ProcessContext, ProcessSpec, Rehearsal, RehearsalMode,
-    SampleSpec, Session, StartOutcome,
+    RunPurpose, SampleSpec, Session, StartOutcome, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, FunctionCount, Nanos, ProgressReporter, TimeSamples, WarmUpGoal, limits,
+    BenchmarkKey, BySide, FunctionCount, Nanos, ProgramBenchmark, ProgressReporter, TimeSamples,
+    WarmUpGoal, limits,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::readable_name;
@@ -126,6 +127,13 @@ impl TimeSampling<'_> {
                 }
                 Ok(())
             }
+            HarnessKind::Program(programs) => {
+                let program = find_program(programs, self.id)?;
+                while !self.left.is_zero() {
+                    self.sample_program(program)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -182,6 +190,26 @@ impl TimeSampling<'_> {
         } else {
             Err(CountError::Died { complaint: None })
         }
+    }
+
+    /// Samples one run of a program.
+    fn sample_program(&mut self, program: &ProgramBenchmark) -> Result<(), CountError> {
+        let began = Instant::now();
+        let mut process = ObservedProcess::new(self.names);
+        let mut look = |id| {
+            if let Some(process) = process.get_or_begin(id) {
+                process.evaluate_samples();
+            }
+        };
+        let purpose = RunPurpose::Observation(&mut look);
+        run_program(program, &self.spec, purpose, self.left, &self.context)?;
+        // A short run may have ended before it could be sampled. Other runs will do.
+        if let Ok(mut process) = process.into_process() {
+            process.evaluate_samples();
+            process.add_to(&mut self.found);
+        }
+        self.left = self.left.saturating_sub(began.elapsed());
+        Ok(())
     }
 
     /// Samples one process, from its start on.

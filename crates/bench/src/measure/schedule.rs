@@ -415,6 +415,7 @@ mod tests {
             variables: BTreeMap::new(),
             facts: TargetFacts::default(),
             skipping: SkipSupport::Works,
+            programs: Vec::new(),
         };
         let of = |round| order_of_round(7, "sides", &target, round);
         for pair in 0..20 {

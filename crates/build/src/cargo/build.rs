@@ -1,12 +1,13 @@
-//! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages.
+//! Builds bench targets: asks cargo which targets it would bench, runs `cargo bench --no-run` and reads its messages. Builds programs with `cargo
+//! build`.
 
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use cargo_metadata::{Artifact, BuildScript, CompilerMessage, Message, Package, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::error::{CargoError, CompileError};
@@ -15,6 +16,7 @@ use super::options::CargoOptions;
 use super::output::{BenchTarget, BuildOutput};
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
+use perfcheck_analysis::model::ProgramBenchmark;
 use perfcheck_host::process::{LeftoverPolicy, Supervisor, start_thread};
 
 /// The outcome of a successful build.
@@ -37,6 +39,10 @@ pub struct BuildOrder<'a> {
     pub toolchain: &'a Toolchain,
     /// The user's flags for cargo, target selection included.
     pub options: &'a CargoOptions,
+    /// Whether to build the bench targets that `options` select.
+    pub with_benches: bool,
+    /// The programs to build, too.
+    pub programs: &'a [ProgramBenchmark],
     /// The variables to set for cargo in addition to the inherited ones. A variable without a value is removed.
     pub variables: &'a BTreeMap<String, Option<OsString>>,
     /// When to print the compiler's messages.
@@ -60,7 +66,7 @@ impl BuildOrder<'_> {
     pub fn build(&self) -> Result<BuiltTargets, CargoError> {
         let output = self.run_cargo()?;
         Ok(BuiltTargets {
-            targets: output.targets(self.cargo, self.toolchain),
+            targets: output.targets(self.cargo, self.toolchain, self.programs),
             skipped: output.skipped,
         })
     }
@@ -75,6 +81,18 @@ impl BuildOrder<'_> {
 
     /// Runs cargo and returns its messages about artifacts. Cargo's own output goes to our stderr as it arrives.
     pub fn run_cargo(&self) -> Result<BuildOutput, CargoError> {
+        let mut output = if self.with_benches {
+            self.build_benches()?
+        } else {
+            BuildOutput::default()
+        };
+        if !self.programs.is_empty() {
+            output.add_programs(self.build_programs()?);
+        }
+        Ok(output)
+    }
+
+    fn build_benches(&self) -> Result<BuildOutput, CargoError> {
         let selection = if self.options.selects_all_benches() {
             Some(self.query_selection()?)
         } else {
@@ -92,9 +110,69 @@ impl BuildOrder<'_> {
             .args(match &selection {
                 Some(selection) => selection.flags.clone(),
                 None => self.options.target_flags(),
-            })
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
+            });
+        let CargoMessages {
+            mut artifacts,
+            scripts,
+            diagnostics,
+            status,
+        } = self.read_messages(command)?;
+        if !status.success() {
+            return Err(CargoError::Build {
+                what: "bench targets",
+                status: status.to_string(),
+                unstable: self.unstable_targets(selection.as_ref()),
+                first_error: self
+                    .first_error(&diagnostics, selection.as_ref())
+                    .map(Box::new),
+            });
+        }
+        // Without target flags cargo selects by itself and may build more than is measured.
+        let is_measured = |artifact: &Artifact, selection: &TargetSelection| {
+            !artifact.profile.test
+                || selection
+                    .targets
+                    .contains(&SelectedTarget::from_artifact(artifact))
+        };
+        if let Some(selection) = &selection
+            && selection.flags.is_empty()
+        {
+            artifacts.retain(|artifact| is_measured(artifact, selection));
+        }
+        let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
+        output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
+        output.diagnostics = render(&diagnostics);
+        Ok(output)
+    }
+
+    /// Builds the binaries of the programs, in the profile of the benches.
+    fn build_programs(&self) -> Result<BuildOutput, CargoError> {
+        let names: BTreeSet<&str> = self.programs.iter().map(|one| &*one.binary).collect();
+        let mut command = Command::new(self.cargo);
+        command
+            .args(["build", self.message_format()])
+            .args(self.options.selection_flags())
+            .args(names.into_iter().flat_map(|name| ["--bin", name]));
+        if self.options.profile.is_none() {
+            command.args(["--profile", self.options.profile_name()]);
+        }
+        let built = self.read_messages(command)?;
+        if !built.status.success() {
+            return Err(CargoError::Build {
+                what: "programs",
+                status: built.status.to_string(),
+                unstable: Vec::new(),
+                first_error: self.first_error(&built.diagnostics, None).map(Box::new),
+            });
+        }
+        let mut output = BuildOutput::new(self.workspace, built.artifacts, built.scripts);
+        output.diagnostics = render(&built.diagnostics);
+        Ok(output)
+    }
+
+    /// Runs cargo to its end and reads its messages.
+    fn read_messages(&self, mut command: Command) -> Result<CargoMessages, CargoError> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         self.set_variables(&mut command);
         let start_error = |source| CargoError::Start {
             program: self.cargo.to_owned(),
@@ -138,31 +216,12 @@ impl BuildOrder<'_> {
         if self.supervisor.interrupt().is_requested() {
             return Err(CargoError::Interrupted);
         }
-        if !status.success() {
-            return Err(CargoError::Build {
-                status: status.to_string(),
-                unstable: self.unstable_targets(selection.as_ref()),
-                first_error: self
-                    .first_error(&diagnostics, selection.as_ref())
-                    .map(Box::new),
-            });
-        }
-        // Without target flags cargo selects by itself and may build more than is measured.
-        let is_measured = |artifact: &Artifact, selection: &TargetSelection| {
-            !artifact.profile.test
-                || selection
-                    .targets
-                    .contains(&SelectedTarget::from_artifact(artifact))
-        };
-        if let Some(selection) = &selection
-            && selection.flags.is_empty()
-        {
-            artifacts.retain(|artifact| is_measured(artifact, selection));
-        }
-        let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
-        output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
-        output.diagnostics = render(&diagnostics);
-        Ok(output)
+        Ok(CargoMessages {
+            artifacts,
+            scripts,
+            diagnostics,
+            status,
+        })
     }
 
     /// Lists the targets of this build that have `#[bench]` functions which the compiler refuses. Empty if the compiler allows unstable features.
@@ -269,6 +328,14 @@ impl BuildOrder<'_> {
             },
         )
     }
+}
+
+/// The messages of a cargo that has ended.
+struct CargoMessages {
+    artifacts: Vec<Artifact>,
+    scripts: Vec<BuildScript>,
+    diagnostics: Vec<CompilerMessage>,
+    status: ExitStatus,
 }
 
 /// Returns the messages as the compiler would print them.
@@ -380,6 +447,8 @@ mod tests {
             workspace: &workspace,
             toolchain: &toolchain,
             options,
+            with_benches: true,
+            programs: &[],
             variables: &BTreeMap::new(),
             diagnostics: DiagnosticTiming::Immediate,
             supervisor: &supervisor,
@@ -491,6 +560,8 @@ mod tests {
                 workspace: &workspace,
                 toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
                 options: &options,
+                with_benches: true,
+                programs: &[],
                 variables: &BTreeMap::new(),
                 diagnostics: DiagnosticTiming::Immediate,
                 supervisor: &supervisor,
@@ -500,5 +571,64 @@ mod tests {
         // `off` is measured in one package and excluded in the other.
         assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);
         assert_eq!(flags_of(&["codec", "text"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_program_is_built_after_the_benches_or_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = write_workspace(directory.path());
+        let options = CargoOptions {
+            manifest_path: Some(root.join("Cargo.toml")),
+            packages: vec!["text".into()],
+            offline: true,
+            ..CargoOptions::default()
+        };
+        let program = |id: &str| ProgramBenchmark {
+            package: "text".into(),
+            binary: "text".into(),
+            id: id.into(),
+            arguments: Vec::new(),
+            stdin: None,
+            prepare: Vec::new(),
+            exit: 0,
+        };
+        let cargo = Path::new(env!("CARGO"));
+        let supervisor = Supervisor::default();
+        let workspace = Workspace::load(cargo, &options, &supervisor).expect("a workspace");
+        assert_eq!(workspace.binaries("text"), ["text"]);
+        let toolchain = Toolchain::detect(&options, &supervisor).expect("a compiler");
+        let programs = [program("one"), program("two")];
+        let build = |with_benches| {
+            let order = BuildOrder {
+                cargo,
+                workspace: &workspace,
+                toolchain: &toolchain,
+                options: &options,
+                with_benches,
+                programs: &programs,
+                variables: &BTreeMap::new(),
+                diagnostics: DiagnosticTiming::Immediate,
+                supervisor: &supervisor,
+            };
+            order.run_cargo().expect("built")
+        };
+        let names = |output: &BuildOutput| -> Vec<(String, usize)> {
+            let targets = output.targets(cargo, &toolchain, &programs).into_iter();
+            targets
+                .map(|target| (target.target, target.programs.len()))
+                .collect()
+        };
+        let program = ("program:text".to_owned(), 2);
+        let both = build(true);
+        let bench = ("plain".to_owned(), 0);
+        let all = names(&both);
+        assert!(all.contains(&program) && all.contains(&bench), "{all:?}");
+        // The binary is both a program and one that the benches may start.
+        assert_eq!(both.binaries().len(), 1);
+        let alone = build(false);
+        assert_eq!(names(&alone), [program]);
+        // Without programs to run, the binary is not a target.
+        assert_eq!(alone.targets(cargo, &toolchain, &[]).len(), 0);
+        assert_eq!(alone.executables().len(), 1);
     }
 }

@@ -58,10 +58,12 @@ pub enum CargoError {
     Selection(String),
     /// The build failed, and cargo has already printed the reason.
     #[error(
-        "the bench targets did not build ({status}); cargo's messages are above{}",
+        "the {what} did not build ({status}); cargo's messages are above{}",
         nightly_help(unstable)
     )]
     Build {
+        /// What was to be built: bench targets or programs.
+        what: &'static str,
         /// Exit status of cargo.
         status: String,
         /// The targets with `#[bench]` functions, if the compiler is a stable one.

@@ -210,9 +210,7 @@ impl Workspace {
     ///
     /// Cargo refuses unknown names, but an older revision may not have had them yet.
     pub fn retain_existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
-        let mut existing = options.clone();
-        existing.packages.retain(|name| self.has_package(name));
-        existing.exclude.retain(|name| self.has_package(name));
+        let mut existing = self.retain_packages(options);
         let selected = self.selected(&existing);
         existing
             .benches
@@ -221,6 +219,26 @@ impl Workspace {
             || (existing.selects_all_benches() && !options.selects_all_benches())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
+    }
+
+    /// Removes from `options` the packages that the workspace does not have.
+    pub(crate) fn retain_packages(&self, options: &CargoOptions) -> CargoOptions {
+        let mut existing = options.clone();
+        existing.packages.retain(|name| self.has_package(name));
+        existing.exclude.retain(|name| self.has_package(name));
+        existing
+    }
+
+    /// Returns the names of the binaries of a package, sorted.
+    pub fn binaries(&self, package: &str) -> Vec<String> {
+        let members = self.members().into_iter();
+        let targets = members
+            .filter(|one| *one.name == package)
+            .flat_map(|one| &one.targets);
+        let binaries = targets.filter(|target| target.kind == [TargetKind::Bin]);
+        let mut names: Vec<String> = binaries.map(|target| target.name.clone()).collect();
+        names.sort();
+        names
     }
 
     /// Reports whether a package specification matches any member.

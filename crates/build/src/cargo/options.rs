@@ -33,6 +33,8 @@ pub struct CargoOptions {
     pub lib: bool,
     /// Whether `--bins` was given.
     pub bins: bool,
+    /// `--program`, repeatable, which is not one of cargo's flags. Each is the name of an entry in Cargo.toml or a command line.
+    pub programs: Vec<String>,
     /// `--features`, repeatable.
     pub features: Vec<String>,
     /// Whether `--all-features` was given.
@@ -152,9 +154,15 @@ impl CargoOptions {
         arguments
     }
 
-    /// Reports whether all targets that `cargo bench` would run are selected, possibly with libraries and binaries in addition.
+    /// Reports whether all targets that `cargo bench` would run are selected, possibly with libraries, binaries and programs in addition.
     pub fn selects_all_benches(&self) -> bool {
-        self.all_benches || (self.benches.is_empty() && !self.lib && !self.bins)
+        self.all_benches
+            || (self.benches.is_empty() && !self.lib && !self.bins && self.programs.is_empty())
+    }
+
+    /// Reports whether any targets of `cargo bench` are selected, and not only programs.
+    pub fn selects_benches(&self) -> bool {
+        self.selects_all_benches() || !self.benches.is_empty() || self.lib || self.bins
     }
 
     /// Reports whether `--lib` or `--bins` selects this target. The sources of such a target may have `#[bench]` functions.
@@ -287,5 +295,24 @@ mod tests {
             options.build_flags(),
             expected.split('|').collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn a_named_program_is_measured_without_the_benches() {
+        let options = CargoOptions {
+            programs: vec!["search".into()],
+            ..CargoOptions::default()
+        };
+        assert!(!options.selects_benches());
+        let with_benches = CargoOptions {
+            all_benches: true,
+            ..options.clone()
+        };
+        assert!(with_benches.selects_all_benches());
+        let with_one = CargoOptions {
+            benches: vec!["parse".into()],
+            ..options
+        };
+        assert!(with_one.selects_benches() && !with_one.selects_all_benches());
     }
 }

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use super::error::CargoError;
 use super::metadata::Workspace;
 use super::options::is_library;
-use super::selection::SkippedTarget;
+use super::selection::{SelectedTarget, SkippedTarget};
 use super::toolchain::Toolchain;
-use perfcheck_analysis::model::{SkipSupport, TargetFacts};
+use perfcheck_analysis::model::{ProgramBenchmark, SkipSupport, TargetFacts};
 use perfcheck_host::os::{LIBRARY_PATH, fallback_library_directories};
 
 /// The parts of cargo's messages that are needed to start bench executables.
@@ -31,6 +31,9 @@ pub struct BuildOutput {
     packages: Vec<Package>,
     artifacts: Vec<Artifact>,
     scripts: Vec<BuildScript>,
+    /// The binaries that were built to be measured. Other binaries were built only because benches may start them.
+    #[serde(default)]
+    programs: Vec<SelectedTarget>,
     /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
     /// The compiler's messages that are still to be printed, colored for a terminal.
@@ -75,18 +78,42 @@ impl BuildOutput {
             packages,
             artifacts,
             scripts,
+            programs: Vec::new(),
             skipped: Vec::new(),
             diagnostics: Vec::new(),
         }
     }
 
-    /// Returns the bench executables, sorted by package and target.
+    /// Adds the output of a build of binaries. All of them are to be measured, and replace those that cargo built together with the benches.
+    pub(super) fn add_programs(&mut self, built: Self) {
+        let names = built.artifacts.iter().map(SelectedTarget::from_artifact);
+        let is_program = |name: &SelectedTarget| name.kinds == [TargetKind::Bin.to_string()];
+        self.programs = names.filter(is_program).collect();
+        let is_replaced =
+            |one: &Artifact| (built.artifacts.iter()).any(|new| new.filenames == one.filenames);
+        self.artifacts.retain(|one| !is_replaced(one));
+        self.artifacts.extend(built.artifacts);
+        self.artifacts.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        let is_known = |package: &Package| self.packages.iter().any(|one| one.id == package.id);
+        let packages: Vec<Package> = (built.packages.into_iter())
+            .filter(|package| !is_known(package))
+            .collect();
+        self.packages.extend(packages);
+        for script in built.scripts {
+            if !self.scripts.contains(&script) {
+                self.scripts.push(script);
+            }
+        }
+        self.diagnostics.extend(built.diagnostics);
+    }
+
+    /// Returns the executables of benches and programs, sorted by package and target.
     pub fn executables(&self) -> Vec<BenchExecutable> {
         let mut found: Vec<BenchExecutable> = self
             .benches()
             .map(|(package, artifact, executable)| BenchExecutable {
                 package: package.name.to_string(),
-                target: target_name(artifact),
+                target: self.target_name(artifact),
                 source: artifact.target.src_path.clone().into(),
                 executable: executable.to_owned(),
             })
@@ -144,8 +171,14 @@ impl BuildOutput {
         serde_json::from_value(value).map_err(unreadable)
     }
 
-    /// Returns the bench executables with everything needed to start them, sorted by package and target.
-    pub fn targets(&self, cargo: &Path, toolchain: &Toolchain) -> Vec<BenchTarget> {
+    /// Returns the executables with everything needed to start them, sorted by package and target. Of the programs, returns those that `programs`
+    /// runs.
+    pub fn targets(
+        &self,
+        cargo: &Path,
+        toolchain: &Toolchain,
+        programs: &[ProgramBenchmark],
+    ) -> Vec<BenchTarget> {
         let binaries: Vec<Binary> = self.artifacts.iter().filter_map(binary).collect();
         let surroundings = BenchEnvironment {
             cargo,
@@ -155,8 +188,18 @@ impl BuildOutput {
         };
         let mut targets: Vec<BenchTarget> = self
             .benches()
-            .map(|(package, artifact, executable)| {
-                bench_target(&surroundings, package, artifact, executable)
+            .map(|(package, artifact, executable)| BenchTarget {
+                target: self.target_name(artifact),
+                programs: if self.is_program(artifact) {
+                    programs_of(programs, package, artifact)
+                } else {
+                    Vec::new()
+                },
+                ..bench_target(&surroundings, package, artifact, executable)
+            })
+            .filter(|found| {
+                let is_program = ProgramBenchmark::binary_of_target(&found.target).is_some();
+                !is_program || !found.programs.is_empty()
             })
             .collect();
         targets.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
@@ -166,7 +209,11 @@ impl BuildOutput {
     fn benches(&self) -> impl Iterator<Item = (&Package, &Artifact, &Path)> {
         self.artifacts
             .iter()
-            .filter(|artifact| artifact.target.kind == [TargetKind::Bench] || is_unit(artifact))
+            .filter(|artifact| {
+                artifact.target.kind == [TargetKind::Bench]
+                    || is_unit(artifact)
+                    || self.is_program(artifact)
+            })
             .filter_map(|artifact| {
                 let executable = artifact.executable.as_ref()?;
                 let package = self
@@ -176,6 +223,37 @@ impl BuildOutput {
                 Some((package, artifact, executable.as_std_path()))
             })
     }
+
+    /// Reports whether the artifact is a binary that was built to be measured.
+    fn is_program(&self, artifact: &Artifact) -> bool {
+        !is_unit(artifact) && (self.programs).contains(&SelectedTarget::from_artifact(artifact))
+    }
+
+    /// Returns the target's name for benchmark ids. A bench target and another target may share a name. So the name of a target that is not a bench
+    /// target gets a prefix with a colon, which no target name contains.
+    fn target_name(&self, artifact: &Artifact) -> String {
+        let name = &artifact.target.name;
+        match &artifact.target.kind[..] {
+            _ if self.is_program(artifact) => ProgramBenchmark::target_of_binary(name),
+            _ if !is_unit(artifact) => name.clone(),
+            _ if is_library(&artifact.target) => format!("lib:{name}"),
+            [TargetKind::Example] => format!("example:{name}"),
+            [TargetKind::Test] => format!("test:{name}"),
+            _ => format!("bin:{name}"),
+        }
+    }
+}
+
+/// Returns the benchmarks of one program.
+fn programs_of(
+    programs: &[ProgramBenchmark],
+    package: &Package,
+    artifact: &Artifact,
+) -> Vec<ProgramBenchmark> {
+    let is_own = |one: &&ProgramBenchmark| {
+        one.package == *package.name && one.binary == artifact.target.name
+    };
+    programs.iter().filter(is_own).cloned().collect()
 }
 
 fn sort_key(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8PathBuf]) {
@@ -226,19 +304,6 @@ fn is_unit(artifact: &Artifact) -> bool {
     artifact.profile.test && artifact.target.kind != [TargetKind::Bench]
 }
 
-/// Returns the target's name for benchmark ids. A bench target and another target may share a name. So the name of a target that is not a bench
-/// target gets a prefix with a colon, which no target name contains.
-fn target_name(artifact: &Artifact) -> String {
-    let name = &artifact.target.name;
-    match &artifact.target.kind[..] {
-        _ if !is_unit(artifact) => name.clone(),
-        _ if is_library(&artifact.target) => format!("lib:{name}"),
-        [TargetKind::Example] => format!("example:{name}"),
-        [TargetKind::Test] => format!("test:{name}"),
-        _ => format!("bin:{name}"),
-    }
-}
-
 fn binary(artifact: &Artifact) -> Option<Binary> {
     let executable = artifact.executable.as_ref()?;
     (artifact.target.kind == [TargetKind::Bin] && !is_unit(artifact)).then(|| Binary {
@@ -266,17 +331,18 @@ fn bench_target(
     };
     BenchTarget {
         package: package.name.to_string(),
-        target: target_name(artifact),
+        target: artifact.target.name.clone(),
         program,
         first_arguments,
         directory: package_directory(package),
         variables: bench_variables(surroundings, package, executable),
         facts: TargetFacts { features },
         skipping: SkipSupport::Works,
+        programs: Vec::new(),
     }
 }
 
-/// A bench executable that is ready to be started.
+/// A bench executable, or a program, that is ready to be started.
 #[derive(Debug, Clone)]
 pub struct BenchTarget {
     /// Name of the package.
@@ -295,6 +361,8 @@ pub struct BenchTarget {
     pub facts: TargetFacts,
     /// Whether a process of this target still works if it skips benchmarks. The discovery of the benchmarks finds that out.
     pub skipping: SkipSupport,
+    /// The benchmarks of a program, each of which runs it with other arguments. Empty for a bench executable, which has its benchmarks itself.
+    pub programs: Vec<ProgramBenchmark>,
 }
 
 impl BenchTarget {

@@ -44,7 +44,7 @@ pub(super) struct TargetSelection {
 }
 
 /// A target of the workspace.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct SelectedTarget {
     pub(super) package_id: String,
     pub(super) kinds: Vec<String>,

@@ -23,14 +23,15 @@ use super::lock_file::LockFileBackup;
 use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuildOrigin, BuiltSide, PreparedSides, SideTarget};
 use super::request::{BuildEvent, SidesError, SidesRequest, file_error, source_error};
-use super::sources::own_sources;
+use super::sources::{hash_inputs, own_sources};
 use super::state::{OutsidePaths, State, hash_files};
 use super::workbench::{BuildCache, SideBuilder};
 use crate::cargo::{
     BuildOrder, BuildOutput, CargoError, CargoOptions, DiagnosticTiming, Workspace,
 };
 use crate::link::{KeptLink, Relinkable};
-use perfcheck_analysis::model::{BuildFacts, BySide, CriterionHarness};
+use perfcheck_analysis::model::{BuildFacts, BySide, CriterionHarness, ProgramBenchmark};
+use perfcheck_host::os::read_file_facts;
 use perfcheck_host::{HOOK_VARIABLES, Revision, build_environment};
 
 /// Builds `base` and then the work tree in the same directory. The work tree comes last, so that the next comparison finds its state there.
@@ -212,11 +213,15 @@ impl BuildCache<'_> {
         let moved = |path: &Path| Some(ground.root.join(path.strip_prefix(&record.source).ok()?));
         let output = record.output.relocate(&moved)?;
         let executables = output.executables();
-        let targets = output.targets(self.request.cargo, self.request.toolchain);
+        let request = self.request;
+        let targets = output.targets(request.cargo, request.toolchain, request.programs);
         let targets = targets
             .into_iter()
-            .zip(executables)
-            .filter_map(|(mut target, bench)| {
+            .filter_map(|mut target| {
+                let mut executables = executables.iter();
+                let bench = executables.find(|bench| {
+                    bench.package == target.package && bench.target == target.target
+                })?;
                 if let Ok(inside) = target.directory.strip_prefix(&ground.root) {
                     target.directory = ground.directory.join(inside);
                 }
@@ -225,11 +230,16 @@ impl BuildCache<'_> {
                     .benches
                     .get(&bench_name(&bench.package, &bench.target))?;
                 Some(SideTarget {
+                    sources: if target.programs.is_empty() {
+                        known.sources.clone()
+                    } else {
+                        hash_inputs(&target)
+                    },
                     target,
-                    executable: bench.executable,
+                    executable: bench.executable.clone(),
                     folders: [ground.root.clone(), place.directory.clone()],
                     executable_hash: known.executable_hash.clone(),
-                    companions_hash: record.results.companions_hash.clone(),
+                    companions_hash: known.companions_hash.clone(),
                     relinkable: known.link.as_ref().and_then(|link| {
                         Some(Relinkable {
                             link: KeptLink::read(&place.directory.join(link))?,
@@ -237,7 +247,6 @@ impl BuildCache<'_> {
                             supervisor: self.request.supervisor.clone(),
                         })
                     }),
-                    sources: known.sources.clone(),
                 })
             })
             .collect();
@@ -528,12 +537,21 @@ impl SideBuilder<'_, '_> {
             return Ok(CargoResult::default());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
+        let mut with_benches = options.selects_benches();
+        let mut programs = request.programs.to_vec();
         if !state.is_work_tree {
+            programs.retain(|one| workspace.binaries(&one.package).contains(&one.binary));
             match workspace.retain_existing(&options) {
                 Some(existing) => options = existing,
-                None => return Ok(CargoResult::default()),
+                None if programs.is_empty() => return Ok(CargoResult::default()),
+                None => {
+                    options = workspace.retain_packages(&options);
+                    with_benches = false;
+                }
             }
         }
+        // Without `--program`, a workspace that has only programs is measured, too.
+        with_benches &= workspace.has_bench_targets(&options);
         let target = self.shelves.folder.target().into();
         let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
         if let Some(name) = self.request.toolchain.rustup_name() {
@@ -550,6 +568,8 @@ impl SideBuilder<'_, '_> {
             workspace: &workspace,
             toolchain: request.toolchain,
             options: &options,
+            with_benches,
+            programs: &programs,
             variables: &variables,
             diagnostics: DiagnosticTiming::Immediate,
             supervisor: request.supervisor,
@@ -579,7 +599,7 @@ impl SideBuilder<'_, '_> {
         }
         let path = self.sources_top().join(self.present.lock_file());
         let text = fs::read_to_string(&path).ok();
-        if !may_use_criterion(text.as_deref(), order.workspace) {
+        if !order.with_benches || !may_use_criterion(text.as_deref(), order.workspace) {
             return Err(NotReplaced::BuildWithout(CriterionBuild::Absent));
         }
         // Cargo writes or completes the lock file now, as it would during the build.
@@ -627,25 +647,33 @@ impl SideBuilder<'_, '_> {
     ) -> Result<BuildResults, SidesError> {
         let source = &self.sources_top();
         let workspace_root = source.join(self.request.prefix());
+        let mut companions = BTreeMap::new();
+        for path in output.libraries().into_iter().chain(output.binaries()) {
+            let hash = hash_file(&path).map_err(file_error("cannot read", &path))?;
+            companions.insert(path, hash);
+        }
         let mut benches = BTreeMap::new();
         for bench in output.executables() {
+            let others = companions.iter();
+            let others = others.filter(|(path, _)| **path != bench.executable);
+            let mut others: Vec<&String> = others.map(|(_, hash)| hash).collect();
+            others.sort();
             let record = BenchRecord {
                 executable_hash: hash_file(&bench.executable)
                     .map_err(file_error("cannot read", &bench.executable))?,
+                companions_hash: Key::compute(&others).as_str().to_owned(),
                 link: None,
-                sources: own_sources(&bench, &workspace_root, source)?,
+                sources: match ProgramBenchmark::binary_of_target(&bench.target) {
+                    // The inputs of a program depend on its arguments, so they are hashed when it runs.
+                    Some(_) => BTreeMap::new(),
+                    None => own_sources(&bench, &workspace_root, source)?,
+                },
             };
             benches.insert(bench_name(&bench.package, &bench.target), record);
         }
-        let mut companions = Vec::new();
-        for path in output.libraries().iter().chain(&output.binaries()) {
-            companions.push(hash_file(path).map_err(file_error("cannot read", path))?);
-        }
-        companions.sort();
         let locked = fs::read_to_string(source.join(self.present.lock_file()));
         Ok(BuildResults {
             benches,
-            companions_hash: Key::compute(&companions).as_str().to_owned(),
             locked: parse_locked_versions(&locked.unwrap_or_default()),
             criterion,
         })
@@ -667,7 +695,7 @@ impl SideBuilder<'_, '_> {
             else {
                 continue;
             };
-            let Some(link) = KeptLink::find(&links, &bench.executable) else {
+            let Some(link) = KeptLink::find(&links, &find_linked(&bench.executable)) else {
                 continue;
             };
             let place = Path::new("links").join(nth.to_string());
@@ -706,7 +734,7 @@ impl SideBuilder<'_, '_> {
             root: &state.ground.root,
             facts: &self.request.toolchain.facts,
             toolchain: self.request.toolchain.rustup_name().map(Into::into),
-            flags: decisive_flags(self.request.options, &self.manifest),
+            flags: decisive_flags(self.request.options, self.request.programs, &self.manifest),
             criterion: match self.harness {
                 CriterionHarness::Perfcheck => CarriedSources::hash(),
                 CriterionHarness::AsIs => String::new(),
@@ -773,6 +801,32 @@ fn first_error_line(message: &str) -> &str {
         .lines()
         .find_map(|line| line.strip_prefix("error: "));
     errors.unwrap_or("cargo cannot resolve the dependencies")
+}
+
+/// Returns the file that the linker wrote. Cargo puts a second name of a binary beside its directory `deps`, in which the file has another name.
+fn find_linked(executable: &Path) -> PathBuf {
+    let find = || {
+        let stem = executable.file_stem()?.to_str()?.replace('-', "_");
+        let of_executable = read_file_facts(executable).ok()?;
+        let entries = fs::read_dir(executable.parent()?.join("deps")).ok()?;
+        let mut candidates = entries.flatten().map(|entry| entry.path()).filter(|path| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let base = name
+                .rsplit_once('-')
+                .map(|(base, _)| base.replace('-', "_"));
+            base.as_deref() == Some(&stem) && path.extension() == executable.extension()
+        });
+        candidates.find(|path| {
+            read_file_facts(path).is_ok_and(|facts| {
+                let is_one_file = facts.device == of_executable.device && facts.number == of_executable.number;
+                // Where files cannot have two names, cargo copies the binary.
+                is_one_file
+                    || facts.bytes == of_executable.bytes
+                        && matches!((hash_file(path), hash_file(executable)), (Ok(a), Ok(b)) if a == b)
+            })
+        })
+    };
+    find().unwrap_or_else(|| executable.to_owned())
 }
 
 fn bench_name(package: &str, target: &str) -> String {

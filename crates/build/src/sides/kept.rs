@@ -8,7 +8,7 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,18 +62,18 @@ pub(super) struct RunDirectories {
 pub(super) struct BuildResults {
     /// The bench executables, by package and target name.
     pub(super) benches: BTreeMap<String, BenchRecord>,
-    /// Hash of the private dynamic libraries and the ordinary binaries.
-    pub(super) companions_hash: String,
     /// Locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     /// The Criterion that the benches use.
     pub(super) criterion: CriterionBuild,
 }
 
-/// The record of a bench executable.
+/// The record of a bench executable or of a program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
+    /// Hash of the private dynamic libraries and of the ordinary binaries, without the executable itself.
+    pub(super) companions_hash: String,
     /// The folder of the link inputs, relative to the folder of the build. `None` if they were not kept.
     pub(super) link: Option<PathBuf>,
     #[serde(with = "map")]
@@ -123,12 +123,7 @@ impl BuildRecord {
             PathRewrite::new(folder, place),
         ];
         let leads: Vec<PathRewrite> = leads.into_iter().flatten().collect();
-        let executables = self.output.executables().into_iter();
-        let programs = executables
-            .map(|bench| bench.executable)
-            .chain(self.output.binaries())
-            .chain(self.output.libraries());
-        for program in programs {
+        for program in programs_of(&self.output) {
             if let Ok(relative) = program.strip_prefix(folder) {
                 let copy = unfinished.join(relative);
                 apply_all(&leads, &copy).map_err(file_error("cannot write", &copy))?;
@@ -175,16 +170,9 @@ impl BuildCopy<'_> {
         &self,
         output: &BuildOutput,
     ) -> Result<(BuildOutput, Vec<PathRewrite>), SidesError> {
-        let mut programs: Vec<PathBuf> = output
-            .executables()
-            .into_iter()
-            .map(|bench| bench.executable)
-            .collect();
-        let binaries = output.binaries();
-        programs.extend(binaries.iter().cloned());
-        programs.extend(output.libraries());
+        let programs = programs_of(output);
         // Executables may contain paths of directories that are copied as a whole, and of binaries that they start by name.
-        let mut whole = binaries;
+        let mut whole = output.binaries();
         for directory in output.output_directories() {
             if size_of(&directory) <= LARGEST_OUTPUT {
                 self.copy_directory(&directory, |_| true)?;
@@ -244,6 +232,16 @@ impl BuildCopy<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns all files of a build that contain code, each once: a binary that is measured is also one that benches may start.
+fn programs_of(output: &BuildOutput) -> BTreeSet<PathBuf> {
+    let executables = output.executables().into_iter();
+    executables
+        .map(|bench| bench.executable)
+        .chain(output.binaries())
+        .chain(output.libraries())
+        .collect()
 }
 
 /// Reports whether the file's name is that of a dynamic library: `libz.so`, `libz.so.1.3`, `libz.dylib`, `z.dll`.

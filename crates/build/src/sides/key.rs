@@ -3,17 +3,17 @@
 //! Keys and notes contain paths as text, even paths that are not UTF-8.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cargo::CargoOptions;
-use perfcheck_analysis::model::BuildFacts;
+use perfcheck_analysis::model::{BuildFacts, ProgramBenchmark};
 use perfcheck_host::os::path_from_bytes;
 
 /// The version of the recipe. It must be incremented whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 
 /// Length of a key, in characters.
 const LENGTH: usize = 24;
@@ -85,8 +85,12 @@ impl Recipe<'_> {
     }
 }
 
-/// Returns the flags that affect the result, as cargo would get them for `manifest`.
-pub(super) fn decisive_flags(options: &CargoOptions, manifest: &Path) -> Vec<OsString> {
+/// Returns the flags that affect the result, as cargo would get them for `manifest`, and the packages and binaries of the `programs`.
+pub(super) fn decisive_flags(
+    options: &CargoOptions,
+    programs: &[ProgramBenchmark],
+    manifest: &Path,
+) -> Vec<OsString> {
     let decisive = CargoOptions {
         manifest_path: Some(manifest.to_owned()),
         target_dir: None,
@@ -99,7 +103,14 @@ pub(super) fn decisive_flags(options: &CargoOptions, manifest: &Path) -> Vec<OsS
         frozen: false,
         ..options.clone()
     };
-    decisive.build_flags()
+    let mut flags = decisive.build_flags();
+    let binaries: BTreeSet<[&str; 2]> = (programs.iter())
+        .map(|one| [&*one.package, &*one.binary])
+        .collect();
+    for [package, binary] in binaries {
+        flags.extend(["--package", package, "--bin", binary].map(OsString::from));
+    }
+    flags
 }
 
 /// First character of the text for a path that is not UTF-8. No path contains it.

@@ -76,7 +76,7 @@ pub struct SideTarget {
     pub companions_hash: String,
     /// The link inputs of the executable, if it can be linked again.
     pub relinkable: Option<Relinkable>,
-    /// The bench target's own sources and the data files next to them: paths in the repository, with hashes.
+    /// The bench target's own sources and the data files next to them: paths in the repository, with hashes. For a program, these are its inputs.
     pub sources: BTreeMap<PathBuf, String>,
 }
 
@@ -167,14 +167,17 @@ impl SideTarget {
         Ok(bytes)
     }
 
-    /// Returns the [`Self::differing_sources`] that are not Rust. An executable may read such files at run time.
+    /// Returns the [`Self::differing_sources`] that an executable may read at run time. For a bench, these are the files that are not Rust.
     pub fn differing_data<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
         let mut differing = self.differing_sources(other);
-        differing.retain(|path| path.extension().is_none_or(|extension| extension != "rs"));
+        let is_program = !self.target.programs.is_empty();
+        differing.retain(|path| {
+            is_program || path.extension().is_none_or(|extension| extension != "rs")
+        });
         differing
     }
 
-    /// Returns the bench target's own files (sources and the data next to them) that differ between the sides.
+    /// Returns the own files of the bench target that differ between the sides: sources and the data next to them, or the inputs of a program.
     pub fn differing_sources<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
         let names: BTreeSet<&PathBuf> = self.sources.keys().chain(other.sources.keys()).collect();
         names

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cargo::{CargoError, CargoOptions, SkippedTarget, Toolchain, Workspace};
-use perfcheck_analysis::model::{BenchesFrom, CriterionHarness};
+use perfcheck_analysis::model::{BenchesFrom, CriterionHarness, ProgramBenchmark};
 use perfcheck_host::process::Supervisor;
 use perfcheck_host::{Checkout, GitError, Revision};
 
@@ -17,6 +17,8 @@ pub struct SidesRequest<'a> {
     pub cargo: &'a Path,
     /// The user's flags for cargo.
     pub options: &'a CargoOptions,
+    /// The programs to build and to run, the same for all states.
+    pub programs: &'a [ProgramBenchmark],
     /// The compiler and cargo's configuration for it.
     pub toolchain: &'a Toolchain,
     /// The user's workspace.

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
 use super::request::{SidesError, SidesRequest, UncopiedFile, UncopiedReason, file_error};
-use crate::cargo::BenchExecutable;
+use crate::cargo::{BenchExecutable, BenchTarget};
 use perfcheck_host::Checkout;
 use perfcheck_host::os::canonicalize;
 use perfcheck_host::process::Supervisor;
@@ -21,6 +21,8 @@ use perfcheck_host::process::Supervisor;
 const LARGEST_IGNORED: u64 = 32 << 20;
 /// Maximum number of entries of an ignored directory that is copied.
 const MOST_IGNORED_FILES: usize = 2_000;
+/// Maximum number of input files of a program whose contents are compared between the sides.
+const MOST_INPUTS: usize = 10_000;
 /// The first bytes of `CACHEDIR.TAG` (<https://bford.info/cachedir/>).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
@@ -390,6 +392,45 @@ pub(super) fn own_sources(
         }
     }
     Ok(hashed)
+}
+
+/// Returns the files that a program is given: its standard input, and the files and directories that its arguments name. Each has its path relative
+/// to the directory of the package and the hash of its content. Files that cannot be read are left out, because the program reports them.
+pub(super) fn hash_inputs(target: &BenchTarget) -> BTreeMap<PathBuf, String> {
+    let mut hashed = BTreeMap::new();
+    for program in &target.programs {
+        let arguments = program.arguments.iter().map(Path::new);
+        let named = arguments.chain(program.stdin.as_deref());
+        for file in list_inputs(named.map(|name| target.directory.join(name)).collect()) {
+            if let Ok(relative) = file.strip_prefix(&target.directory)
+                && let Ok(hash) = hash_file(&file)
+            {
+                hashed.insert(relative.to_owned(), hash);
+            }
+        }
+    }
+    hashed
+}
+
+/// Lists the regular files among `paths` and in the directories among them, up to [`MOST_INPUTS`]. Leaves out what cargo and git write.
+fn list_inputs(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    while let Some(path) = paths.pop() {
+        if files.len() == MOST_INPUTS {
+            break;
+        }
+        if path.is_file() {
+            files.push(path);
+        } else if path.is_dir() && !is_tagged_as_cache(&path) && !path.ends_with(".git") {
+            let entries = fs::read_dir(&path).into_iter().flatten();
+            let mut within: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            within.retain(|path| !path.is_symlink());
+            // The order decides which files are within the limit, so it must not depend on the file system.
+            within.sort_unstable_by(|a, b| b.cmp(a));
+            paths.extend(within);
+        }
+    }
+    files
 }
 
 /// Returns the files that the compiler lists as read: lines `FILE:` with nothing after the colon.

@@ -24,6 +24,11 @@ pub fn read_usage(_: u32) -> Option<UsageSnapshot> {
     None
 }
 
+/// Returns `None`: the CPU time of a process that has ended is unknown.
+pub fn cpu_time_of_ended(_: u32) -> Option<Duration> {
+    None
+}
+
 /// Returns `None`, because the time that a hypervisor gave to other machines is not read on this system.
 pub fn stolen_time() -> Option<Duration> {
     None

@@ -303,6 +303,38 @@ pub fn read_usage(pid: u32) -> Option<UsageSnapshot> {
     })
 }
 
+/// Returns the CPU time of the process `pid`, which has ended but has not been reaped, and of the children that it waited for. Returns `None` if it is
+/// still running.
+#[expect(
+    unsafe_code,
+    reason = "the only call that reports the usage of one process without reaping it"
+)]
+pub fn cpu_time_of_ended(pid: u32) -> Option<Duration> {
+    // SAFETY: both structures are plain numbers, for which all zeros are valid.
+    let (mut info, mut usage): (libc::siginfo_t, libc::rusage) = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the system call writes only to the two structures. The library's `waitid` lacks the argument for the usage.
+    let found = unsafe {
+        libc::syscall(
+            libc::SYS_waitid,
+            libc::P_PID,
+            pid,
+            &raw mut info,
+            options,
+            &raw mut usage,
+        )
+    };
+    // SAFETY: the field has been written, or is 0 if the process is still running.
+    if found != 0 || unsafe { info.si_pid() } == 0 {
+        return None;
+    }
+    let time = |time: libc::timeval| -> Option<Duration> {
+        let seconds = Duration::from_secs(u64::try_from(time.tv_sec).ok()?);
+        Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec).ok()?))
+    };
+    Some(time(usage.ru_utime)? + time(usage.ru_stime)?)
+}
+
 /// Returns the CPU time of the process, from its CPU-time clock, which counts nanoseconds.
 fn own_time(pid: u32) -> Option<Duration> {
     let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);

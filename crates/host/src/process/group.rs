@@ -116,7 +116,9 @@ impl Supervisor {
             mark.add_to(command);
             reaper.announce(&mark);
         }
-        let mut child = os::lead_new_group(command, leftovers.lifetime()).spawn()?;
+        let command = os::lead_new_group(command, leftovers.lifetime());
+        let started = Instant::now();
+        let mut child = command.spawn()?;
         let group = os::take_group(&mut child)?;
         debug!(
             pid = child.id(),
@@ -134,6 +136,7 @@ impl Supervisor {
         Ok(ProcessGroup {
             child,
             group,
+            started,
             leftovers,
             status: None,
             supervisor: self.clone(),
@@ -150,6 +153,7 @@ impl Supervisor {
 pub struct ProcessGroup {
     child: Child,
     group: GroupHandle,
+    started: Instant,
     leftovers: LeftoverPolicy,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
@@ -161,13 +165,25 @@ impl ProcessGroup {
         &mut self.child
     }
 
-    /// Returns a channel that is disconnected once the leader has ended.
-    pub fn end_channel(&self) -> Receiver<()> {
-        let (sender, receiver) = bounded(0);
+    /// Returns the time right before the leader was started.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// Returns the CPU time of the leader and of the children that it waited for, once it has ended and before [`Self::end`]. Returns `None` if the
+    /// system does not report it.
+    pub fn cpu_time(&self) -> Option<Duration> {
+        os::cpu_time_of_ended(self.child.id())
+    }
+
+    /// Returns a channel that gets the time at which the leader ends, and is then disconnected.
+    pub fn end_channel(&self) -> Receiver<Instant> {
+        let (sender, receiver) = bounded(1);
         let group = self.group.clone();
         let started = start_thread(move || {
             group.wait_for_leader();
-            drop::<crossbeam_channel::Sender<()>>(sender);
+            // If nobody waits any more, nobody needs the time.
+            let _ = sender.send(Instant::now());
         });
         // Without the thread, the end of the pipes still shows the end of the leader.
         if started.is_ok() { receiver } else { never() }

@@ -140,6 +140,8 @@ pub enum TimedWindows {
         /// The linker symbols of the function that divan calls before and after the timed code.
         meetings: BTreeSet<String>,
     },
+    /// All code of a process is timed, as in a program that is measured by running it.
+    Whole,
 }
 
 /// The reason why the delimiting functions of an executable are unknown.
@@ -222,6 +224,7 @@ impl TimedWindows {
                 let clock = has_clock.then(|| option("before", &format!("*{CLOCK}*")));
                 after.chain(before).chain(clock).collect()
             }
+            Self::Whole => Vec::new(),
         }
     }
 
@@ -253,6 +256,7 @@ impl TimedWindows {
             Self::Divan { meetings } => {
                 std::iter::from_fn(|| take_divan_sample(parts, meetings)).collect()
             }
+            Self::Whole => parts.drain(..).map(|part| part.profile).collect(),
         }
     }
 }

@@ -1,0 +1,441 @@
+//! The driver of programs. A run of the program is one iteration, and the sides run alternately as ABBA or BAAB. The first run of each side in a
+//! round is not timed: it reads the executable, which may have just been linked, and its input into memory.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long benchmarks take, for the time left"
+)]
+
+use blake3::Hash;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::benchmark::{BenchmarkIndex, PerBenchmark};
+use super::discover::find_program;
+use super::driver::BenchDriver;
+use super::driver::{SuccessfulVisit, TargetRound};
+use super::plan::{PairedPlan, compute_quads, compute_round_layout};
+use super::process::{Interrupted, ProcessObserver};
+use super::schedule::{self, SampleLayout, compute_layout};
+use super::sides::{SideError, SideResult};
+use crate::child::{
+    ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
+};
+use perfcheck_analysis::model::{
+    BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark, Sample,
+    SamplingMode, SamplingSettings, Series, Side,
+};
+use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
+
+/// If all runs take longer than this, a round has only one run of each side, and that is timed.
+const LONG_RUN: Duration = Duration::from_millis(150);
+
+/// A warning tells of the start of the process if it takes at least this share of a run.
+const MUCH_START_UP: f64 = 0.2;
+
+/// Drives the processes of a program.
+pub(super) struct ProgramDriver {
+    programs: Arc<[ProgramBenchmark]>,
+    benchmarks: PerBenchmark<ProgramState>,
+}
+
+/// The findings about a program that later rounds use.
+#[derive(Clone, Default)]
+struct ProgramState {
+    /// The layout of the samples. `None` before the first round.
+    layout: Option<SampleLayout>,
+    /// Shortest and longest time of a run.
+    range: Option<RunRange>,
+}
+
+/// The shortest and the longest time of a run so far.
+#[derive(Clone, Copy)]
+struct RunRange {
+    shortest: Duration,
+    longest: Duration,
+}
+
+/// The runs of one side in a round.
+struct SideRuns<'r> {
+    side: Side,
+    program: &'r ProgramBenchmark,
+    spec: ProcessSpec,
+    context: &'r ProcessContext<'r>,
+    watch: ProcessObserver,
+    /// Times of the runs so far, in this round and before.
+    range: Option<RunRange>,
+    warm_up: Sample,
+    samples: Vec<Sample>,
+    /// For each quad, whether this side ran first.
+    led: Vec<bool>,
+    /// Time of all runs.
+    time: Duration,
+    /// CPU time of all runs. `None` if the system does not report it.
+    cpu: Option<Duration>,
+}
+
+impl BenchDriver for ProgramDriver {
+    fn lengthens_rounds(&self) -> bool {
+        true
+    }
+
+    fn runs_sides_together(&self) -> bool {
+        false
+    }
+
+    /// Runs the next unvisited benchmark on each side.
+    fn run_processes(&mut self, round: &mut TargetRound<'_, '_>) -> Result<(), Interrupted> {
+        let Some(index) = round.unvisited.pop() else {
+            return Ok(());
+        };
+        round.report_visit(index);
+        let began = Instant::now();
+        match self.visit(round, index) {
+            Ok(sides) => {
+                let visit = SuccessfulVisit {
+                    sides,
+                    interleaving: Interleaving::Processes,
+                    time: began.elapsed(),
+                };
+                round.record_success(index, visit);
+            }
+            Err(SideError {
+                error: ChildError::Interrupted,
+                ..
+            }) => return Err(Interrupted),
+            Err(SideError { side, error }) => {
+                let message = error.to_string();
+                round.processes.head(side).failure = Some(message.clone());
+                round.record_failure(index, side, &message);
+            }
+        }
+        round.check_interrupt()
+    }
+}
+
+impl ProgramDriver {
+    pub(super) fn new(programs: Arc<[ProgramBenchmark]>, benchmarks: usize) -> Self {
+        Self {
+            programs,
+            benchmarks: PerBenchmark::repeat(ProgramState::default(), benchmarks),
+        }
+    }
+
+    /// Runs a benchmark on each side, and returns what it recorded.
+    fn visit(
+        &mut self,
+        round: &mut TargetRound<'_, '_>,
+        index: BenchmarkIndex,
+    ) -> Result<Vec<SideResult<BenchmarkInProcess>>, SideError> {
+        let programs = Arc::clone(&self.programs);
+        let id = &round.benchmark(index).subject.key.id;
+        let program = find_program(&programs, id).map_err(SideError::on(Side::Candidate))?;
+        let state = &mut self.benchmarks[index];
+        let context = round.settings.context;
+        let mut sides = start_sides(round, program, &context, state.range);
+        let began = Instant::now();
+        if state.layout.is_none() {
+            examine_sides(round, index, &mut sides)?;
+        }
+        // Processes inherit the processor of the thread that starts them.
+        let choice = round.choose_processor(index);
+        let pinning = choice.and_then(|choose| ThreadPinning::to_one(&[], choose));
+        for side in &mut sides {
+            let processor = pinning.as_ref().map(ThreadPinning::processor);
+            side.watch.note_processor(processor);
+        }
+        for side in &mut sides {
+            if !side.is_long() {
+                side.warm_up()?;
+            }
+        }
+        let quickest_ns = sides.iter().map(SideRuns::shortest_ns);
+        let quickest_ns = quickest_ns.fold(f64::INFINITY, f64::min);
+        if state.layout.is_none() {
+            report_start_up(round, &sides[0])?;
+        }
+        let plan = round.settings.plan;
+        let layout = state.layout.get_or_insert_with(|| match &plan {
+            Some(plan) => compute_round_layout(&plan.round, [quickest_ns; 2]),
+            None => lay_out_alone(round, index, quickest_ns),
+        });
+        match &plan {
+            None => sides[0].take_samples(layout)?,
+            Some(plan) => {
+                // All benchmarks of the target share the time for linking.
+                let benchmarks = u32::try_from(round.target.benchmarks.len()).unwrap_or(1);
+                let link_time = round.target.link_time / benchmarks.max(1);
+                let overhead = began.elapsed() + link_time;
+                take_quads(round, index, &mut sides, layout, plan, overhead)?;
+            }
+        }
+        drop(pinning);
+        state.range = (sides.iter().filter_map(|side| side.range)).reduce(RunRange::join);
+        Ok(record_sides(round, index, sides))
+    }
+}
+
+/// Prepares the runs of each side, in the order in which the sides run.
+fn start_sides<'r>(
+    round: &mut TargetRound<'_, '_>,
+    program: &'r ProgramBenchmark,
+    context: &'r ProcessContext<'r>,
+    range: Option<RunRange>,
+) -> Vec<SideRuns<'r>> {
+    let order = round.order_of_sides(&format!("sides/{}", program.id));
+    let sides: Vec<Side> = round.processes.records.sides_in(order).collect();
+    let mut started = Vec::new();
+    for side in sides {
+        round.processes.head(side).harness = Some(Harness {
+            name: "program".to_owned(),
+            version: String::new(),
+            quantum: Nanos(0),
+        });
+        started.push(SideRuns {
+            side,
+            program,
+            spec: round.processes.spec(round.target.executables.get(side)),
+            context,
+            watch: if started.is_empty() {
+                round.observe_after_control()
+            } else {
+                ProcessObserver::start()
+            },
+            range,
+            warm_up: Sample::UNTIMED,
+            samples: Vec::new(),
+            led: Vec::new(),
+            time: Duration::ZERO,
+            cpu: Some(Duration::ZERO),
+        });
+    }
+    started
+}
+
+/// Runs each side once to see whether it needs several processors, and whether both print the same. If the first side prints something else in
+/// another run, too, its output shows nothing about the sides.
+fn examine_sides(
+    round: &mut TargetRound<'_, '_>,
+    index: BenchmarkIndex,
+    sides: &mut [SideRuns<'_>],
+) -> Result<(), SideError> {
+    let mut runs = Vec::new();
+    for side in sides.iter_mut() {
+        runs.push(side.examine()?);
+    }
+    let solitary: Vec<Option<bool>> = runs.iter().map(|run| run.is_solitary).collect();
+    round.benchmark_mut(index).note_processor_use(&solitary);
+    let outputs: Vec<Option<Hash>> = runs.iter().map(|run| run.output).collect();
+    let [Some(first), Some(second)] = outputs[..] else {
+        return Ok(());
+    };
+    if first == second || sides[0].examine()?.output != Some(first) {
+        return Ok(());
+    }
+    let program = sides[0].program;
+    round.warn(&format!(
+        "{}/{}: the two sides of `{}` print different output, so they may not do the same work",
+        program.package, program.binary, program.id
+    ));
+    Ok(())
+}
+
+/// Warns if a large share of a run is the start of the process. Nothing is subtracted, because nobody knows how much of it a program avoids.
+fn report_start_up(round: &TargetRound<'_, '_>, side: &SideRuns<'_>) -> Result<(), SideError> {
+    let found = measure_start_up(&side.spec, side.context).map_err(SideError::on(side.side))?;
+    let (Some(start_up), Some(range)) = (found, side.range) else {
+        return Ok(());
+    };
+    let share = start_up.as_secs_f64() / range.shortest.as_secs_f64().max(1e-9);
+    if share >= MUCH_START_UP {
+        let program = side.program;
+        round.warn(&format!(
+            "{}/{}: starting a process takes {:.0} % of the time of `{}` (an empty program takes {:.2} ms), and is part of all its times",
+            program.package,
+            program.binary,
+            share.min(1.0) * 100.0,
+            program.id,
+            start_up.as_secs_f64() * 1e3
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the layout of the samples of a process if only one side is measured.
+fn lay_out_alone(round: &TargetRound<'_, '_>, index: BenchmarkIndex, run_ns: f64) -> SampleLayout {
+    let resolved = &round.benchmark(index).resolved;
+    let settings = SamplingSettings {
+        // The time of starting a process cannot be told apart, so there is no linear phase.
+        mode: SamplingMode::Standard,
+        ..resolved.sampling
+    };
+    compute_layout(&settings, run_ns, resolved.pinned)
+}
+
+/// Takes the samples of a round of two sides. `overhead` is the time that the round has taken so far.
+fn take_quads(
+    round: &TargetRound<'_, '_>,
+    index: BenchmarkIndex,
+    sides: &mut [SideRuns<'_>],
+    layout: &SampleLayout,
+    plan: &PairedPlan,
+    overhead: Duration,
+) -> Result<(), SideError> {
+    let [first, second] = sides else {
+        return Ok(());
+    };
+    let iterations = layout.flat.map_or(1, |flat| flat.iterations);
+    if first.is_long() || second.is_long() {
+        first.take_sample(iterations)?;
+        return second.take_sample(iterations);
+    }
+    let benchmark = round.benchmark(index);
+    let had = benchmark.rounds.len();
+    let both_ns = first.shortest_ns() + second.shortest_ns();
+    let quads = compute_quads(&plan.round, layout, had, both_ns, overhead);
+    let mut coin = round.draws(&format!("quads/{}", benchmark.subject.key.id));
+    for leader in schedule::draw_leaders(&mut coin, quads as usize) {
+        let (leading, following) = if first.side == leader {
+            (&mut *first, &mut *second)
+        } else {
+            (&mut *second, &mut *first)
+        };
+        leading.led.push(true);
+        following.led.push(false);
+        leading.take_sample(iterations)?;
+        following.take_sample(iterations)?;
+        following.take_sample(iterations)?;
+        leading.take_sample(iterations)?;
+    }
+    Ok(())
+}
+
+/// Records the use of the processor on each side, and returns the samples, base first.
+fn record_sides(
+    round: &mut TargetRound<'_, '_>,
+    index: BenchmarkIndex,
+    sides: Vec<SideRuns<'_>>,
+) -> Vec<SideResult<BenchmarkInProcess>> {
+    let mut results = Vec::new();
+    for (place, runs) in sides.into_iter().enumerate() {
+        let usage = runs.usage();
+        let usage = usage.map(|usage| runs.watch.process_usage(&usage, runs.time));
+        let head = round.processes.head(runs.side);
+        head.conduct = usage.map(|mut usage| {
+            // The runs of both sides alternate, so the time that was stolen from both is recorded once.
+            usage.stolen = usage.stolen.filter(|_| place == 0);
+            usage
+        });
+        let mut result = round
+            .benchmark(index)
+            .record(ProcessOutcome::Measured(Series {
+                warm_up: runs.warm_up,
+                linear: Vec::new(),
+                flat: runs.samples,
+            }));
+        result.extras.led = runs.led;
+        results.push(SideResult {
+            side: runs.side,
+            result,
+        });
+    }
+    results.sort_by_key(|one| one.side);
+    results
+}
+
+impl SideRuns<'_> {
+    /// Runs the program once to see what it does.
+    fn examine(&mut self) -> Result<ProgramRun, SideError> {
+        let run = self.run(RunPurpose::Examination)?;
+        self.warm_up = one_run(run.time);
+        Ok(run)
+    }
+
+    /// Runs the program once, without timing it.
+    fn warm_up(&mut self) -> Result<(), SideError> {
+        let run = self.run(RunPurpose::Timing)?;
+        self.warm_up = one_run(run.time);
+        Ok(())
+    }
+
+    /// Reports whether even the shortest run so far was long.
+    fn is_long(&self) -> bool {
+        self.range.is_some_and(|range| range.shortest > LONG_RUN)
+    }
+
+    fn shortest_ns(&self) -> f64 {
+        self.range
+            .map_or(0.0, |range| range.shortest.as_nanos() as f64)
+    }
+
+    fn take_samples(&mut self, layout: &SampleLayout) -> Result<(), SideError> {
+        let Some(flat) = layout.flat else {
+            return Ok(());
+        };
+        for _ in 0..flat.samples {
+            self.take_sample(flat.iterations)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the program `iterations` times, and records the sum of the times as one sample.
+    fn take_sample(&mut self, iterations: u64) -> Result<(), SideError> {
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..iterations {
+            elapsed += self.run(RunPurpose::Timing)?.time;
+        }
+        self.samples.push(Sample {
+            iterations,
+            elapsed: elapsed.into(),
+        });
+        Ok(())
+    }
+
+    fn run(&mut self, purpose: RunPurpose<'_>) -> Result<ProgramRun, SideError> {
+        let run = run_program(
+            self.program,
+            &self.spec,
+            purpose,
+            self.range.map_or(Duration::ZERO, |range| range.longest),
+            self.context,
+        )
+        .map_err(SideError::on(self.side))?;
+        let one = RunRange {
+            shortest: run.time,
+            longest: run.time,
+        };
+        self.range = Some(self.range.map_or(one, |range| range.join(one)));
+        self.time += run.time;
+        self.cpu = self.cpu.zip(run.cpu).map(|(sum, cpu)| sum + cpu);
+        Ok(run)
+    }
+
+    /// Returns the use of resources in all runs, if the system reports it. The number of threads is estimated from the CPU time.
+    fn usage(&self) -> Option<UsageSnapshot> {
+        let cpu = self.cpu?;
+        let processors = cpu.as_secs_f64() / self.time.as_secs_f64().max(1e-9);
+        Some(UsageSnapshot {
+            threads: (processors.round() as u32).max(1),
+            cpu,
+            main_thread: cpu,
+            has_children: false,
+            involuntary_switches: 0,
+        })
+    }
+}
+
+impl RunRange {
+    fn join(self, other: Self) -> Self {
+        Self {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+fn one_run(time: Duration) -> Sample {
+    Sample {
+        iterations: 1,
+        elapsed: time.into(),
+    }
+}

@@ -1,0 +1,5 @@
+//! Does what its arguments say.
+
+fn main() -> std::process::ExitCode {
+    programs::act()
+}

@@ -1,0 +1,214 @@
+//! Side-by-side measurement of programs: runs of both sides alternate.
+//!
+//! The programs sleep, so that a busy machine does not change which of them takes longer.
+
+use std::fs;
+
+use perfcheck_host::process::try_time_samples;
+
+use crate::against::instructions::has_valgrind;
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::verdict;
+use crate::support::{Machine, skipped};
+
+/// A program that sleeps for a time and prints its input. Its arguments are the name of the input, or what else to do.
+const PROGRAM: &str = r#"
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_default();
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| {
+        eprintln!("{path}: {error}");
+        std::process::exit(2)
+    });
+    std::thread::sleep(std::time::Duration::from_millis(planted::NANOSECONDS));
+    print!("{text}");
+}
+"#;
+
+const ENTRY: &str = r#"
+[[package.metadata.perfcheck.program]]
+name = "copy"
+args = ["made.txt"]
+prepare = "cp input.txt made.txt"
+"#;
+
+/// Creates a project with one commit of a program that takes 4 ms.
+fn project(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    project.write("Cargo.toml", &(manifest + ENTRY));
+    project.write("src/main.rs", PROGRAM);
+    project.write("input.txt", "words\n");
+    project.write(".gitignore", "Cargo.lock\n/target\nmade.txt\n");
+    project.takes(4);
+    project.commit();
+    project
+}
+
+#[test]
+fn a_slower_program_regresses_and_the_same_program_is_not_run() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let same = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    assert_eq!(verdict(&same, "copy"), "unchanged", "{same}");
+    assert!(!project.root().join("made.txt").exists(), "nothing was run");
+    project.takes(12);
+    let slower = ["--against", "HEAD"];
+    let slower = project.measure_in_layouts(&slower).run().expect_code(1);
+    assert_eq!(verdict(&slower, "copy"), "regressed", "{slower}");
+    let change = &compared(&slower, "copy")["change"]["estimate"];
+    assert!(change.as_f64().expect("a number") > 0.5, "{slower}");
+    assert!(!slower.stderr.contains("different output"), "{slower}");
+    assert!(!slower.stderr.contains("layout"), "{slower}");
+    // A command line needs no entry.
+    let named = ["--against", "HEAD", "--program", "planted input.txt"];
+    let named = project.measure(&named).run().expect_code(1);
+    assert_eq!(verdict(&named, "planted input.txt"), "regressed", "{named}");
+    assert_eq!(named.messages("benchmark-compared").len(), 1, "{named}");
+}
+
+#[test]
+fn an_accepted_run_is_the_reference_of_the_next() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let first = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&first, "copy"), "new", "{first}");
+    project.takes(12);
+    let slower = project.measure(&[]).run().expect_code(1);
+    assert_eq!(verdict(&slower, "copy"), "regressed", "{slower}");
+    // Times of other arguments say nothing about these.
+    project.write("input2.txt", "words\n");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    project.write(
+        "Cargo.toml",
+        &manifest.replace("cp input.txt", "cp input2.txt"),
+    );
+    let stored = project.measure(&["--no-rerun"]).run();
+    assert_eq!(verdict(&stored, "copy"), "incomparable", "{stored}");
+}
+
+#[test]
+fn other_input_and_other_output_are_said() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let quick = ["--against", "HEAD", "--rounds", "5", "--program"];
+    let measure = |program: &str| {
+        let words = [&quick[..], &[program]].concat();
+        project.measure(&words).run()
+    };
+    project.write("input.txt", "other words\n");
+    let other_input = measure("planted input.txt");
+    assert!(
+        other_input.stderr.contains(
+            "warning: planted/planted: the two sides of `planted input.txt` print different output"
+        ),
+        "{other_input}"
+    );
+    let note = "the input of `planted` differs between the sides (input.txt)";
+    assert!(other_input.stdout.contains(note), "{other_input}");
+    // A file that the base does not have.
+    project.write("later.txt", "words\n");
+    project.takes(5);
+    let absent = measure("planted later.txt").expect_code(6);
+    assert!(
+        absent
+            .stderr
+            .contains("exit status 2; its output: `later.txt: No such file"),
+        "{absent}"
+    );
+}
+
+#[test]
+fn a_search_for_the_commit_measures_the_program_alone() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let good = project.git(&["rev-parse", "HEAD"]);
+    project.takes(12);
+    let slower = project.commit();
+    project.write(
+        "src/lib.rs",
+        "pub const NANOSECONDS: u64 = 12;\npub const OTHER: u64 = 1;\n",
+    );
+    project.commit();
+    let words = ["bisect", "copy", "--good", good.trim(), "--as-built"];
+    let found = project.perfcheck(&words).args(["--offline"]).run();
+    assert!(found.stdout.contains(&slower.trim()[..7]), "{found}");
+}
+
+/// A program whose work the library determines.
+const WORKS: &str = r#"
+fn main() {
+    println!("{}", planted::work(planted::NANOSECONDS * 100_000));
+}
+"#;
+
+/// A library with the work of the program.
+const WORK: &str = "
+pub const NANOSECONDS: u64 = 40;
+
+#[inline(never)]
+pub fn work(turns: u64) -> u64 {
+    let mut sum = 0;
+    let mut turn = 0;
+    while turn < turns {
+        sum = sum * 3 ^ turn;
+        turn += 1;
+    }
+    sum
+}
+";
+
+/// Creates a project whose work tree has a program that works four times as long as that of its commit.
+fn working_longer(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    project.write("src/main.rs", WORKS);
+    project.write("src/lib.rs", WORK);
+    project.commit();
+    project.write("src/lib.rs", &WORK.replace("= 40", "= 160"));
+    project
+}
+
+const AGAINST: [&str; 6] = [
+    "--against",
+    "HEAD",
+    "--rounds",
+    "20",
+    "--program",
+    "planted",
+];
+
+#[test]
+fn the_instructions_of_whole_runs_are_counted() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = working_longer(&machine);
+    let run = project.measure_in_layouts(&AGAINST).with_valgrind().run();
+    let run = run.expect_code(1);
+    let found = &compared(&run, "planted")["instructions"];
+    assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
+    let [base, candidate] = ["base", "candidate"].map(|side| found[side].as_f64());
+    let ratio = candidate.expect("a number") / base.expect("a number");
+    assert!((3.0..5.0).contains(&ratio), "{found}");
+    assert_eq!(found["exact"], true, "{found}");
+    let graph = project.root().join("graph.svg");
+    let words = ["explain", "planted", "--flamegraph"];
+    let drawn = project.perfcheck(&words).arg(&graph).with_valgrind().run();
+    drawn.expect_code(0);
+    let graph = fs::read_to_string(graph).expect("drawn");
+    assert!(graph.contains("planted::work"), "{graph}");
+}
+
+#[test]
+fn the_function_that_takes_more_of_a_run_is_sampled_without_valgrind() {
+    if try_time_samples().is_err() {
+        skipped("no perf_event_open");
+        return;
+    }
+    let machine = Machine::new();
+    let project = working_longer(&machine);
+    let run = project.measure_in_layouts(&AGAINST).with_sampling().run();
+    let run = run.expect_code(1);
+    let found = &compared(&run, "planted")["sampled_time"];
+    assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
+}
