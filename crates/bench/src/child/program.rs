@@ -16,8 +16,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::error::ChildError;
-use super::process::{ProcessContext, ProcessSpec, set_surroundings};
-use super::running::{PATIENCE, RunningBench, WaitOutcome, describe_status, read_pieces};
+use super::process::{
+    PATIENCE, ProcessContext, ProcessSpec, RunningBench, WaitOutcome, describe_status, read_pieces,
+    set_surroundings,
+};
 use perfcheck_analysis::model::ProgramBenchmark;
 use perfcheck_host::process::{LeftoverPolicy, read_usage, start_thread};
 

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, PerBenchmark};
 use super::discover::find_program;
-use super::driver::BenchDriver;
-use super::driver::{SuccessfulVisit, TargetRound};
+use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::plan::{PairedPlan, compute_quads, compute_round_layout};
 use super::process::{Interrupted, ProcessObserver};
 use super::schedule::{self, SampleLayout, compute_layout};
