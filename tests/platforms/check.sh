@@ -8,7 +8,8 @@
 #
 # `set_up.sh` must have prepared DIRECTORY. All that is compiled is in DIRECTORY/target.
 set -euo pipefail
-export LC_ALL=C CARGO_TERM_COLOR=never
+# Wine creates files with letters beyond ASCII only if the locale has them.
+export LC_ALL=C.UTF-8 CARGO_TERM_COLOR=never
 exec </dev/null
 cd "$(dirname "$0")/../.."
 directory=$(cd "$1" && pwd)
