@@ -14,10 +14,12 @@ use crate::stored::conclusions::parse_plan;
 use crate::stored::histories::{HistoryRequest, histories};
 use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Comparability, Difference, HostControls, Plan, Shape,
-    ShapeDetail, WorkStage, find_differences, map_with_progress, summarize_with,
+    ShapeDetail, find_differences, summarize_with,
 };
 use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, RunNote};
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId, WorkStage, map_with_progress,
+};
 use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// How many samples per side all benchmarks of a page show together. This bounds the size of the page.

@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::prepare::warn_of_skipped;
-use super::programs::select_programs;
+use super::prepare::{select_programs, warn_of_skipped};
 use crate::error::AppError;
 use crate::output;
 use crate::output::counted;

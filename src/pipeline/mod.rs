@@ -1,7 +1,7 @@
 //! The stages of a run: build -> reference -> pair -> measure -> judge -> record -> publish. Commands call the stages that they need; a stage does
 //! not know which command calls it.
 //!
-//! - build: [`work_tree::WorkTree`], [`build::BuildPair`]; `prepare`, `programs`, `cache_build`, `relinking` and
+//! - build: [`work_tree::WorkTree`], [`build::BuildPair`]; `prepare`, `cache_build`, `relinking` and
 //!   `machine_code` help
 //! - reference: [`reference::ReferenceBuilds`]
 //! - pair: [`pair::PairedSuite`]
@@ -21,7 +21,6 @@ pub(crate) mod next_steps;
 pub(crate) mod pair;
 pub(crate) mod paired;
 pub(crate) mod prepare;
-pub(crate) mod programs;
 pub(crate) mod publish;
 pub(crate) mod record;
 pub(crate) mod reference;

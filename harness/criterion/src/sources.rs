@@ -20,7 +20,6 @@ pub const FILES: &[CrateFile] = perfcheck::source_files![
     "measurement.rs",
     "old.rs",
     "output.rs",
-    "profiler.rs",
     "sample.rs",
     "session.rs",
     "sources.rs",

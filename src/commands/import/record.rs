@@ -13,7 +13,7 @@ use crate::output;
 use crate::output::ImportedBenchmark;
 use crate::pipeline::prepare::TargetName;
 use crate::session::World;
-use perfcheck_analysis::compare::{ValueSummary, WorkStage, map_with_progress};
+use perfcheck_analysis::compare::ValueSummary;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey, DecisionSettings,
@@ -22,6 +22,7 @@ use perfcheck_analysis::model::{
     SamplingMode, SamplingSettings, Series, Source, SourceDimension, SourceFile, SourceValue,
     TargetFacts, Thresholds, Timestamp, Verdict,
 };
+use perfcheck_analysis::model::{WorkStage, map_with_progress};
 use perfcheck_store::TransferredRun;
 
 /// An imported benchmark: its summary, and the group and column that contain its samples.

@@ -6,7 +6,7 @@
 //! change are at the level at which its question was decided, so verdict and interval never disagree.
 
 use super::{alternative, disturbance};
-use crate::compare::{WorkStage, map_with_progress};
+use crate::model::{WorkStage, map_with_progress};
 use rayon::prelude::*;
 
 use super::comparison::{

@@ -13,7 +13,6 @@ mod decide;
 mod description;
 mod diagnostics;
 mod disturbance;
-mod each;
 mod edges;
 mod estimate;
 mod extras;
@@ -46,7 +45,6 @@ pub use decide::{compare, compare_with_progress};
 pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, diagnose, find_absurd};
 pub use disturbance::{Disturbance, HostControls, Steadiness};
-pub use each::{WorkStage, map_with_progress};
 pub use edges::{ClassChange, Disagreement, Edge, LevelEstimate, LevelTrend, Network};
 pub use estimate::{Estimate, Uncertainty};
 pub use extras::{

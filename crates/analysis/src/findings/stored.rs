@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::remark::BenchmarkNote;
 use super::row::{ComparisonContext, Method, Row};
 use crate::compare::{
-    Comparison, Difference, Fact, Question, Reference, Summary, TestPolicy, WorkStage,
-    compare_with_progress, map_with_progress, summarize_with,
+    Comparison, Difference, Fact, Question, Reference, Summary, TestPolicy, compare_with_progress,
+    summarize_with,
 };
 use crate::model::{
     BenchmarkKey, DecisionSettings, MIN_PROCESSES, Measurement, ProgressReporter, RunId, Verdict,
+    WorkStage, map_with_progress,
 };
 
 /// The input for the rows of a run that is compared with stored runs.

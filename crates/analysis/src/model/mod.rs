@@ -15,7 +15,6 @@ mod run;
 mod series;
 mod settings;
 mod statistic;
-mod system;
 mod thresholds;
 mod verdict;
 
@@ -27,7 +26,7 @@ pub use import::{
 };
 pub use machine_state::{
     BusyProgram, FrequencyState, HeatState, HostActivity, MachineState, MemoryState, PowerState,
-    ProcessorState, SystemEnvironment, TimerState,
+    ProcessorState, SystemEnvironment, SystemFeature, TimerState,
 };
 pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
@@ -36,6 +35,7 @@ pub use perfcheck_stats::{
 pub use program::{ProgramBenchmark, split_command_line};
 pub use progress::{
     EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
+    WorkStage, map_with_progress,
 };
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
@@ -51,6 +51,5 @@ pub use settings::{
     Outliers, SamplingMode, SamplingSettings, System, Test, WarmUpGoal,
 };
 pub use statistic::{Statistic, StatisticSet, Unit};
-pub use system::SystemFeature;
 pub use thresholds::{ThresholdKind, ThresholdOrder, Thresholds};
 pub use verdict::{BenchesFrom, BySide, CriterionHarness, Side, Tally, Verdict};

@@ -12,7 +12,6 @@ use super::procedures::{
 };
 use crate::compare::comparison::{Comparison, Decision, Extent};
 use crate::compare::description::ChangeDescription;
-use crate::compare::each::{WorkStage, map_with_progress};
 use crate::compare::estimate::{ChangeBounds, Estimate};
 use crate::compare::note::Note;
 use crate::compare::question::{Question, TestPolicy};
@@ -20,6 +19,7 @@ use crate::compare::summary::sample_times;
 use crate::model::{
     Analysis, DecisionSettings, Measurement, ProgressReporter, Side, Test, Verdict,
 };
+use crate::model::{WorkStage, map_with_progress};
 use perfcheck_stats::{KruskalWallis, RatioVerdict, Significance, derived_seed};
 
 /// The result of testing one benchmark. Its p-value is not adjusted for the number of benchmarks yet.
