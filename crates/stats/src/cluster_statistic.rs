@@ -4,9 +4,9 @@
 //! standard deviation or a slope is computed from these numbers and from sums per cluster. `cluster_ranks` computes medians in a similar way. Any
 //! other function gets copies of the samples, which is slower.
 
+use super::description::sum;
 use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;
-use super::sums::sum;
 
 /// A statistic of the pooled samples of resampled clusters, for the bootstrap and the jackknife.
 ///

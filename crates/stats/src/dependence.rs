@@ -1,11 +1,11 @@
 //! Checks of samples: whether the values of a series are independent, whether their level drifts, and whether the values have several modes.
 
+use super::description::sum;
 use super::description::{
     Description, deviations, mean, mean_difference, squared_deviations, standard_error,
 };
 use super::quantile::{Quantile, median};
 use super::rank_tests::{MannWhitney, MannWhitneyMethod};
-use super::sums::sum;
 
 /// Returns the lag-1 autocorrelation of `values`, a number from -1 to 1. The values must be in the order in which they were measured. The formula is
 /// `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976).

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sums::sum;
+use super::description::sum;
 
 /// The resolution of a histogram in significant decimal digits, from 1 to 5, and the resulting positions of its counters.
 ///

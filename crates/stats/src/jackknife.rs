@@ -12,10 +12,10 @@ use super::bootstrap::{
     Resampling, finite_majority, percentile_interval, relative_change_interval, resample,
 };
 use super::cluster_statistic::ClusterStatistic;
+use super::description::sum;
 use super::description::{deviations, mean, sample_variance, squared_deviations};
 use super::interval::Interval;
 use super::quantile::Quantile;
-use super::sums::sum;
 use super::{normal, student_t};
 
 /// The smallest number of clusters, or of values on each side, for which the bootstrap has enough distinct resamples. With fewer, intervals are

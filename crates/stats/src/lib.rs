@@ -72,7 +72,6 @@ mod signed_rank;
 mod significance;
 mod special;
 pub mod student_t;
-mod sums;
 mod t_score;
 mod welch_test;
 mod words;
@@ -90,8 +89,8 @@ pub use cluster_statistic::{
 };
 pub use dependence::{SlowMode, SplitHalves, lag_one_autocorrelation, mvalue, two_groups};
 pub use description::{
-    Description, MAD_TO_SD, Variability, density_curve, mean, mean_difference, sample_variance,
-    silverman_bandwidth, standard_error,
+    Description, MAD_TO_SD, Variability, density_curve, mean, mean_difference, quotient,
+    sample_variance, silverman_bandwidth, standard_error, sum,
 };
 pub use fisher::FisherExact;
 pub use full_description::{FullDescription, FullDescriptionRules, TailSource};
@@ -121,7 +120,6 @@ pub use ratio::{
 pub use regression::{LinearFit, r_squared_through_origin, slope_through_origin};
 pub use signed_rank::{SignedRank, sign_flip_upper_tail};
 pub use significance::{Correction, EffectSize, Significance, cliffs_delta, cohens_d, hedges_g};
-pub use sums::{quotient, sum};
 pub use t_score::{PooledTScore, TScore};
 pub use welch_test::{WelchDf, WelchTest};
 pub use words::WordMeanings;

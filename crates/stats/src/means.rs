@@ -1,6 +1,7 @@
 //! Means other than the arithmetic one: geometric (of ratios), harmonic (of rates over equal amounts of work), trimmed or winsorized (Yuen 1974), and
 //! a center by subsampling. All but the geometric mean have a measure of their uncertainty.
 
+use super::description::sum;
 use super::description::{
     Description, deviations, mean, mean_distance, sample_variance, squared_deviations,
 };
@@ -9,7 +10,6 @@ use super::normal;
 use super::outliers::TreatedSample;
 use super::quantile::median;
 use super::random::{Draws, Stream};
-use super::sums::sum;
 
 /// A geometric mean of ratios, with the number of ratios used.
 ///

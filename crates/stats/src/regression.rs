@@ -1,7 +1,7 @@
 //! Straight lines through points by least squares: through the origin, or with an intercept.
 
+use super::description::sum;
 use super::description::{deviations, mean, squared_deviations};
-use super::sums::sum;
 
 /// Returns the least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
 ///

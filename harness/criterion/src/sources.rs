@@ -20,6 +20,7 @@ pub const FILES: &[CrateFile] = perfcheck::source_files![
     "measurement.rs",
     "old.rs",
     "output.rs",
+    "profiler.rs",
     "sample.rs",
     "session.rs",
     "sources.rs",
