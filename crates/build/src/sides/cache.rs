@@ -341,7 +341,7 @@ fn disk_usage(directory: &Path, counted: &mut BTreeSet<(u64, u64)>) -> u64 {
     let files = files_below(directory);
     let sizes = files.iter().filter_map(|path| {
         let facts = os::read_file_facts(path).ok()?;
-        let is_first = counted.insert((facts.device, facts.number));
+        let is_first = counted.insert(facts.identity());
         is_first.then_some(facts.disk_bytes)
     });
     sizes.sum()

@@ -485,11 +485,8 @@ pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> 
 
 /// Reports whether both paths lead to the same file or directory.
 fn is_same_entry(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| {
-        let facts = read_file_facts(path).ok()?;
-        Some((facts.device, facts.number))
-    };
-    identity(one).is_some_and(|found| identity(other) == Some(found))
+    let identity = |path: &Path| read_file_facts(path).map(|facts| facts.identity());
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn shared_components(one: &Path, other: &Path) -> usize {

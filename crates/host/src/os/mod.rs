@@ -21,7 +21,7 @@ mod windows;
 
 pub use dunce::canonicalize;
 pub use types::{
-    FileFacts, GroupLifetime, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot,
+    FileFacts, LeftoverPolicy, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot,
 };
 
 #[cfg(not(target_os = "linux"))]

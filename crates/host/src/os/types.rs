@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct FileFacts {
     /// The file system that contains the file.
     pub device: u64,
-    /// Number of the file in its file system. Two names with the same number and device are one file.
+    /// Number of the file in its file system.
     pub number: u64,
     /// Length in bytes.
     pub bytes: u64,
@@ -21,13 +21,20 @@ pub struct FileFacts {
     pub written: (i64, i64),
 }
 
-/// Whether the processes of a group may live longer than this process.
+impl FileFacts {
+    /// Returns the device and the number, which are the same for all names of a file, and different for different files.
+    pub fn identity(&self) -> (u64, u64) {
+        (self.device, self.number)
+    }
+}
+
+/// The fate of processes that a group's leader leaves behind when it ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupLifetime {
-    /// They end with this process, however it ends.
-    EndsWithUs,
-    /// The processes that the leader leaves behind live on.
-    MayOutliveUs,
+pub enum LeftoverPolicy {
+    /// They are killed, even if they left the group, because nothing may run during the next measurement.
+    Kill,
+    /// They are left running: a build may start a server that must outlive it, such as that of a compiler cache.
+    Leave,
 }
 
 /// The resource usage of a process so far.

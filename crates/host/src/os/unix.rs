@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, SystemTime};
 
-use super::types::{FileFacts, GroupLifetime, OutputPipe, OutputPipes};
+use super::types::{FileFacts, LeftoverPolicy, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. Unix does not, so a helper process has to end them.
 pub const GROUPS_END_WITH_US: bool = false;
@@ -28,9 +28,9 @@ pub struct UnixGroup(Pid);
 
 pub use UnixGroup as GroupHandle;
 
-/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. After the start, call [`take_group`]. On Unix, this
-/// system does not decide how long the group lives.
-pub fn lead_new_group(command: &mut Command, _: GroupLifetime) -> &mut Command {
+/// Makes `command` start as the leader of a new group, which signals of the terminal do not reach. After the start, call [`take_group`]. The policy
+/// changes nothing here: on Unix, the supervisor and its reaper end leftover processes.
+pub fn lead_new_group(command: &mut Command, _: LeftoverPolicy) -> &mut Command {
     command.process_group(0)
 }
 

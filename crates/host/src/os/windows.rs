@@ -48,7 +48,7 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_REMOTE, QueryUnbiasedInterruptTime};
 
-use super::types::{FileFacts, GroupLifetime, OutputPipe, OutputPipes};
+use super::types::{FileFacts, LeftoverPolicy, OutputPipe, OutputPipes};
 
 /// Whether the system ends the process groups if this process is killed. A group is a job object here, and Windows ends the processes of a job when
 /// its last handle is closed, so no helper process is needed.
@@ -121,14 +121,15 @@ pub fn outlive_us(command: &mut Command) -> &mut Command {
 }
 
 /// Makes `command` start as the leader of a new group, which Ctrl-C at the terminal does not reach. The leader is suspended until [`take_group`] has
-/// put it into a job, so every process that it starts is in the job, too.
-pub fn lead_new_group(command: &mut Command, lifetime: GroupLifetime) -> &mut Command {
-    let job = match lifetime {
-        GroupLifetime::EndsWithUs => {
+/// put it into a job, so every process that it starts is in the job, too. If leftovers are killed, the leader also ends if this process is killed before
+/// that.
+pub fn lead_new_group(command: &mut Command, leftovers: LeftoverPolicy) -> &mut Command {
+    let job = match leftovers {
+        LeftoverPolicy::Kill => {
             enter_own_job();
             0
         }
-        GroupLifetime::MayOutliveUs => outside_of_own_job(),
+        LeftoverPolicy::Leave => outside_of_own_job(),
     };
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED | job)
 }

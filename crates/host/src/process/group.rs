@@ -17,31 +17,13 @@ use tracing::debug;
 use super::interrupt::Interrupt;
 use super::reaper::{Mark, Reaper};
 use super::threads::start_thread;
-use crate::os::{self, GroupHandle, GroupLifetime, OutputPipes};
+use crate::os::{self, GroupHandle, LeftoverPolicy, OutputPipes};
 
 /// Interval for checking whether a process has ended. Nothing is measured at that time.
 const POLL: Duration = Duration::from_millis(1);
 
 /// Time for a group to clean up after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-
-/// The fate of processes that a group's leader leaves behind when it ends by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftoverPolicy {
-    /// They are killed, even if they left the group, because nothing may run during the next measurement.
-    Kill,
-    /// They are left running: a build may start a server that must outlive it, such as that of a compiler cache.
-    Leave,
-}
-
-impl LeftoverPolicy {
-    fn lifetime(self) -> GroupLifetime {
-        match self {
-            Self::Kill => GroupLifetime::EndsWithUs,
-            Self::Leave => GroupLifetime::MayOutliveUs,
-        }
-    }
-}
 
 /// A supervisor, which starts process groups and ensures that they end, even if this process dies.
 ///
@@ -116,7 +98,7 @@ impl Supervisor {
             mark.add_to(command);
             reaper.announce(&mark);
         }
-        let command = os::lead_new_group(command, leftovers.lifetime());
+        let command = os::lead_new_group(command, leftovers);
         let started = Instant::now();
         let mut child = command.spawn()?;
         let group = os::take_group(&mut child)?;

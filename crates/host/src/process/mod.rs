@@ -10,12 +10,12 @@ mod interrupt;
 mod reaper;
 mod threads;
 
-pub use group::{LeftoverPolicy, ProcessGroup, RunError, Supervisor};
+pub use group::{ProcessGroup, RunError, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
 pub use threads::{start_scoped_work, start_thread};
 
 pub use crate::os::{
-    ThreadPinning, TimeSample, TimeSampler, TimeSamplingError, UsageSnapshot, private_memory,
-    read_usage, stolen_time, try_time_samples, without_core_dumps,
+    LeftoverPolicy, ThreadPinning, TimeSample, TimeSampler, TimeSamplingError, UsageSnapshot,
+    private_memory, read_usage, stolen_time, try_time_samples, without_core_dumps,
 };

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::os::{self, GroupLifetime};
+use crate::os::{self, LeftoverPolicy};
 
 /// The argument that starts the executable as a reaper.
 pub const REAPER_ARGUMENT: &str = "__reap";
@@ -37,7 +37,7 @@ impl Reaper {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let mut process = os::lead_new_group(&mut command, GroupLifetime::MayOutliveUs).spawn()?;
+        let mut process = os::lead_new_group(&mut command, LeftoverPolicy::Leave).spawn()?;
         let mut list = process.stdin.take();
         if let Some(list) = &mut list {
             let _ = writeln!(list, "={}", mark.word());
