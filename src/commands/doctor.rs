@@ -55,9 +55,8 @@ pub fn doctor(
         samples: try_time_samples(),
     };
     let exit_code = ExitCode::Clean;
-    let judged = judge(&observed);
     let findings = DoctorFindings {
-        findings: judged,
+        findings: judge(&observed),
         host,
         state,
         happenings: meanwhile,

@@ -52,8 +52,7 @@ fn order_in_place<'a>(
         workspace: &context.workspace,
         toolchain: context.toolchain(&common.cargo, world.supervisor)?,
         options: &common.cargo,
-        with_benches: common.cargo.selects_benches()
-            && context.workspace.has_bench_targets(&common.cargo),
+        with_benches: context.workspace.may_build_benches(&common.cargo),
         programs,
         variables: const { &BTreeMap::new() },
         diagnostics: DiagnosticTiming::Immediate,

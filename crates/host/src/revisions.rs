@@ -149,13 +149,12 @@ impl Checkout {
         supervisor: &Supervisor,
     ) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        for line in list_files(supervisor, top, &["--cached", "-v"])? {
-            // Each line is a letter, a space and a path. The letter is `S` for `skip-worktree`, and lowercase for `assume-unchanged`.
-            let line = os::path_to_bytes(&line);
-            let Some((letter, path)) = line.split_first_chunk::<2>() else {
+        for entry in list_entries(supervisor, top, &["--cached", "-v"])? {
+            // An entry is a letter, a space and a path. The letter is `S` for `skip-worktree`, and lowercase for `assume-unchanged`.
+            let [letter, b' ', path @ ..] = &entry[..] else {
                 continue;
             };
-            found.hides_changes |= letter[0] == b'S' || letter[0].is_ascii_lowercase();
+            found.hides_changes |= *letter == b'S' || letter.is_ascii_lowercase();
             let path = path_from_git(path);
             let here = top.join(&path);
             match here.symlink_metadata() {
@@ -451,13 +450,23 @@ fn list_files(
     top: &Path,
     which: &[impl AsRef<OsStr>],
 ) -> Result<Vec<PathBuf>, GitError> {
+    let entries = list_entries(supervisor, top, which)?;
+    Ok(entries.iter().map(|entry| path_from_git(entry)).collect())
+}
+
+/// Returns what `git ls-files` prints in `top`, an entry for each file.
+fn list_entries(
+    supervisor: &Supervisor,
+    top: &Path,
+    which: &[impl AsRef<OsStr>],
+) -> Result<Vec<Vec<u8>>, GitError> {
     let words = ["ls-files", "-z"].map(OsStr::new).into_iter();
     let words: Vec<&OsStr> = words.chain(which.iter().map(AsRef::as_ref)).collect();
     let listed = run(supervisor, top, &[], &words)?;
-    let names = listed
+    let entries = listed
         .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty());
-    Ok(names.map(path_from_git).collect())
+        .filter(|entry| !entry.is_empty());
+    Ok(entries.map(<[u8]>::to_vec).collect())
 }
 
 /// Returns the option that excludes a directory from listing and search.

@@ -187,6 +187,11 @@ impl Workspace {
             })
     }
 
+    /// Reports whether a build with `options` may have bench targets, and not only programs.
+    pub fn may_build_benches(&self, options: &CargoOptions) -> bool {
+        options.selects_benches() && self.has_bench_targets(options)
+    }
+
     /// Fails if `options` name a package or bench target that the workspace does not have. Cargo itself checks patterns of bench targets.
     pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
         if let Some(name) = options.packages.iter().find(|name| !self.has_package(name)) {

@@ -537,8 +537,8 @@ impl SideBuilder<'_, '_> {
             return Ok(CargoResult::default());
         }
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
-        let mut with_benches = options.selects_benches();
         let mut programs = request.programs.to_vec();
+        let mut has_benches = true;
         if !state.is_work_tree {
             programs.retain(|one| workspace.binaries(&one.package).contains(&one.binary));
             match workspace.retain_existing(&options) {
@@ -546,12 +546,12 @@ impl SideBuilder<'_, '_> {
                 None if programs.is_empty() => return Ok(CargoResult::default()),
                 None => {
                     options = workspace.retain_packages(&options);
-                    with_benches = false;
+                    has_benches = false;
                 }
             }
         }
         // Without `--program`, a workspace that has only programs is measured, too.
-        with_benches &= workspace.has_bench_targets(&options);
+        let with_benches = has_benches && workspace.may_build_benches(&options);
         let target = self.shelves.folder.target().into();
         let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
         if let Some(name) = self.request.toolchain.rustup_name() {
@@ -807,7 +807,6 @@ fn first_error_line(message: &str) -> &str {
 fn find_linked(executable: &Path) -> PathBuf {
     let find = || {
         let stem = executable.file_stem()?.to_str()?.replace('-', "_");
-        let of_executable = read_file_facts(executable).ok()?;
         let entries = fs::read_dir(executable.parent()?.join("deps")).ok()?;
         let mut candidates = entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -816,17 +815,19 @@ fn find_linked(executable: &Path) -> PathBuf {
                 .map(|(base, _)| base.replace('-', "_"));
             base.as_deref() == Some(&stem) && path.extension() == executable.extension()
         });
-        candidates.find(|path| {
-            read_file_facts(path).is_ok_and(|facts| {
-                let is_one_file = facts.device == of_executable.device && facts.number == of_executable.number;
-                // Where files cannot have two names, cargo copies the binary.
-                is_one_file
-                    || facts.bytes == of_executable.bytes
-                        && matches!((hash_file(path), hash_file(executable)), (Ok(a), Ok(b)) if a == b)
-            })
-        })
+        candidates.find(|path| has_same_content(path, executable))
     };
     find().unwrap_or_else(|| executable.to_owned())
+}
+
+/// Reports whether both paths are names of one file, or of two files with the same content: where files cannot have two names, cargo copies a binary.
+fn has_same_content(one: &Path, other: &Path) -> bool {
+    let (Ok(facts), Ok(of_other)) = (read_file_facts(one), read_file_facts(other)) else {
+        return false;
+    };
+    facts.identity() == of_other.identity()
+        || facts.bytes == of_other.bytes
+            && matches!((hash_file(one), hash_file(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn bench_name(package: &str, target: &str) -> String {
