@@ -6,7 +6,7 @@ use std::fs;
 
 use perfcheck_host::process::try_time_samples;
 
-use crate::against::instructions::has_valgrind;
+use crate::against::instructions::{LIBRARY, has_valgrind};
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
 use crate::support::{Machine, skipped};
@@ -141,29 +141,17 @@ fn main() {
 }
 "#;
 
-/// A library with the work of the program.
-const WORK: &str = "
-pub const NANOSECONDS: u64 = 40;
-
-#[inline(never)]
-pub fn work(turns: u64) -> u64 {
-    let mut sum = 0;
-    let mut turn = 0;
-    while turn < turns {
-        sum = sum * 3 ^ turn;
-        turn += 1;
-    }
-    sum
-}
-";
-
 /// Creates a project whose work tree has a program that works four times as long as that of its commit.
 fn working_longer(machine: &Machine) -> Project<'_> {
     let project = Project::without_benches(machine);
+    let works = |nanoseconds: u64| {
+        let library = format!("{LIBRARY}\npub const NANOSECONDS: u64 = {nanoseconds};\n");
+        project.write("src/lib.rs", &library);
+    };
     project.write("src/main.rs", WORKS);
-    project.write("src/lib.rs", WORK);
+    works(40);
     project.commit();
-    project.write("src/lib.rs", &WORK.replace("= 40", "= 160"));
+    works(160);
     project
 }
 

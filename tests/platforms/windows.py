@@ -103,6 +103,13 @@ class Answers:
         return noted.read_text().splitlines() if noted.exists() else []
 
 
+def kill_tool():
+    """Kills all processes of the tool."""
+    for process, name in processes():
+        if name == TOOL.name:
+            os.kill(process, signal.SIGKILL)
+
+
 def processes():
     """Lists the programs under our Wine: their process ids and the names of the executables. The services of Wine do not count."""
     found = []
@@ -440,24 +447,26 @@ class Ended(Case):
 
     def test_killed(self):
         run = self.start_long()
-        for process, name in processes():
-            if name == TOOL.name:
-                os.kill(process, signal.SIGKILL)
+        kill_tool()
         run.finish(10)
         self.assertEqual(self.left_behind(), [])
         self.check_incomplete()
 
-    def test_ctrl_c(self):
-        """Wine takes a terminal of Linux for a console, whose Ctrl-C it turns into an event."""
+    def press_ctrl_c(self, start):
+        """Calls `start` with a terminal, and types Ctrl-C there. Wine takes a terminal of Linux for a console, whose Ctrl-C it turns into an event."""
         ours, terminal = pty.openpty()
         try:
-            run = self.start_long(terminal=terminal)
+            run = start(terminal=terminal)
             os.write(ours, b"\x03")
             finished = run.finish(60)
         finally:
             os.close(ours)
             os.close(terminal)
         self.assertEqual(finished.code, 130, str(finished))
+        return finished
+
+    def test_ctrl_c(self):
+        finished = self.press_ctrl_c(self.start_long)
         self.assert_stderr(finished, "error: interrupted; run 1 is stored as incomplete, with its complete processes")
         self.check_incomplete()
 
@@ -470,21 +479,11 @@ class Ended(Case):
 
     def test_killed_in_a_build(self):
         run = self.start_build()
-        for process, name in processes():
-            if name == TOOL.name:
-                os.kill(process, signal.SIGKILL)
+        kill_tool()
         self.assertIsNotNone(run.finish(10).code)
 
     def test_ctrl_c_in_a_build(self):
-        ours, terminal = pty.openpty()
-        try:
-            run = self.start_build(terminal=terminal)
-            os.write(ours, b"\x03")
-            finished = run.finish(60)
-        finally:
-            os.close(ours)
-            os.close(terminal)
-        self.assertEqual(finished.code, 130, str(finished))
+        self.press_ctrl_c(self.start_build)
 
     def test_ended_by_the_task_manager(self):
         run = self.start_long()

@@ -235,7 +235,8 @@ const MOST_ROUNDS_NAMED: f64 = 1000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::paired::tests::{key, plan, timed_series};
+    use crate::compare::fixtures::key;
+    use crate::compare::paired::tests::{plan, timed_series};
     use crate::model::{Nanos, Round, Sample};
 
     /// Returns the last look at ten rounds in which all samples of a side are alike. Those of the base take 100 ns per iteration.

@@ -160,7 +160,8 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
 mod tests {
     use super::*;
     use crate::compare::Estimate;
-    use crate::compare::paired::tests::{key, timed_series};
+    use crate::compare::fixtures::key;
+    use crate::compare::paired::tests::timed_series;
     use crate::model::{Nanos, Round, Sample};
     use perfcheck_stats::SignedRank;
 

@@ -9,6 +9,7 @@ mod slow_path;
 use super::*;
 use std::collections::BTreeMap;
 
+use crate::compare::fixtures::{PLAN, key};
 use crate::compare::{Comparison, Note};
 use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample, Side, Verdict};
 use perfcheck_stats::{Draws, Stream};
@@ -18,24 +19,10 @@ const ITERATIONS: u64 = 5_000;
 
 const SAMPLES: usize = 30;
 
-pub(super) fn key(id: &str) -> BenchmarkKey {
-    BenchmarkKey {
-        package: "p".into(),
-        target: "t".into(),
-        id: id.into(),
-    }
-}
-
 pub(super) fn plan(looks: &[u32]) -> Plan {
     Plan {
         looks: looks.to_vec(),
-        significance_level: 0.01,
-        planned: 1,
-        confidence_level: 0.95,
-        resamples: 100,
-        seed: 3,
-        seeds: BTreeMap::new(),
-        noise: BTreeMap::new(),
+        ..PLAN
     }
 }
 
