@@ -206,7 +206,7 @@ fn run_command(
         return Err(FailedRun::Start(io::ErrorKind::BrokenPipe.into()));
     };
     let stderr = read_pieces(stderr).map_err(FailedRun::Start)?;
-    // What a program prints in each of its many runs would only hide our own messages.
+    // A program has many runs. If the output of each were shown, it would hide our own messages.
     let quiet = context.without_observer();
     let mut running = RunningBench::new(group, stderr, &quiet);
     let deadline = started.checked_add(allowed);
