@@ -58,6 +58,15 @@ VERDICTS = (*CALLED, "unchanged", "inconclusive")
 UNCHANGED = ("same", "layout")
 
 
+def unused_functions(rng):
+    """Returns functions that nothing calls. The attribute `used` keeps them in the executable, where they move other functions."""
+    return [
+        f"#[used]\nstatic UNUSED_{at}: fn(u64) -> u64 = unused_{at};\nfn unused_{at}(n: u64) -> u64 {{\n    "
+        + f"(0..{rng.randrange(2, 99)}).fold(n, |sum, i| (sum ^ i).rotate_left(7)) / (n | 1)\n}}\n"
+        for at in range(rng.randrange(1, 20))
+    ]
+
+
 def library(work, rng=None):
     """Returns the source of the library for a word of `--work`, which the top of this file explains."""
     more = 0 if work in UNCHANGED else float(work)
@@ -69,12 +78,7 @@ def library(work, rng=None):
         body = body.replace("WORK", f"black_box({count})")
         functions.append(f"#[inline(never)]\npub fn {name}(n: u64) -> u64 {{\n    {body}\n}}\n")
     if work == "layout":
-        # The attribute `used` keeps functions in the executable that nothing calls.
-        functions += [
-            f"#[used]\nstatic UNUSED_{at}: fn(u64) -> u64 = unused_{at};\nfn unused_{at}(n: u64) -> u64 {{\n    "
-            + f"(0..{rng.randrange(2, 99)}).fold(n, |sum, i| (sum ^ i).rotate_left(7)) / (n | 1)\n}}\n"
-            for at in range(rng.randrange(1, 20))
-        ]
+        functions += unused_functions(rng)
         rng.shuffle(functions)
     return "\n".join([HEAD, "use std::hint::black_box;\n", *functions])
 
