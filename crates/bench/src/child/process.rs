@@ -306,6 +306,11 @@ impl<'a> RunningBench<'a> {
         self.group.cpu_time()
     }
 
+    /// Returns how long the process waited for a processor, as [`ProcessGroup::waiting_time`].
+    pub(super) fn waiting_time(&self) -> Option<Duration> {
+        self.group.waiting_time()
+    }
+
     /// Shows `text` as the child's output.
     pub(super) fn observe_output(&self, text: &[u8]) {
         self.observer.observe(&Event::Output(text));

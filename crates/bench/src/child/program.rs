@@ -47,7 +47,8 @@ pub enum RunPurpose<'r> {
 pub struct ProgramRun {
     /// Process id.
     pub process: u32,
-    /// Time from the start of the process to its end.
+    /// Time from the start of the process to its end. If one thread did all its work, the time in which that thread was ready to run but had no
+    /// processor is left out, because it depends only on other programs.
     pub time: Duration,
     /// CPU time of the process and of the children that it waited for, if the system reports it.
     pub cpu: Option<Duration>,
@@ -239,8 +240,12 @@ fn run_command(
             WaitOutcome::Interrupted => return Err(FailedRun::Interrupted),
         }
     };
-    let time = ended.saturating_duration_since(started);
+    let mut time = ended.saturating_duration_since(started);
     let cpu = running.cpu_time();
+    if let (Some(waiting), Some(cpu)) = (running.waiting_time(), cpu) {
+        // The end of the process is known only approximately, but the process cannot have taken less than its CPU time.
+        time = time.saturating_sub(waiting).max(cpu);
+    }
     if is_examined && let Some(cpu) = cpu {
         let is_within_one = cpu <= time.mul_f64(MORE_THAN_ONE);
         is_solitary = Some(is_within_one && is_solitary != Some(false));

@@ -29,6 +29,16 @@ pub fn cpu_time_of_ended(_: u32) -> Option<Duration> {
     None
 }
 
+/// Returns `None`: how long a process waited for a processor is unknown.
+pub fn waiting_time_of_ended(_: u32) -> Option<Duration> {
+    None
+}
+
+/// Returns zero: how long this thread waited for a processor is unknown.
+pub fn own_waiting_time() -> Duration {
+    Duration::ZERO
+}
+
 /// Returns `None`, because the time that a hypervisor gave to other machines is not read on this system.
 pub fn stolen_time() -> Option<Duration> {
     None

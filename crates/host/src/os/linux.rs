@@ -335,6 +335,41 @@ pub fn cpu_time_of_ended(pid: u32) -> Option<Duration> {
     Some(time(usage.ru_utime)? + time(usage.ru_stime)?)
 }
 
+/// How much the two measurements of the CPU time of a process may differ: this much, and this fraction of it.
+const CPU_TIME_ERROR: (Duration, f64) = (Duration::from_micros(50), 0.005);
+
+/// Returns how long the process `pid`, which has ended but has not been reaped, was ready to run but had no processor. Returns `None` if it is unknown,
+/// or if the first thread did not do all the work of the process and of the children that it waited for.
+pub fn waiting_time_of_ended(pid: u32) -> Option<Duration> {
+    let SchedulingTimes { running, waiting } = read_scheduling(&format!("/proc/{pid}/schedstat"))?;
+    let (absolute, relative) = CPU_TIME_ERROR;
+    let others = cpu_time_of_ended(pid)?.saturating_sub(running);
+    (others <= absolute + running.mul_f64(relative)).then_some(waiting)
+}
+
+/// Returns how long this thread has been ready to run but had no processor.
+pub fn own_waiting_time() -> Duration {
+    read_scheduling("/proc/thread-self/schedstat").map_or(Duration::ZERO, |times| times.waiting)
+}
+
+/// Times of a thread since its start.
+struct SchedulingTimes {
+    running: Duration,
+    /// The time in which the thread was ready to run but had no processor.
+    waiting: Duration,
+}
+
+/// Reads the first two numbers of a file `schedstat`, which are nanoseconds.
+fn read_scheduling(path: &str) -> Option<SchedulingTimes> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut numbers = text.split_ascii_whitespace().map(str::parse);
+    let mut next = || Some(Duration::from_nanos(numbers.next()?.ok()?));
+    Some(SchedulingTimes {
+        running: next()?,
+        waiting: next()?,
+    })
+}
+
 /// Returns the CPU time of the process, from its CPU-time clock, which counts nanoseconds.
 fn own_time(pid: u32) -> Option<Duration> {
     let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
@@ -669,7 +704,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     use super::*;
-    use crate::process::{LeftoverPolicy, Supervisor};
+    use crate::process::{LeftoverPolicy, ProcessGroup, Supervisor};
 
     #[test]
     fn the_inode_is_found_by_both_ports() {
@@ -757,6 +792,32 @@ mod tests {
             let of_main = during.main_thread.saturating_sub(before.main_thread);
             assert!(during.cpu > before.cpu + of_main);
         });
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_told_from_work() {
+        const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        let supervisor = Supervisor::default();
+        let start = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            supervisor.spawn(&mut command, LeftoverPolicy::Kill)
+        };
+        let waiting = |group: &mut ProcessGroup| {
+            group.end_channel().recv().expect("it ends");
+            let waiting = group.waiting_time();
+            group.end(Duration::ZERO).expect("it has ended");
+            waiting
+        };
+        let pinning = ThreadPinning::to_one(&[], |_| 0).expect("a processor");
+        let [mut one, mut other] = [WORK, WORK].map(|script| start(script).expect("a shell"));
+        drop(pinning);
+        let (one, other) = (waiting(&mut one), waiting(&mut other));
+        let both = one.expect("one thread works") + other.expect("one thread works");
+        // They share a processor, so while one of them works, the other waits.
+        assert!(both > Duration::from_millis(1), "{one:?} {other:?}");
+        let mut parent = start(&format!("({WORK}) & wait")).expect("a shell");
+        assert_eq!(waiting(&mut parent), None, "its child works");
     }
 
     #[test]

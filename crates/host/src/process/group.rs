@@ -158,14 +158,24 @@ impl ProcessGroup {
         os::cpu_time_of_ended(self.child.id())
     }
 
+    /// Returns how long the leader, which has ended but not been reaped, waited for a processor. Returns `None` if the system does not report it, or if
+    /// the leader had several threads or child processes that did work, because those may have gone on while it waited.
+    pub fn waiting_time(&self) -> Option<Duration> {
+        os::waiting_time_of_ended(self.child.id())
+    }
+
     /// Returns a channel that gets the time at which the leader ends, and is then disconnected.
     pub fn end_channel(&self) -> Receiver<Instant> {
         let (sender, receiver) = bounded(1);
         let group = self.group.clone();
         let started = start_thread(move || {
+            let waited_before = os::own_waiting_time();
             group.wait_for_leader();
+            let now = Instant::now();
+            // On a busy machine, this thread gets a processor only some time after the leader has ended.
+            let late = os::own_waiting_time().saturating_sub(waited_before);
             // If nobody waits any more, nobody needs the time.
-            let _ = sender.send(Instant::now());
+            let _ = sender.send(now.checked_sub(late).unwrap_or(now));
         });
         // Without the thread, the end of the pipes still shows the end of the leader.
         if started.is_ok() { receiver } else { never() }
