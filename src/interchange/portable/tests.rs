@@ -68,6 +68,12 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             },
             target_facts: TargetFacts {
                 features: vec!["fast".to_owned()],
+                size: Some(ExecutableSize {
+                    text: 4,
+                    data: 3,
+                    bss: 2,
+                    stripped: 1,
+                }),
             },
             benchmarks: vec![BenchmarkInProcess {
                 benchmark: Benchmark {
