@@ -200,3 +200,146 @@ fn the_function_that_takes_more_of_a_run_is_sampled_without_valgrind() {
     let found = &compared(&run, "planted")["sampled_time"];
     assert_eq!(found["functions"][0]["name"], "planted::work", "{run}");
 }
+
+/// A program that has 16 MiB of memory for each nanosecond of the library, or whose two threads use 200 ms of a processor each.
+const USES: &str = r#"
+fn use_processor() {
+    let used = || -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        text.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    while used() < 200_000_000 {
+        for step in 0..100_000 {
+            std::hint::black_box(step);
+        }
+    }
+}
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("memory") => drop(std::hint::black_box(vec![1_u8; planted::NANOSECONDS << 24])),
+        Some("threads") => {
+            let other = std::thread::spawn(use_processor);
+            use_processor();
+            other.join().unwrap();
+        }
+        _ => std::process::exit(2),
+    }
+}
+"#;
+
+/// Creates a project whose commit has a program that uses resources. Its work tree uses `memory` times 16 MiB instead of 64 MiB.
+fn using(machine: &Machine, memory: u64) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    project.write("src/main.rs", USES);
+    let library = |times: u64| format!("pub const NANOSECONDS: usize = {times};\n");
+    project.write("src/lib.rs", &library(4));
+    project.commit();
+    project.write("src/lib.rs", &library(memory));
+    project
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_that_of_the_program_and_can_have_a_limit() {
+    let machine = Machine::new();
+    let project = using(&machine, 5);
+    let words = [
+        "--against",
+        "HEAD",
+        "--rounds",
+        "5",
+        "--program",
+        "planted memory",
+    ];
+    let limits = ["--limit", "memory:20%", "--limit", "memory:1GiB"];
+    let run = project.measure(&[&words[..], &limits].concat()).run();
+    let run = run.expect_code(1);
+    let usage = &compared(&run, "planted memory")["usage"];
+    let mebibytes = |side: &str| usage["peak_bytes"][side].as_f64().expect("a number") / 1048576.0;
+    // The process itself has a few MiB.
+    assert!((64.0..68.0).contains(&mebibytes("base")), "{usage}");
+    assert!((80.0..84.0).contains(&mebibytes("candidate")), "{usage}");
+    assert_eq!(usage["peak_bytes"]["verdict"], "regressed", "{usage}");
+    let exceeded = run.messages("limit-exceeded");
+    assert_eq!(exceeded.len(), 1, "{run}");
+    assert_eq!(exceeded[0]["statistic"], "memory", "{run}");
+    let shown = project.perfcheck(&["show", "--stats"]).run().expect_code(0);
+    let line = "peak memory        8";
+    assert!(shown.stdout.contains(line), "{shown}");
+    let explained = project.perfcheck(&["explain", "planted memory", "--full"]);
+    let explained = explained.run().expect_code(0);
+    assert!(explained.stdout.contains("peak memory 6"), "{explained}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn cpu_time_is_that_of_all_threads() {
+    let machine = Machine::new();
+    let project = using(&machine, 3);
+    let words = [
+        "--against",
+        "HEAD",
+        "--rounds",
+        "2",
+        "--program",
+        "planted threads",
+    ];
+    let run = project.measure(&words).run();
+    let usage = &compared(&run, "planted threads")["usage"]["cpu_ns"];
+    for side in ["base", "candidate"] {
+        let milliseconds = usage[side].as_f64().expect("a number") / 1e6;
+        assert!((400.0..440.0).contains(&milliseconds), "{usage}");
+    }
+}
+
+/// Adds a function with about 20 kB of code to the library. The program calls it only if it gets an argument.
+fn grow(project: &Project<'_>) {
+    let statement = |number: u32| format!("    x = std::hint::black_box(x ^ {number});\n");
+    let body: String = (1..1500).map(statement).collect();
+    let library = format!(
+        "pub const NANOSECONDS: u64 = 1;\n\n#[inline(never)]\npub fn grown(mut x: u64) -> u64 {{\n{body}    x\n}}\n"
+    );
+    project.write("src/lib.rs", &library);
+    let call = "\nfn main() {\n    if std::env::args().len() > 9 {\n        println!(\"{}\", planted::grown(1));\n    }\n}\n";
+    project.write("src/main.rs", call);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_executable_that_grew_fails_the_run_and_names_the_function() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.write("src/main.rs", "fn main() {}\n");
+    project.commit();
+    grow(&project);
+    let words = ["--against", "HEAD", "--rounds", "5", "--program", "planted"];
+    let limited = |limit: &str| {
+        project
+            .measure(&[&words[..], &["--limit", limit]].concat())
+            .run()
+    };
+    let run = limited("size:1%").expect_code(1);
+    let exceeded = &run.messages("limit-exceeded")[0];
+    assert_eq!(exceeded["statistic"], "size", "{run}");
+    assert_eq!(exceeded["benchmark"]["target"], "program:planted", "{run}");
+    let sizes = &run.messages("run-finished")[0]["sizes"];
+    let one = &sizes[0];
+    assert_eq!(one["functions"][0]["name"], "planted::grown", "{sizes}");
+    assert_eq!(one["limited"], true, "{sizes}");
+    let grown = exceeded["found"]["estimate"].as_f64().expect("a number");
+    assert!((0.02..0.3).contains(&grown), "{exceeded}");
+    limited("size:50%").expect_code(0);
+    let words = [
+        &words[..],
+        &["--limit", "size:1%", "--offline", "--as-built"],
+    ]
+    .concat();
+    let text = project.perfcheck(&words).run().expect_code(1);
+    assert!(text.stdout.contains("planted: size changed by +"), "{text}");
+    assert!(
+        text.stdout
+            .contains("functions that grew most: `planted::grown` (added, "),
+        "{text}"
+    );
+}
