@@ -3,7 +3,10 @@
 //! The programs sleep, so that a busy machine does not change which of them takes longer.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
+use perfcheck_code::measure_sizes;
 use perfcheck_host::process::try_time_samples;
 
 use crate::against::instructions::{LIBRARY, has_valgrind};
@@ -265,11 +268,12 @@ fn memory_is_that_of_the_program_and_can_have_a_limit() {
     assert_eq!(exceeded.len(), 1, "{run}");
     assert_eq!(exceeded[0]["statistic"], "memory", "{run}");
     let shown = project.perfcheck(&["show", "--stats"]).run().expect_code(0);
-    let line = "peak memory        8";
-    assert!(shown.stdout.contains(line), "{shown}");
+    assert!(shown.stdout.contains("MB per run [8"), "{shown}");
     let explained = project.perfcheck(&["explain", "planted memory", "--full"]);
     let explained = explained.run().expect_code(0);
-    assert!(explained.stdout.contains("peak memory 6"), "{explained}");
+    let words: Vec<&str> = explained.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.contains("peak memory 6"), "{explained}");
 }
 
 #[test]
@@ -281,7 +285,7 @@ fn cpu_time_is_that_of_all_threads() {
         "--against",
         "HEAD",
         "--rounds",
-        "2",
+        "5",
         "--program",
         "planted threads",
     ];
@@ -342,4 +346,75 @@ fn an_executable_that_grew_fails_the_run_and_names_the_function() {
             .contains("functions that grew most: `planted::grown` (added, "),
         "{text}"
     );
+    let start = "is the start-up of an empty program";
+    assert!(text.stdout.contains(start), "{text}");
+}
+
+/// Runs a program that may not be installed, and returns what it prints.
+fn run_if_installed(program: &str, arguments: &[&Path]) -> Option<String> {
+    match Command::new(program).args(arguments).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{output:?}");
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(_) => {
+            skipped(&format!("no {program}"));
+            None
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn sizes_are_those_of_binutils() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let copy = directory.path().join("copy");
+    let ours = Path::new(env!("CARGO_BIN_EXE_cargo-perfcheck"));
+    for executable in [ours, Path::new("/bin/sh")] {
+        let sizes = measure_sizes(&fs::read(executable).expect("readable")).expect("ELF");
+        let Some(printed) = run_if_installed("size", &[executable]) else {
+            return;
+        };
+        let numbers = printed.lines().nth(1).expect("a second line");
+        let numbers = numbers.split_whitespace();
+        let numbers: Vec<u64> = numbers.map_while(|word| word.parse().ok()).collect();
+        assert_eq!(numbers[..3], [sizes.text, sizes.data, sizes.bss]);
+        fs::copy(executable, &copy).expect("copied");
+        if run_if_installed("strip", &[&copy]).is_none() {
+            return;
+        }
+        let stripped = fs::metadata(&copy).expect("there").len();
+        assert_eq!(sizes.stripped, stripped, "{}", executable.display());
+    }
+}
+
+/// The program that prints what another program used.
+const TIME: &str = "/usr/bin/time";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_peak_memory_is_that_of_the_program_time() {
+    if !Path::new(TIME).exists() {
+        skipped("no /usr/bin/time");
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let used = directory.path().join("used");
+    for script in ["true", "x=$(head -c 20000000 /dev/zero | tr '\\0' x)"] {
+        let mut helper = Command::new(env!("CARGO_BIN_EXE_cargo-perfcheck"));
+        helper
+            .args(["__peak-memory", TIME, "-f", "%M", "-o"])
+            .arg(&used);
+        let helper = helper.args(["/bin/sh", "-c", script]).output();
+        let printed = String::from_utf8(helper.expect("it runs").stdout).expect("a number");
+        let bytes: f64 = printed.trim().parse().expect("a number");
+        let used = fs::read_to_string(&used).expect("written");
+        let expected = used.trim().parse::<f64>().expect("a number") * 1024.0;
+        // The helper may have more memory than a small shell.
+        let most = f64::max(expected * 1.01, 4e6);
+        assert!(
+            (expected * 0.99..most).contains(&bytes),
+            "{bytes} {expected}"
+        );
+    }
 }

@@ -167,10 +167,6 @@ fn function_sizes(executable: &[u8]) -> Result<BTreeMap<String, u64>, Unsupporte
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-    use std::process::Command;
-
     use super::*;
 
     #[test]
@@ -191,49 +187,10 @@ mod tests {
         assert!(is_kept(".comment") && is_kept(".note.package"));
     }
 
-    /// Runs a program of binutils. Returns `None`, and says so, if it is not installed.
-    fn run(program: &str, arguments: &[&Path]) -> Option<String> {
-        match Command::new(program).args(arguments).output() {
-            Ok(output) => {
-                assert!(output.status.success(), "{output:?}");
-                Some(String::from_utf8_lossy(&output.stdout).into_owned())
-            }
-            Err(error) => {
-                println!("skipped: {program}: {error}");
-                None
-            }
-        }
-    }
-
-    #[test]
-    fn sizes_are_those_of_binutils() {
-        let ours = std::env::current_exe().expect("a path");
-        let directory = tempfile::tempdir().expect("a directory");
-        let copy = directory.path().join("copy");
-        for executable in [ours.as_path(), Path::new("/bin/sh")] {
-            let sizes = measure_sizes(&fs::read(executable).expect("readable")).expect("ELF");
-            let Some(printed) = run("size", &[executable]) else {
-                return;
-            };
-            let numbers = printed.lines().nth(1).expect("a second line");
-            let numbers: Vec<u64> = numbers
-                .split_whitespace()
-                .map_while(|word| word.parse().ok())
-                .collect();
-            assert_eq!(numbers[..3], [sizes.text, sizes.data, sizes.bss]);
-            fs::copy(executable, &copy).expect("copied");
-            let Some(_) = run("strip", &[&copy]) else {
-                return;
-            };
-            let stripped = fs::metadata(&copy).expect("there").len();
-            assert_eq!(sizes.stripped, stripped, "{}", executable.display());
-        }
-    }
-
     #[test]
     fn an_executable_has_grown_in_no_function_against_itself() {
         let ours = std::env::current_exe().expect("a path");
-        let ours = fs::read(ours).expect("readable");
+        let ours = std::fs::read(ours).expect("readable");
         assert_eq!(find_grown_functions(&ours, &ours, 10), Ok(Vec::new()));
         let all = function_sizes(&ours).expect("it has symbols");
         assert!(

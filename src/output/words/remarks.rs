@@ -194,7 +194,7 @@ fn describe_size_change(change: &SizeChange) -> String {
     let from = with_reference("compared with", change.reference);
     let [old, new] = [base, candidate].map(|size| units::bytes(size.stripped as f64));
     if base.stripped == candidate.stripped {
-        return format!("the executable of `{name}` has {new} without symbols, as before{from}");
+        return format!("the executable of `{name}` has {new} without symbols, as before");
     }
     let most = if change.limited {
         SizeChange::MOST_FUNCTIONS
@@ -558,6 +558,40 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::ExecutableSize;
+
+    #[test]
+    fn a_size_is_told_with_the_functions_that_grew() {
+        let size = |stripped: u64| ExecutableSize {
+            stripped,
+            ..ExecutableSize::default()
+        };
+        let functions = (0..10).map(|number: u64| ChangedFunction {
+            name: format!("f{number}"),
+            bytes: BySide {
+                base: number.checked_sub(1),
+                candidate: Some(9),
+            },
+            same_code: false,
+        });
+        let size = BySide {
+            base: size(100_000),
+            candidate: size(103_000),
+        };
+        let target = "program:rg".to_owned();
+        let mut change = SizeChange::new("p".to_owned(), target, size, functions.collect());
+        assert_eq!(
+            describe_size_change(&change),
+            "the executable of `rg` has 100.0 kB → 103.0 kB (+3.00 %) without symbols; functions that grew most: `f0` (added, 9 bytes), `f1` (changed, 0 -> 9 bytes), `f2` (changed, 1 -> 9 bytes)"
+        );
+        change.limited = true;
+        assert!(describe_size_change(&change).ends_with("`f9` (changed, 8 -> 9 bytes)"));
+        change.size.candidate = change.size.base;
+        assert_eq!(
+            describe_size_change(&change),
+            "the executable of `rg` has 100.0 kB without symbols, as before"
+        );
+    }
     use perfcheck_analysis::findings::Ceiling;
 
     #[test]

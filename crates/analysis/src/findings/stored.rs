@@ -351,8 +351,38 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, key, measurement, undecided};
     use crate::compare::{Difference, HostClass, compare};
-    use crate::model::{Event, Failure, Observer, Side};
+    use crate::model::{Event, Failure, Nanos, Observer, ProcessUsage, RunUsage, Side};
     use std::cell::RefCell;
+
+    #[test]
+    fn a_start_that_takes_more_than_a_tenth_of_the_time_is_noted() {
+        let note = |start_up: u64| {
+            let mut process = flat_process(0, ITERATIONS, &[100.0; 4]);
+            process.conduct = Some(ProcessUsage {
+                threads: 1,
+                cpu: Nanos(0),
+                working_time: Nanos(0),
+                involuntary_switches: 0,
+                stolen: None,
+                processor: None,
+                control: None,
+                run: Some(RunUsage {
+                    cpu: Nanos(90),
+                    peak_memory: None,
+                    start_up: Some(Nanos(start_up)),
+                }),
+            });
+            let run = measurement(vec![process]);
+            let summary = summarize_with(&run, &DecisionSettings::default(), 7);
+            note_start_up(&run, summary.as_ref())
+        };
+        assert_eq!(note(10), None);
+        let expected = BenchmarkNote::StartUp {
+            empty_ns: 11.0,
+            median_ns: 100.0,
+        };
+        assert_eq!(note(11), Some(expected));
+    }
 
     #[test]
     fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {

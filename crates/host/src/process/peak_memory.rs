@@ -2,7 +2,7 @@
 //!
 //! A process starts in the memory of the process that starts it, or with a copy of that memory. Linux counts this as a part of the peak. Our memory is
 //! often larger than that of the program, so the peak of a process that we start ourselves would be ours. The helper is the same executable, but it
-//! does nothing else. Its memory is smaller than that of any program.
+//! does nothing else, and only the memory that it has written is copied: about 2.4 MB in a debug build. Only smaller peaks are not seen.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the helper")]
 
@@ -50,53 +50,28 @@ pub fn report_peak_memory(line: &[OsString], report: &mut dyn Write) -> io::Resu
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::ffi::OsStr;
-
     use super::*;
 
-    /// Returns the exit status and the report of a program that the helper runs.
-    fn run(line: &[&OsStr]) -> io::Result<(u8, u64)> {
-        let line: Vec<OsString> = line.iter().map(OsString::from).collect();
+    /// Returns the exit status and the report of a shell script that the helper runs.
+    fn run(script: &str) -> (u8, u64) {
+        let line = ["/bin/sh", "-c", script].map(OsString::from);
         let mut report = Vec::new();
-        let status = report_peak_memory(&line, &mut report)?;
+        let status = report_peak_memory(&line, &mut report).expect("it runs");
         let report = String::from_utf8(report).expect("a number");
-        Ok((status, report.trim().parse().expect("a number")))
+        (status, report.trim().parse().expect("a number"))
     }
-
-    fn run_script(script: &str) -> (u8, u64) {
-        let line = ["/bin/sh", "-c", script].map(OsStr::new);
-        run(&line).expect("it runs")
-    }
-
-    /// A script that keeps 20 MB in the memory of the shell.
-    const LARGE: &str = "x=$(head -c 20000000 /dev/zero | tr '\\0' x)";
 
     #[test]
     fn the_exit_status_is_that_of_the_program() {
-        assert_eq!(run_script("echo words; exit 7").0, 7);
-        assert_eq!(run_script("kill -9 $$").0, KILLED);
+        assert_eq!(run("echo words; exit 7").0, 7);
+        assert_eq!(run("kill -9 $$").0, KILLED);
     }
 
     #[test]
     fn a_program_that_needs_more_memory_has_a_higher_peak() {
-        let [small, large] = ["true", LARGE].map(|script| run_script(script).1);
+        // The shell keeps the text of the variable in memory.
+        let large = "x=$(head -c 20000000 /dev/zero | tr '\\0' x)";
+        let [small, large] = ["true", large].map(|script| run(script).1);
         assert!(large > small + 19_000_000, "{small} {large}");
-    }
-
-    #[test]
-    fn the_peak_is_that_of_the_program_time() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("peak");
-        let before = ["/usr/bin/time", "-f", "%M", "-o"].map(OsStr::new);
-        let after = ["/bin/sh", "-c", LARGE].map(OsStr::new);
-        let line = [&before[..], &[file.as_os_str()], &after].concat();
-        match run(&line) {
-            Ok((_, peak)) => {
-                let printed = std::fs::read_to_string(file).expect("written");
-                let kibibytes: u64 = printed.trim().parse().expect("a number");
-                assert_eq!(peak, kibibytes * 1024);
-            }
-            Err(error) => println!("skipped: /usr/bin/time: {error}"),
-        }
     }
 }
