@@ -157,10 +157,10 @@ pub(crate) fn compare_sizes(base: &BenchTarget, candidate: &BenchTarget) -> Opti
     } else {
         Vec::new()
     };
-    Some(RunNote::Size(SizeChange::new(
+    Some(RunNote::Size(Box::new(SizeChange::new(
         candidate.package.clone(),
         candidate.target.clone(),
         size,
         functions.into_iter().map(to_changed_function).collect(),
-    )))
+    ))))
 }

@@ -259,7 +259,8 @@ fn memory_is_that_of_the_program_and_can_have_a_limit() {
     let run = project.measure(&[&words[..], &limits].concat()).run();
     let run = run.expect_code(1);
     let usage = &compared(&run, "planted memory")["usage"];
-    let mebibytes = |side: &str| usage["peak_bytes"][side].as_f64().expect("a number") / 1048576.0;
+    let mebibytes =
+        |side: &str| usage["peak_bytes"][side].as_f64().expect("a number") / 1_048_576.0;
     // The process itself has a few MiB.
     assert!((64.0..68.0).contains(&mebibytes("base")), "{usage}");
     assert!((80.0..84.0).contains(&mebibytes("candidate")), "{usage}");
@@ -352,16 +353,12 @@ fn an_executable_that_grew_fails_the_run_and_names_the_function() {
 
 /// Runs a program that may not be installed, and returns what it prints.
 fn run_if_installed(program: &str, arguments: &[&Path]) -> Option<String> {
-    match Command::new(program).args(arguments).output() {
-        Ok(output) => {
-            assert!(output.status.success(), "{output:?}");
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        Err(_) => {
-            skipped(&format!("no {program}"));
-            None
-        }
-    }
+    let Ok(output) = Command::new(program).args(arguments).output() else {
+        skipped(&format!("no {program}"));
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]

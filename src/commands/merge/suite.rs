@@ -400,7 +400,7 @@ impl ShardedSuite<'_> {
                 merge_note(&mut all, remark);
             }
             for size in &verdicts.sizes {
-                merge_note(&mut all, &RunNote::Size(size.clone()));
+                merge_note(&mut all, &RunNote::Size(Box::new(size.clone())));
             }
         }
         let missing = (!self.missing.is_empty()).then(|| RunNote::PartsMissing {

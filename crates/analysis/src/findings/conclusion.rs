@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check_limits::check_limits;
 use super::limit::Limit;
 use super::paired::PairedEvidence;
-use super::remark::{CodeChange, RunNote, SizeChange};
+use super::remark::{CodeChange, RunNote};
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
 use super::sizes::{check_sizes, measured_sizes, take_sizes, told_sizes};
 use super::stored::{StoredEvidence, summarize_all};
@@ -278,8 +278,8 @@ fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId
             again(reference);
             Some(())
         }
-        RunNote::Size(SizeChange { reference, .. }) => {
-            again(reference);
+        RunNote::Size(change) => {
+            again(&mut change.reference);
             Some(())
         }
         RunNote::Incomplete { run } | RunNote::LeftOut { run, .. } => known(run),

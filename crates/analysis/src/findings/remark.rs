@@ -74,7 +74,7 @@ pub enum RunNote {
     /// The machine code of a bench target differs between the sides.
     CodeDiffers(CodeChange),
     /// The sizes of the executables of a bench target.
-    Size(SizeChange),
+    Size(Box<SizeChange>),
     /// It is unknown which functions differ between the two executables of a bench target.
     CodeUnknown {
         /// Name of the package.
@@ -189,10 +189,10 @@ impl RunNote {
                 reference,
                 ..change
             }),
-            Self::Size(change) => Self::Size(SizeChange {
+            Self::Size(change) => Self::Size(Box::new(SizeChange {
                 reference,
-                ..change
-            }),
+                ..*change
+            })),
             Self::CodeUnknown {
                 package,
                 target,

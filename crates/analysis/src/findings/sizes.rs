@@ -59,7 +59,7 @@ pub(super) fn told_sizes(
     threshold: f64,
 ) -> impl Iterator<Item = RunNote> + '_ {
     let told = sizes.iter().filter(move |one| one.is_told(threshold));
-    told.cloned().map(RunNote::Size)
+    told.map(|one| RunNote::Size(Box::new(one.clone())))
 }
 
 /// Checks the limits on sizes, adds the results to `checked`, and marks the sizes that have a limit.
@@ -203,11 +203,15 @@ mod tests {
         let row = Row::from_measurement(&run, None);
         let nothing = LimitNote::ForNothing("x=size:1%".to_owned());
         assert_eq!(
-            check(&["x=size:1%"], &[row.clone()], &mut []).remarks,
+            check(&["x=size:1%"], std::slice::from_ref(&row), &mut []).remarks,
             [nothing]
         );
         // A value needs no reference, and a change without one is left to the row.
-        let found = check(&["size:1kB", "size:1%"], &[row.clone()], &mut []);
+        let found = check(
+            &["size:1kB", "size:1%"],
+            std::slice::from_ref(&row),
+            &mut [],
+        );
         assert_eq!((found.exceeded.len(), found.remarks.len()), (1, 0));
         let missing = Row::unmeasured(row.key, Verdict::Missing, None);
         assert_eq!(check(&["size:1%"], &[missing], &mut []).remarks, []);
@@ -247,7 +251,10 @@ mod tests {
             package: key.package.clone(),
             ..one
         });
-        let mut remarks = both.clone().map(RunNote::Size).to_vec();
+        let mut remarks = both
+            .clone()
+            .map(|one| RunNote::Size(Box::new(one)))
+            .to_vec();
         remarks.push(RunNote::Imported);
         take_sizes(&mut remarks, &mut sizes);
         assert_eq!(remarks, [RunNote::Imported]);

@@ -382,7 +382,7 @@ mod tests {
         let script = "exec /usr/bin/time -o used -f '%U %S' sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'";
         let run = run_script(script, directory.path(), |_| {}).expect("it succeeds");
         let used = std::fs::read_to_string(directory.path().join("used")).expect("written");
-        let seconds = used.split_whitespace().map(|word| word.parse::<f64>());
+        let seconds = used.split_whitespace().map(str::parse::<f64>);
         let seconds: f64 = seconds.map(|word| word.expect("a number")).sum();
         let difference = run.cpu.expect("on Linux").as_secs_f64() - seconds;
         // Both numbers are cut to ticks of 10 ms, and `time` itself takes a little.

@@ -171,7 +171,9 @@ impl ProgramDriver {
             let first = &sides[0];
             let start_up = measure_start_up(&first.spec, first.context);
             let start_up = start_up.map_err(SideError::on(first.side))?;
-            sides.iter_mut().for_each(|side| side.start_up = start_up);
+            for side in &mut sides {
+                side.start_up = start_up;
+            }
         }
         let plan = round.settings.plan;
         let layout = state.layout.get_or_insert_with(|| match &plan {

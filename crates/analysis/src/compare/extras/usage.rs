@@ -8,7 +8,7 @@ use super::latencies::mean_statistic;
 use super::rules::{ExtrasPolicy, ProcessPairing};
 use crate::compare::estimate::{ChangeBounds, Estimate, Uncertainty, estimate_drift};
 use crate::compare::question::{Question, TestPolicy};
-use crate::model::{Measurement, RunUsage, Statistic, Verdict};
+use crate::model::{Measurement, Nanos, RunUsage, Statistic, Verdict};
 use perfcheck_stats::{PairedRatio, Smoothness, mean};
 
 /// The resources that a run of a program used.
@@ -44,7 +44,7 @@ impl UsageSummary {
 pub fn start_up_ns(measurement: &Measurement) -> Option<f64> {
     let usages = measurement.processes.iter().filter_map(usage_of_process);
     let times = usages.filter_map(|(_, usage)| usage.start_up);
-    times.min().map(|time| time.as_f64())
+    times.min().map(Nanos::as_f64)
 }
 
 /// Returns the number of a process and the resources that a run in it used.
@@ -206,7 +206,7 @@ impl UsageChange {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, measurement};
-    use crate::model::{Nanos, ProcessUsage};
+    use crate::model::ProcessUsage;
 
     const RULES: ExtrasPolicy = ExtrasPolicy {
         noise_threshold: 0.01,
