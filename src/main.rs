@@ -10,7 +10,9 @@ use cargo_perfcheck::{AppError, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_build::link::run_as_linker;
 use perfcheck_host::EnvironmentVariables;
-use perfcheck_host::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
+use perfcheck_host::process::{
+    Interrupt, PEAK_MEMORY_ARGUMENT, REAPER_ARGUMENT, Supervisor, reap, report_peak_memory,
+};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 
@@ -22,6 +24,13 @@ fn main() -> process::ExitCode {
     {
         reap(io::stdin().lock());
         return process::ExitCode::SUCCESS;
+    }
+    if arguments
+        .get(1)
+        .is_some_and(|argument| argument == PEAK_MEMORY_ARGUMENT)
+    {
+        let status = report_peak_memory(&arguments[2..], &mut io::stdout());
+        return status.map_or(process::ExitCode::FAILURE, process::ExitCode::from);
     }
     if arguments
         .get(1)

@@ -170,13 +170,14 @@ Fail (exit status 1) if a statistic exceeds a limit, [PATTERN=]STATISTIC:BOUND; 
 
 A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value is above it. PATTERN is a glob that the id must match.
 
-STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; or, for single operations, p50, p95, p99, p99.9, max.
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; for programs, cpu, memory; for executables, size; or, for single operations, p50, p95, p99, p99.9, max.
 
   --limit median:5%            no benchmark more than 5 % slower
   --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` take at most 2 ms
   --limit instructions:1%      at most 1 % more instructions per benchmark
   --limit allocations:0        no allocations
   --limit bytes:1KiB           at most 1024 bytes per iteration
+  --limit size:1%              no executable more than 1 % larger (without symbols)
 
 `limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 

@@ -4,7 +4,7 @@ use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revisio
 use std::path::{Path, PathBuf};
 use tracing::info_span;
 
-use super::machine_code::{CodeByTarget, compare_code, compare_sides};
+use super::machine_code::{CodeByTarget, compare_code, compare_sides, compare_sizes};
 use super::prepare::{TargetName, build, find_benchmarks};
 use super::relinking::Relinking;
 use super::request::Request;
@@ -86,6 +86,7 @@ impl BuildPair {
                 );
             }
             remarks.extend(code.remark);
+            remarks.extend(compare_sizes(&base.target, &candidate.target));
             if !differing.is_empty() {
                 let files: Vec<String> = differing
                     .iter()
@@ -183,6 +184,7 @@ pub(crate) fn pair_with_executable(
                 .map(|same| (TargetName::from_target(target), same)),
         );
         remarks.extend(code.remark);
+        remarks.extend(compare_sizes(&base, target));
     }
     let stage = StagedExecutables::open(&cache_directory(world)?)?;
     let mut targets = BySide {

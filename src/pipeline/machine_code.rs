@@ -1,14 +1,17 @@
-//! Compares the machine code of two builds before they are measured. This shows which benchmarks cannot differ and need not be measured, and which
-//! functions have changed.
+//! Compares the machine code of two builds before they are measured. This shows which benchmarks cannot differ and need not be measured, which
+//! functions have changed, and how much larger the executables are.
 
 use std::collections::BTreeMap;
 
 use super::prepare::TargetName;
-use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness};
-use perfcheck_analysis::model::BySide;
+use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness, SizeChange};
+use perfcheck_analysis::model::{BySide, ExecutableSize};
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::SideTarget;
-use perfcheck_code::{EntryOffsets, Reach, UnsupportedExecutable, compare};
+use perfcheck_code::{
+    EntryOffsets, FunctionChange, Reach, UnsupportedExecutable, compare, find_grown_functions,
+    measure_sizes,
+};
 
 /// The extent to which two executables of a bench target run the same code.
 #[derive(Debug)]
@@ -65,14 +68,7 @@ impl ExecutableComparison {
                 };
             }
         };
-        let functions = found.functions.into_iter().map(|one| ChangedFunction {
-            name: one.name,
-            bytes: BySide {
-                base: one.base,
-                candidate: one.candidate,
-            },
-            same_code: one.same_code,
-        });
+        let functions = found.functions.into_iter().map(to_changed_function);
         let differs = found.reach != Reach::Same || functions.len() > 0;
         Self {
             remark: differs
@@ -120,4 +116,51 @@ pub(crate) fn compare_sides(base: &SideTarget, candidate: &SideTarget) -> Execut
         }
         _ => ExecutableComparison::NONE,
     }
+}
+
+fn to_changed_function(one: FunctionChange) -> ChangedFunction {
+    ChangedFunction {
+        name: one.name,
+        bytes: BySide {
+            base: one.base,
+            candidate: one.candidate,
+        },
+        same_code: one.same_code,
+    }
+}
+
+/// Returns the size of the executable of a target. Returns `None` if it is unreadable or of an unsupported format.
+pub(crate) fn read_size(target: &BenchTarget) -> Option<ExecutableSize> {
+    size_of_file(&std::fs::read(target.executable()).ok()?)
+}
+
+fn size_of_file(executable: &[u8]) -> Option<ExecutableSize> {
+    let sizes = measure_sizes(executable).ok()?;
+    Some(ExecutableSize {
+        text: sizes.text,
+        data: sizes.data,
+        bss: sizes.bss,
+        stripped: sizes.stripped,
+    })
+}
+
+/// Compares the sizes of two executables. Returns `None` if they are unreadable or of an unsupported format.
+pub(crate) fn compare_sizes(base: &BenchTarget, candidate: &BenchTarget) -> Option<RunNote> {
+    let read = |target: &BenchTarget| std::fs::read(target.executable()).ok();
+    let (old, new) = (read(base)?, read(candidate)?);
+    let size = BySide {
+        base: size_of_file(&old)?,
+        candidate: size_of_file(&new)?,
+    };
+    let functions = if size.candidate.stripped > size.base.stripped {
+        find_grown_functions(&old, &new, SizeChange::MOST_FUNCTIONS).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    Some(RunNote::Size(Box::new(SizeChange::new(
+        candidate.package.clone(),
+        candidate.target.clone(),
+        size,
+        functions.into_iter().map(to_changed_function).collect(),
+    ))))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tracing::info_span;
 
 use super::counting::count_paired;
+use super::machine_code::read_size;
 use super::pair::Pairing;
 use super::request::{Request, busy_warning};
 use crate::error::AppError;
@@ -270,8 +271,10 @@ impl<'a> PairedMeasurement<'a> {
             progress.observe(&Event::Warning(&warning));
         }
         for pair in &mut pairs {
-            self.request.configure(&mut pair.targets.base);
-            self.request.configure(&mut pair.targets.candidate);
+            for target in [&mut pair.targets.base, &mut pair.targets.candidate] {
+                self.request.configure(target);
+                target.facts.size = read_size(target);
+            }
         }
         let timeout = self.request.timeout;
         let context = ProcessContext::new(world.supervisor, world.interrupt, &progress, timeout);
@@ -477,6 +480,7 @@ mod tests {
                 stolen,
                 processor: None,
                 control: None,
+                run: None,
             }),
             failure: None,
         };

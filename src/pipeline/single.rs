@@ -3,6 +3,7 @@
 use std::time::Duration;
 use tracing::info_span;
 
+use super::machine_code::read_size;
 use super::request::{Request, busy_warning};
 use crate::error::AppError;
 use crate::output::{Progress, Verbosity};
@@ -94,6 +95,7 @@ impl SingleMeasurement<'_> {
         }
         for found in &mut targets {
             request.configure(&mut found.target);
+            found.target.facts.size = read_size(&found.target);
         }
         let context = ProcessContext::new(
             world.supervisor,

@@ -4,8 +4,12 @@ use super::scanner::contains;
 use super::sources::Source;
 
 /// The files that start programs themselves, each with the reason.
-pub const STARTERS: [(&str, &str); 4] = [
+pub const STARTERS: [(&str, &str); 5] = [
     ("crates/host/src/process/group.rs", "the one launcher"),
+    (
+        "crates/host/src/process/peak_memory.rs",
+        "a helper, and its program in the same group",
+    ),
     (
         "crates/host/src/process/reaper.rs",
         "a helper of the launcher that outlives us",

@@ -14,6 +14,7 @@ fn without_machine(mut message: Value) -> Value {
         "/clock_step_ns",
         "/tool_version",
         "/reference",
+        "/sizes/0/size",
     ] {
         if let Some(value) = message.pointer_mut(pointer) {
             *value = "[MACHINE]".into();

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkInProcess, BenchmarkKey,
-    BuildFacts, Control, DecisionSettings, Environment, Extras, GitState, Harness, HdrCounter,
-    HostFacts, Latencies, LatencyWindow, Metric, Nanos, NewRun, ProcessHead, ProcessOutcome,
-    ProcessRecord, ProcessUsage, RunEnd, RunId, RunVerdict, Sample, SamplingMode, SamplingSettings,
-    Series, TargetFacts, Throughput, Timestamp, Verdict,
+    BuildFacts, Control, DecisionSettings, Environment, ExecutableSize, Extras, GitState, Harness,
+    HdrCounter, HostFacts, Latencies, LatencyWindow, Metric, Nanos, NewRun, ProcessHead,
+    ProcessOutcome, ProcessRecord, ProcessUsage, RunEnd, RunId, RunUsage, RunVerdict, Sample,
+    SamplingMode, SamplingSettings, Series, TargetFacts, Throughput, Timestamp, Verdict,
 };
 use perfcheck_store::{Store, WorkspaceId};
 use tempfile::TempDir;
@@ -178,11 +178,22 @@ pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
                     pass: Nanos(7),
                     spread: Nanos(8),
                 }),
+                run: (ordinal == 2).then_some(RunUsage {
+                    cpu: Nanos(9),
+                    peak_memory: Some(10),
+                    start_up: None,
+                }),
             }),
             failure: None,
         },
         target_facts: TargetFacts {
             features: vec!["default".into(), "std".into()],
+            size: Some(ExecutableSize {
+                text: 1,
+                data: 2,
+                bss: 3,
+                stripped: u64::MAX,
+            }),
         },
         benchmarks: (0..)
             .zip(ids)

@@ -224,6 +224,7 @@ fn a_measuring_process_tells_the_conditions_and_a_failing_one_does_not_overrule_
         let mut record = process(ordinal, &["a"]);
         record.target_facts = TargetFacts {
             features: vec![feature.into()],
+            size: None,
         };
         if fails {
             record.benchmarks[0].outcome = ProcessOutcome::Failed {

@@ -317,9 +317,11 @@ impl<'d> Image<'d> {
 /// that several functions share, or a detour by which a linker avoids an error of a processor.
 const OUTLINED: [&str; 4] = [".cold", "OUTLINED_FUNCTION_", "e843419@", "CortexA53"];
 
-type Elf<'d> = ElfFile64<'d, LittleEndian>;
+/// An executable before its sections and symbols are read.
+pub(crate) type Elf<'d> = ElfFile64<'d, LittleEndian>;
 
-fn elf(bytes: &[u8]) -> Result<(Elf<'_>, InstructionSet), UnsupportedExecutable> {
+/// Opens an executable.
+pub(crate) fn elf(bytes: &[u8]) -> Result<(Elf<'_>, InstructionSet), UnsupportedExecutable> {
     let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
     if !is_elf {
         return Err(UnsupportedExecutable::Format);

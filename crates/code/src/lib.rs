@@ -1,7 +1,7 @@
 //! Compares the machine code of two executables: which functions differ, and whether a program can reach any of them.
 //!
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
-//! executables side by side.
+//! executables side by side. [`measure_sizes`] returns the sizes of an executable, and [`find_grown_functions`] what made it larger.
 //!
 //! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent ELF executables with symbols for x86-64 and
 //! 64-bit ARM. For other executables it returns [`UnsupportedExecutable`] with the reason.
@@ -14,8 +14,10 @@ mod instruction_set;
 mod listing;
 mod pairs;
 mod program;
+mod sizes;
 mod x86_64;
 
 pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};
 pub use image::{UnsupportedExecutable, readable_name};
 pub use listing::{CodeRow, FunctionPair, FunctionReader};
+pub use sizes::{FileSizes, find_grown_functions, measure_sizes};

@@ -11,7 +11,7 @@ use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{FailedTarget, RoundsCost, Row, RunNote};
 use perfcheck_analysis::model::{
     BenchmarkInProcess, BenchmarkKey, BySide, CountedBenchmark, Environment, GitState, NewRun,
-    ProcessRecord, ProgressReporter, RequestedReference, Shard, ShardId, Side, TargetFacts,
+    ProcessRecord, ProgressReporter, RequestedReference, Shard, ShardId, Side,
 };
 
 /// A shard as measured by one job.
@@ -111,11 +111,11 @@ impl<'a> MeasuredShard<'a> {
     }
 
     /// Returns the features of the bench targets that the shard's processes ran.
-    fn features(&self) -> BTreeMap<(&str, &str), &TargetFacts> {
+    fn features(&self) -> BTreeMap<(&str, &str), &[String]> {
         let processes = self.run.processes.iter();
         let facts = processes.map(|process| {
             let target = (&*process.head.package, &*process.head.target);
-            (target, &process.target_facts)
+            (target, &process.target_facts.features[..])
         });
         facts.collect()
     }
@@ -166,9 +166,9 @@ impl<'a> MeasuredShard<'a> {
             })
             .or_else(|| {
                 let (mine, others) = (self.features(), other.features());
-                let mut both = mine.iter().filter_map(|(target, facts)| {
+                let mut both = mine.iter().filter_map(|(target, features)| {
                     let other = others.get(target)?;
-                    (facts != other).then(|| [other, facts].map(|one| one.features.join(", ")))
+                    (features != other).then(|| [other, features].map(|one| one.join(", ")))
                 });
                 Some(("features", both.next()?))
             })
@@ -395,8 +395,12 @@ impl ShardedSuite<'_> {
     pub(super) fn remarks(&self) -> Vec<RunNote> {
         let mut all: Vec<RunNote> = Vec::new();
         for part in &self.parts {
-            for remark in &part.concluded.concluded.verdicts.remarks {
+            let verdicts = &part.concluded.concluded.verdicts;
+            for remark in &verdicts.remarks {
                 merge_note(&mut all, remark);
+            }
+            for size in &verdicts.sizes {
+                merge_note(&mut all, &RunNote::Size(Box::new(size.clone())));
             }
         }
         let missing = (!self.missing.is_empty()).then(|| RunNote::PartsMissing {
@@ -460,6 +464,12 @@ fn merge_note(all: &mut Vec<RunNote>, remark: &RunNote) {
             }
             (RunNote::CodeDiffers(known), RunNote::CodeDiffers(other))
                 if known.builds() == other.builds() =>
+            {
+                return;
+            }
+            (RunNote::Size(known), RunNote::Size(other))
+                if (&known.package, &known.target, known.reference)
+                    == (&other.package, &other.target, other.reference) =>
             {
                 return;
             }

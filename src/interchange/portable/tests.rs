@@ -37,6 +37,18 @@ fn head(pair: Option<PortablePair>) -> PortableHead {
     }
 }
 
+fn facts() -> TargetFacts {
+    TargetFacts {
+        features: vec!["fast".to_owned()],
+        size: Some(ExecutableSize {
+            text: 4,
+            data: 3,
+            bss: 2,
+            stripped: 1,
+        }),
+    }
+}
+
 fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
     let key = BenchmarkKey {
         package: "p".to_owned(),
@@ -66,9 +78,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                 conduct: None,
                 failure: Some("it died".to_owned()),
             },
-            target_facts: TargetFacts {
-                features: vec!["fast".to_owned()],
-            },
+            target_facts: facts(),
             benchmarks: vec![BenchmarkInProcess {
                 benchmark: Benchmark {
                     key: key.clone(),

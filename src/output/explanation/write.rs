@@ -12,8 +12,8 @@ use crate::output::messages::{
 };
 use crate::output::view::{MessageFormat, wrap_prose};
 use crate::output::words::extras::{
-    self, describe_changed_counts, format_percentile_change, format_sample_counts, list_functions,
-    quantile_name,
+    self, NamedUsage, describe_changed_counts, format_percentile_change, format_sample_counts,
+    list_functions, quantile_name,
 };
 use crate::output::words::remarks::{describe_code_change, describe_sameness};
 use crate::output::words::sentences::{self, capitalize};
@@ -21,9 +21,9 @@ use crate::output::words::{analysis, remarks};
 use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{
     AllocationComparison, Comparison, CountChange, Difference, InstructionComparison,
-    LatencyComparison, PercentileChange, SampledTime,
+    LatencyComparison, PercentileChange, SampledTime, UsageComparison,
 };
-use perfcheck_analysis::findings::{CodeChange, Method, Row, Sameness};
+use perfcheck_analysis::findings::{BenchmarkNote, CodeChange, Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_PROCESSES, Statistic, Verdict};
 
 /// Width of the full explanation, in columns. The left margin of `MARGIN` columns has the topics of the sentences.
@@ -94,6 +94,7 @@ pub fn labeled_sentences(explanation: &Explanation<'_>) -> Vec<LabeledSentence> 
 fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = vec![verdict_statement(explanation)];
     statements.extend(measured::side_statements(explanation));
+    statements.extend(start_up_statement(explanation));
     statements.extend(explanation.code.map(code_statement));
     let subject = explanation.run.begun.decision.analysis.subject;
     match (explanation.method, explanation.comparison()) {
@@ -131,6 +132,27 @@ fn verdict_statement(explanation: &Explanation<'_>) -> Statement {
             reference_run: explanation.reference,
         },
     )
+}
+
+/// Returns a statement about the start of a program, if it is a large part of its time.
+fn start_up_statement(explanation: &Explanation<'_>) -> Option<Statement> {
+    let mut notes = explanation.row?.remarks.iter();
+    notes.find_map(|note| match note {
+        BenchmarkNote::StartUp {
+            empty_ns,
+            median_ns,
+        } => Some(Statement::new(
+            format!(
+                "{}. It is a part of all times of the program, and nothing is subtracted.",
+                capitalize(&remarks::describe_start_up(*empty_ns, *median_ns))
+            ),
+            Numbers::StartUp {
+                empty_ns: *empty_ns,
+                median_ns: *median_ns,
+            },
+        )),
+        _ => None,
+    })
 }
 
 /// Returns a statement that lists all functions whose machine code differs.
@@ -251,6 +273,7 @@ fn summary_lines(
         ("certainty", describe_certainty(explanation)),
     ];
     lines.extend(describe_functions(explanation).map(|text| ("where", text)));
+    lines.extend(start_up_statement(explanation).map(|one| ("start-up", one.text)));
     lines.push(("next", next_step(explanation, bench)));
     lines
 }
@@ -531,7 +554,7 @@ fn explain_failed(
     )
 }
 
-/// Returns a statement for each comparison of instructions, sampled time, allocations and latencies. `subject` is the statistic that the verdict is
+/// Returns a statement for each comparison of instructions, sampled time, allocations, resources and latencies. `subject` is the statistic that the verdict is
 /// about. If it is the time, the statements say that the verdict does not cover what they describe.
 fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic) -> Vec<Statement> {
     let allocations = comparison
@@ -545,8 +568,10 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions.map(|found| instructions_compared(found, comparison, subject));
     let sampled = comparison.sampled_time.as_ref().map(sampled_time);
+    let usage = comparison.usage.as_ref();
+    let usage = usage.map(|found| usage_compared(found, comparison.noise_threshold, subject));
     let counts = instructions.into_iter().chain(sampled).chain(allocations);
-    counts.chain(latencies).collect()
+    counts.chain(usage).chain(latencies).collect()
 }
 
 /// Returns a sentence which says that the verdict covers only `time`, and not the statistic that the text before describes. Returns an empty text if
@@ -666,6 +691,31 @@ fn sampled_time(found: &SampledTime) -> Statement {
             format_sample_counts(found)
         ),
         Numbers::SampledTime(found.clone()),
+    )
+}
+
+fn usage_compared(found: &UsageComparison, noise_threshold: f64, subject: Statistic) -> Statement {
+    let words = NamedUsage::from_comparison(found).into_iter().map(|one| {
+        let change = one.change;
+        if change.base == change.candidate {
+            return format!("{} {}, as before", one.name, (one.write)(change.candidate));
+        }
+        let (lower, upper) = (change.change.lower, change.change.upper);
+        let bounds = if lower.is_finite() && upper.is_finite() {
+            format!(", {} to {}", units::change(lower), units::change(upper))
+        } else {
+            String::new()
+        };
+        format!("{}{bounds}: {}", one.format(), change.verdict)
+    });
+    Statement::new(
+        format!(
+            "A run of the program: {}. The means over the processes were compared, with Student's interval. A change is reported only if its whole interval is beyond the noise threshold ({}).{}",
+            words.collect::<Vec<_>>().join("; "),
+            units::percent(noise_threshold),
+            exclude_from_verdict(subject, "time")
+        ),
+        Numbers::Usage(found.into()),
     )
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::measured::LatencyChanges;
+use super::measured::{LatencyChanges, UsageChanges};
 use super::run::VerdictCounts;
 use crate::output::view::ValueForm;
 use crate::output::words::remarks;
@@ -101,6 +101,8 @@ pub(crate) struct BenchmarkCompared<'a> {
     instructions: Option<&'a InstructionComparison>,
     /// Changes of the time by function; null unless both sides were sampled, which is done if instructions cannot be counted.
     sampled_time: Option<&'a SampledTime>,
+    /// Changes of the resources that a run of a program uses; null for a bench, and unless both sides measured them.
+    usage: Option<UsageChanges>,
     /// Changes of latencies; null unless both sides timed single operations.
     latencies: Option<LatencyChanges>,
     /// Facts that make the two sides incomparable, with both values. Empty if nothing prevents a comparison.
@@ -233,6 +235,9 @@ impl<'a> BenchmarkCompared<'a> {
             allocations: found.and_then(|found| found.allocations.as_ref()),
             instructions: found.and_then(|found| found.instructions.as_ref()),
             sampled_time: found.and_then(|found| found.sampled_time.as_ref()),
+            usage: found
+                .and_then(|found| found.usage.as_ref())
+                .map(UsageChanges::from),
             latencies: found
                 .and_then(|found| found.latencies.as_ref())
                 .map(LatencyChanges::from),

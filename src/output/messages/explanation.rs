@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::measured::LatencyChanges;
+use super::measured::{LatencyChanges, UsageChanges};
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
     InstructionComparison, Location, Note, PublishedDecision, SampledTime, SharedLevel,
@@ -230,6 +230,15 @@ pub(crate) enum Numbers {
     Instructions(InstructionComparison),
     /// How the time per iteration changed, function by function.
     SampledTime(SampledTime),
+    /// Changes of the resources that a run of a program uses.
+    Usage(UsageChanges),
+    /// The start of a program's process, if it is a large part of the program's time.
+    StartUp {
+        /// Time of a program that does nothing, in nanoseconds.
+        empty_ns: f64,
+        /// Median time of the program, in nanoseconds.
+        median_ns: f64,
+    },
     /// How the latencies of single operations changed.
     Latencies(LatencyChanges),
     /// A note about the measurements or the comparison.
@@ -305,6 +314,8 @@ impl Numbers {
             Self::Allocations(_) => "allocations",
             Self::Instructions(_) => "instructions",
             Self::SampledTime(_) => "sampled-time",
+            Self::Usage(_) => "usage",
+            Self::StartUp { .. } => "start-up",
             Self::Latencies(_) => "latencies",
             Self::Note { .. } => "note",
             Self::Otherwise { .. } => "otherwise",

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, Estimate, InstructionSummary, LatencyComparison,
-    LatencyOverTime, LatencySummary, ProcessStatistics, Summary,
+    LatencyOverTime, LatencySummary, ProcessStatistics, Summary, UsageChange, UsageComparison,
+    UsageSummary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
@@ -45,6 +46,8 @@ pub(crate) struct BenchmarkMeasured<'a> {
     allocations: Option<AllocationSummary>,
     /// Instructions per iteration; null if they were not counted.
     instructions: Option<InstructionSummary>,
+    /// Resources that a run of a program used; null for a bench, and if the system does not report them.
+    usage: Option<UsageSummary>,
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
     /// The raw samples of each process, or of each round if the builds were measured side by side.
@@ -97,8 +100,20 @@ struct MeasuredProcess<'a> {
     flat: Samples,
     /// Allocations of single iterations in an untimed pass; null if they were not counted.
     allocations: Option<ProcessAllocations>,
+    /// Resources that a run of a program used; null for a bench, and if the system does not report them.
+    usage: Option<RunUsageMessage>,
     /// Latencies of single operations; null if they were not timed.
     latencies: Option<ProcessLatencies<'a>>,
+}
+
+/// The resources that a run of a program used.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RunUsageMessage {
+    /// CPU time in user and system mode, in nanoseconds: the mean over the runs in the samples of this process.
+    cpu_ns: Nanos,
+    /// Largest memory at any time of a run, in bytes; null if it was not measured in this process.
+    peak_bytes: Option<u64>,
 }
 
 /// Samples in the order in which they were taken, as arrays of equal length.
@@ -135,6 +150,7 @@ impl<'a> BenchmarkMeasured<'a> {
             rate_per_second: summary.and_then(|summary| Rates::from_summary(benchmark, summary)),
             allocations: AllocationSummary::from_measurement(measurement),
             instructions: InstructionSummary::from_measurement(measurement),
+            usage: UsageSummary::from_measurement(measurement, findings.confidence_level()),
             latencies,
             processes: measurement
                 .processes
@@ -192,6 +208,13 @@ impl<'a> From<&'a ProcessSeries> for MeasuredProcess<'a> {
             linear: Samples::from(&series.linear[..]),
             flat: Samples::from(&series.flat[..]),
             allocations: ProcessAllocations::from_allocations(&process.extras.allocations),
+            usage: process
+                .conduct
+                .and_then(|found| found.run)
+                .map(|run| RunUsageMessage {
+                    cpu_ns: run.cpu,
+                    peak_bytes: run.peak_memory,
+                }),
             latencies: process
                 .extras
                 .latencies
@@ -283,6 +306,50 @@ struct ChangedPercentile {
     change: Estimate,
     /// Verdict that the interval implies.
     verdict: Verdict,
+}
+
+/// How the resources that a run of a program uses changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct UsageChanges {
+    /// CPU time of a run in user and system mode, in nanoseconds.
+    cpu_ns: ChangedUsage,
+    /// Largest memory of a run at any time, in bytes; null if a side did not measure it.
+    peak_bytes: Option<ChangedUsage>,
+}
+
+/// A resource on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ChangedUsage {
+    /// Mean over the processes of the reference.
+    base: f64,
+    /// Mean over the processes of the candidate.
+    candidate: f64,
+    /// The change with its interval, as a fraction.
+    change: Estimate,
+    /// Verdict that the interval implies.
+    verdict: Verdict,
+}
+
+impl From<&UsageComparison> for UsageChanges {
+    fn from(found: &UsageComparison) -> Self {
+        Self {
+            cpu_ns: (&found.cpu).into(),
+            peak_bytes: found.peak_memory.as_ref().map(ChangedUsage::from),
+        }
+    }
+}
+
+impl From<&UsageChange> for ChangedUsage {
+    fn from(found: &UsageChange) -> Self {
+        Self {
+            base: found.base,
+            candidate: found.candidate,
+            change: found.change,
+            verdict: found.verdict,
+        }
+    }
 }
 
 impl ProcessAllocations {
@@ -383,6 +450,8 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     allocations: Option<AllocationSummary>,
     /// Instructions per iteration; null if they were not counted.
     instructions: Option<InstructionSummary>,
+    /// Resources that a run of a program used; null for a bench, and if the system does not report them.
+    usage: Option<UsageSummary>,
     /// Latencies of single operations; null if operations were not timed one by one, or none succeeded.
     latencies: Option<&'a LatencySummary>,
     /// Statistics that were computed in each process and then summarized over all processes. Their percentile bootstrap intervals have whole order
@@ -421,6 +490,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             mean_allocated_bytes: allocations.map(|found| found.bytes),
             allocations,
             instructions: InstructionSummary::from_measurement(one.measurement),
+            usage: UsageSummary::from_measurement(one.measurement, confidence_level),
             latencies,
             over_processes: one.over_processes.as_ref(),
             course: latencies.map(|found| &found.course),

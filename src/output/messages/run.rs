@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::output::words::remarks::describe_run_remark;
 use crate::output::words::sentences;
 use perfcheck_analysis::compare::{Difference, Estimate, HostControls, SharedLevel};
-use perfcheck_analysis::findings::{CodeChange, ExceededLimit, Findings, RunNote};
+use perfcheck_analysis::findings::{CodeChange, ExceededLimit, Findings, RunNote, SizeChange};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, ShardId, Source, Statistic,
     System, Tally, Thresholds, Verdict,
@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
 pub(crate) struct LimitExceeded<'a> {
     /// Number of the run.
     run: RunId,
-    /// The benchmark.
+    /// The benchmark. Its id is empty if the limit is about the size of the executable.
     benchmark: &'a BenchmarkKey,
     /// The limit as written by the user.
     limit: &'a str,
@@ -74,6 +74,8 @@ pub(crate) struct RunFinished<'a> {
     /// The functions that differ between the executables of both sides: an entry for each bench target whose code differs. Empty if nothing differs
     /// or if the code was not compared.
     code: Vec<&'a CodeChange>,
+    /// The sizes of the executables that both sides have: an entry for each bench target. Empty if the sizes of a side are unknown.
+    sizes: &'a [SizeChange],
     /// Number of exceeded limits, counted for each benchmark.
     limits_exceeded: usize,
     /// Thresholds whose values differ from their defaults: an object that has the value of each such threshold under its name.
@@ -162,10 +164,11 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
             warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
             remarks: remarks
-                .filter(|remark| remark.code().is_none())
+                .filter(|remark| remark.code().is_none() && remark.size().is_none())
                 .map(describe_run_remark)
                 .collect(),
             code: code.collect(),
+            sizes: verdicts.map_or(&[], |verdicts| &verdicts.sizes),
             limits_exceeded: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
             thresholds: (&findings.thresholds()).into(),
             seed: run.begun.seed,

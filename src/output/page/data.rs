@@ -14,7 +14,7 @@ use crate::output::messages::{BenchmarkHistory, ExclusionReason, HistoryPoint};
 use crate::output::scale::Scale;
 use crate::output::text::history::describe_side_by_side;
 use crate::output::text::statistics::{
-    allocation_lines, instruction_lines, latency_lines, second_lines,
+    allocation_lines, instruction_lines, latency_lines, second_lines, usage_lines,
 };
 use crate::output::units;
 use crate::output::words::{extras, sentences};
@@ -22,7 +22,7 @@ use crate::sanitize::one_line;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate, Fact,
     HostControls, InstructionSummary, Interval, LatencySummary, PROBABILITIES, Ramp, Shape,
-    SlopedRamp, Summary, TukeyFences,
+    SlopedRamp, Summary, TukeyFences, UsageSummary,
 };
 use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{
@@ -399,7 +399,7 @@ fn operations(found: &LatencySummary) -> Option<OperationCurve> {
     Some(OperationCurve(Short(least), Short(most), text))
 }
 
-/// Returns texts, each with a label, about left-out samples, allocations, instructions and latencies of a side.
+/// Returns texts, each with a label, about left-out samples, allocations, instructions, resources and latencies of a side.
 fn labeled_extras(
     side: &PageSide<'_>,
     latencies: Option<&LatencySummary>,
@@ -413,6 +413,8 @@ fn labeled_extras(
     let instructions = InstructionSummary::from_measurement(side.measurement);
     let lines = allocations.iter().flat_map(allocation_lines);
     let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
+    let usage = UsageSummary::from_measurement(side.measurement, confidence_level);
+    let lines = lines.chain(usage.iter().flat_map(usage_lines));
     let left_out = side.record.summary.left_out.iter();
     left_out
         .map(|left_out| ["left out".to_owned(), left_out.describe()])

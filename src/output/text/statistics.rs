@@ -16,8 +16,8 @@ use crate::output::words::{analysis, extras, sentences};
 use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, InstructionSummary, LatencySummary,
-    ObservationKind, OverProcesses, ProcessStatistics, SampleDescription, Variability,
-    WindowSummary,
+    ObservationKind, OverProcesses, ProcessStatistics, SampleDescription, UsageSummary,
+    Variability, WindowSummary,
 };
 use perfcheck_analysis::model::{Measurement, Metric, Outliers, RunId, TrimmedError};
 
@@ -95,6 +95,9 @@ fn write_block(
     }
     if let Some(found) = InstructionSummary::from_measurement(one.measurement) {
         lines.extend(instruction_lines(&found));
+    }
+    if let Some(found) = UsageSummary::from_measurement(one.measurement, confidence_level) {
+        lines.extend(usage_lines(&found));
     }
     let latencies = LatencySummary::from_measurement(one.measurement, confidence_level);
     if let Some(found) = &latencies {
@@ -472,6 +475,28 @@ pub(crate) fn instruction_lines(found: &InstructionSummary) -> Vec<LabelledLine>
         "instructions",
         describe_instructions(found),
     )]
+}
+
+/// Returns the lines about the resources that a run of a program used.
+pub(crate) fn usage_lines(found: &UsageSummary) -> Vec<LabelledLine> {
+    let line = |label, one: &OverProcesses, write: fn(f64) -> String| {
+        let interval = one.interval.map_or_else(String::new, |found| {
+            format!(" [{}, {}]", write(found.lower), write(found.upper))
+        });
+        LabelledLine::new(label, format!("{} per run{interval}", write(one.mean)))
+    };
+    let peak = found.peak_bytes.as_ref();
+    let peak = peak.map(|one| line("peak memory", one, units::bytes));
+    let start_up = found.start_up_ns.map(|ns| {
+        LabelledLine::new(
+            "start-up",
+            format!("{} for an empty program", units::time(ns)),
+        )
+    });
+    std::iter::once(line("CPU time", &found.cpu_ns, units::time))
+        .chain(peak)
+        .chain(start_up)
+        .collect()
 }
 
 /// Returns the lines about the latencies of single operations.

@@ -15,7 +15,7 @@ use crate::output::words::sentences::{RunOutcome, write_outcome};
 use crate::output::words::{analysis, extras, remarks, sentences};
 use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Comparison, Estimate, InstructionSummary, LatencySummary, Note,
+    AllocationSummary, Comparison, Estimate, InstructionSummary, LatencySummary, Note, UsageSummary,
 };
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Order, Row, RunNote};
 use perfcheck_analysis::model::{
@@ -228,7 +228,7 @@ fn write_conclusion(
         }
         let text = describe_run_remark(remark);
         match remark {
-            RunNote::CodeDiffers(_) => {
+            RunNote::CodeDiffers(_) | RunNote::Size(_) => {
                 line(
                     writer,
                     &terminal::escape_terminal_text(&sentences::capitalize(&text)),
@@ -362,11 +362,13 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
         median,
         Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
     ];
-    let of_some_rows: [(&str, u8, OptionalCell); 4] = [
+    let of_some_rows: [(&str, u8, OptionalCell); 6] = [
         ("throughput", 2, throughput_cell),
         ("p50, p99", 4, latency_cell),
         ("allocations", 4, allocations_cell),
         ("instructions", 4, instructions_cell),
+        ("CPU time", 4, cpu_cell),
+        ("peak memory", 4, memory_cell),
     ];
     for (heading, dispensable, cell) in of_some_rows {
         let values = cells(rows, |row| cell(row).unwrap_or_default());
@@ -435,6 +437,17 @@ fn allocations_cell(row: &Row<'_>) -> Option<String> {
 fn instructions_cell(row: &Row<'_>) -> Option<String> {
     let found = InstructionSummary::from_measurement(row.measurement?)?;
     Some(units::count(found.per_iteration))
+}
+
+/// Formats the mean CPU time of a run. The confidence level does not matter here, because the cell shows no interval.
+fn cpu_cell(row: &Row<'_>) -> Option<String> {
+    let found = UsageSummary::from_measurement(row.measurement?, 0.95)?;
+    Some(units::time(found.cpu_ns.mean))
+}
+
+fn memory_cell(row: &Row<'_>) -> Option<String> {
+    let found = UsageSummary::from_measurement(row.measurement?, 0.95)?;
+    Some(units::bytes(found.peak_bytes?.mean))
 }
 
 /// Formats the share of outliers among all samples, and the share of severe ones: `4.1 %, severe 1.2 %`.

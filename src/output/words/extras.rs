@@ -4,7 +4,7 @@ use crate::output::units;
 use perfcheck_analysis::compare::{
     AllocationComparison, AllocationSummary, Comparison, CountChange, FunctionCost,
     InstructionComparison, InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
-    SampledTime,
+    SampledTime, UsageChange, UsageComparison,
 };
 use perfcheck_analysis::model::{BySide, Measurement, Verdict};
 
@@ -89,12 +89,14 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let open =
         allocations.and_then(|found| describe_uncertain_counts(found, comparison.noise_threshold));
     let latencies = comparison.latencies.as_ref();
+    let usage = comparison.usage.as_ref().map(describe_changed_usage);
     instructions
         .into_iter()
         .chain(contradiction)
         .chain(sampled)
         .chain(changed)
         .chain(open)
+        .chain(usage.into_iter().flatten())
         .chain(latencies.and_then(describe_changed_percentiles))
         .collect()
 }
@@ -204,6 +206,53 @@ fn format_count_change(name: &str, one: &CountChange) -> String {
         return format!("{name} {} → {}", one.base, one.candidate);
     }
     format!("{name} {base} → {candidate}")
+}
+
+/// A resource that a run of a program uses.
+pub(crate) struct NamedUsage<'u> {
+    pub(crate) name: &'static str,
+    pub(crate) change: &'u UsageChange,
+    /// Formats a value.
+    pub(crate) write: fn(f64) -> String,
+}
+
+impl<'u> NamedUsage<'u> {
+    /// Returns the CPU time and, if it was measured, the peak memory.
+    pub(crate) fn from_comparison(found: &'u UsageComparison) -> Vec<Self> {
+        let cpu = Self {
+            name: "CPU time",
+            change: &found.cpu,
+            write: units::time,
+        };
+        let peak = found.peak_memory.as_ref().map(|change| Self {
+            name: "peak memory",
+            change,
+            write: units::bytes,
+        });
+        [cpu].into_iter().chain(peak).collect()
+    }
+
+    /// Formats the values of both sides and the change: `CPU time 3.10 ms → 3.50 ms (+12.9 %)`.
+    pub(crate) fn format(&self) -> String {
+        let Self {
+            name,
+            change,
+            write,
+        } = self;
+        format!(
+            "{name} {} → {} ({})",
+            write(change.base),
+            write(change.candidate),
+            units::change(change.change.estimate)
+        )
+    }
+}
+
+/// Describes how the CPU time and the peak memory of a run changed, a sentence each.
+fn describe_changed_usage(found: &UsageComparison) -> Vec<String> {
+    let resources = NamedUsage::from_comparison(found).into_iter();
+    let changed = resources.filter(|one| one.change.has_changed());
+    changed.map(|one| one.format()).collect()
 }
 
 /// Describes which percentiles of the latencies changed: `latency p99 12.10 µs → 14.00 µs (+15.7 %)`. Returns `None` if none did.

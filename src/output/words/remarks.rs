@@ -8,10 +8,10 @@ use crate::output::{terminal, units};
 use perfcheck_analysis::compare::{Estimate, LevelShare, Note, SharedLevel};
 use perfcheck_analysis::findings::{
     BenchmarkNote, ChangedFunction, CodeChange, ExceededLimit, LimitNote, LimitReport, Row,
-    RunNote, Sameness,
+    RunNote, Sameness, SizeChange,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, MIN_PROCESSES, ProgramBenchmark, RunId, ShardId, Statistic, Unit,
+    BenchmarkKey, BySide, MIN_PROCESSES, ProgramBenchmark, RunId, ShardId, Statistic, Unit,
 };
 
 /// Returns true if a note calls for an action of the user. All other notes only explain how a number was obtained.
@@ -67,7 +67,20 @@ pub(crate) fn describe_remark(remark: &BenchmarkNote) -> String {
             let whose = if *in_base { "the reference's" } else { "the" };
             format!("{whose} bench target failed before it listed its benchmarks; see the error above")
         }
+        BenchmarkNote::StartUp {
+            empty_ns,
+            median_ns,
+        } => describe_start_up(*empty_ns, *median_ns),
     }
+}
+
+/// Says how much of the time of a program is the start of its process.
+pub(crate) fn describe_start_up(empty_ns: f64, median_ns: f64) -> String {
+    format!(
+        "of {}, about {} is the start-up of an empty program",
+        units::time(median_ns),
+        units::time(empty_ns.min(median_ns))
+    )
 }
 
 /// Says what would settle an inconclusive benchmark, such as more rounds. Returns `None` if that is unknown.
@@ -170,6 +183,43 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
     )
 }
 
+/// Maximum number of functions that a sentence about a size names if no limit applies to the size.
+const MOST_GROWN: usize = 3;
+
+/// Describes the sizes of an executable on both sides: `the executable of `planted` without symbols: 412.3 kB → 425.1 kB (+3.10 %)`. Names the functions
+/// that grew most.
+fn describe_size_change(change: &SizeChange) -> String {
+    let BySide { base, candidate } = change.size;
+    let name = name_target(&change.target);
+    let from = with_reference("compared with", change.reference);
+    let [old, new] = [base, candidate].map(|size| units::bytes(size.stripped as f64));
+    if base.stripped == candidate.stripped {
+        return format!("the executable of `{name}` has {new} without symbols, as before");
+    }
+    let most = if change.limited {
+        SizeChange::MOST_FUNCTIONS
+    } else {
+        MOST_GROWN
+    };
+    let grown: Vec<String> = (change.functions.iter().take(most))
+        .map(format_changed_function)
+        .collect();
+    let grown = if grown.is_empty() {
+        String::new()
+    } else {
+        format!("; functions that grew most: {}", grown.join(", "))
+    };
+    format!(
+        "the executable of `{name}` has {old} → {new} ({}) without symbols{from}{grown}",
+        units::change(change.relative())
+    )
+}
+
+/// Returns the name of a program, or of a bench target.
+fn name_target(target: &str) -> &str {
+    ProgramBenchmark::binary_of_target(target).unwrap_or(target)
+}
+
 fn format_rest(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -237,6 +287,7 @@ pub fn describe_run_remark(remark: &RunNote) -> String {
             current_does_not_build,
         } => describe_differing_files(target, files, *current_does_not_build),
         RunNote::CodeDiffers(change) => describe_code_change(change, MOST_NAMED),
+        RunNote::Size(change) => describe_size_change(change),
         RunNote::CodeUnknown {
             package: _,
             target,
@@ -355,10 +406,18 @@ fn describe_unused_settings(flags: &[String], keys: &[String], code: &[String]) 
     )
 }
 
+/// Returns the id of a benchmark, or the name of the executable if the key is that of an executable as a whole.
+fn name_key(key: &BenchmarkKey) -> String {
+    if key.id.is_empty() {
+        units::escape_id(name_target(&key.target))
+    } else {
+        units::escape_id(&key.id)
+    }
+}
+
 /// Describes the value of a benchmark and the limit that it exceeds. The sentence begins with the id of the benchmark.
 pub(crate) fn describe_exceeded(limit: &ExceededLimit) -> String {
-    let id = units::escape_id(&limit.key.id);
-    format!("{id}: {}", describe_excess(limit))
+    format!("{}: {}", name_key(&limit.key), describe_excess(limit))
 }
 
 /// Describes the value of a benchmark and the limit that it exceeds, for outputs that name the benchmark elsewhere.
@@ -471,8 +530,7 @@ pub(crate) fn describe_limit_remark(remark: &LimitNote) -> String {
 
 /// Names the first benchmark and counts the others: `` `parse` and 3 more ``.
 pub(crate) fn name_benchmarks(benchmarks: &[BenchmarkKey]) -> String {
-    let first = benchmarks.first().map_or("", |key| &key.id);
-    let first = units::escape_id(first);
+    let first = benchmarks.first().map_or_else(String::new, name_key);
     match benchmarks.len() {
         0 | 1 => format!("`{first}`"),
         several => format!("`{first}` and {} more", several - 1),
@@ -485,6 +543,10 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
             "allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
         }
         Statistic::Instructions => "instructions were not counted",
+        Statistic::Cpu | Statistic::Memory => {
+            "only runs of programs have it, on systems that report it (Linux)"
+        }
+        Statistic::Size => "the sizes of the executables are unknown (they are read only on Linux)",
         Statistic::Latency(_) => {
             "this statistic needs a latency benchmark (`iter_latency` times single operations)"
         }
@@ -496,6 +558,40 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::ExecutableSize;
+
+    #[test]
+    fn a_size_is_told_with_the_functions_that_grew() {
+        let size = |stripped: u64| ExecutableSize {
+            stripped,
+            ..ExecutableSize::default()
+        };
+        let functions = (0..10).map(|number: u64| ChangedFunction {
+            name: format!("f{number}"),
+            bytes: BySide {
+                base: number.checked_sub(1),
+                candidate: Some(9),
+            },
+            same_code: false,
+        });
+        let size = BySide {
+            base: size(100_000),
+            candidate: size(103_000),
+        };
+        let target = "program:rg".to_owned();
+        let mut change = SizeChange::new("p".to_owned(), target, size, functions.collect());
+        assert_eq!(
+            describe_size_change(&change),
+            "the executable of `rg` has 100.0 kB → 103.0 kB (+3.00 %) without symbols; functions that grew most: `f0` (added, 9 bytes), `f1` (changed, 0 -> 9 bytes), `f2` (changed, 1 -> 9 bytes)"
+        );
+        change.limited = true;
+        assert!(describe_size_change(&change).ends_with("`f9` (changed, 8 -> 9 bytes)"));
+        change.size.candidate = change.size.base;
+        assert_eq!(
+            describe_size_change(&change),
+            "the executable of `rg` has 100.0 kB without symbols, as before"
+        );
+    }
     use perfcheck_analysis::findings::Ceiling;
 
     #[test]

@@ -12,7 +12,7 @@ use perfcheck_analysis::compare::{Comparison, Note, Summary};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{ExceededLimit, FailedTarget, Findings, Method, Row, RunNote};
 use perfcheck_analysis::model::{
-    BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
+    BenchmarkKey, BySide, Failure, Metric, Run, RunId, RunStatus, Side, Statistic, Tally, Verdict,
 };
 
 /// Maximum length of a text that comes from elsewhere, such as a panic message, in characters. Longer texts are cut.
@@ -46,14 +46,21 @@ impl RowSeverity {
     }
 }
 
-/// Returns the limits (`--limit`) that a benchmark exceeds.
+/// Returns the limits (`--limit`) that a benchmark exceeds. The first benchmark of a bench target also has the limits that its executable exceeds.
 pub(crate) fn exceeded_limits<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
 ) -> impl Iterator<Item = &'f ExceededLimit> {
+    let is_of_target =
+        move |key: &BenchmarkKey| key.package == row.key.package && key.target == row.key.target;
+    let mut rows = findings.rows.iter().map(|one| &one.key);
+    let is_first = rows.find(|key| is_of_target(key)) == Some(&row.key);
     let all = findings.verdicts.iter();
     all.flat_map(|verdicts| &verdicts.limits.exceeded)
-        .filter(|exceeded| exceeded.key == row.key)
+        .filter(move |exceeded| {
+            let is_of_executable = exceeded.key.id.is_empty() && is_of_target(&exceeded.key);
+            exceeded.key == row.key || is_of_executable && is_first
+        })
 }
 
 /// Returns all rows, those with the worst verdicts first and within a verdict those with the largest slowdown.

@@ -9,7 +9,7 @@ use super::description::ChangeDescription;
 use super::estimate::Estimate;
 use super::extras::{
     AllocationComparison, FunctionCost, InstructionComparison, LatencyComparison, SampledTime,
-    SharedLevel,
+    SharedLevel, UsageComparison,
 };
 use super::note::Note;
 use super::process_values::Location;
@@ -50,6 +50,9 @@ pub struct Comparison {
     pub sampled_time: Option<SampledTime>,
     /// How latencies of single operations differ, if both sides measured them.
     pub latencies: Option<LatencyComparison>,
+    /// How the CPU time and the peak memory of a run differ, if the benchmark is a program.
+    #[serde(default)]
+    pub usage: Option<UsageComparison>,
     /// Notes for the reader.
     pub notes: Vec<Note>,
 }
@@ -117,6 +120,7 @@ impl Comparison {
             instructions: None,
             sampled_time: None,
             latencies: None,
+            usage: None,
             notes: Vec::new(),
         }
     }

@@ -51,7 +51,8 @@ pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
     InstructionSummary, LatencyComparison, LatencyOverTime, LatencySummary, LevelShare,
     ObservationKind, OverProcesses, PercentileChange, PercentileSummary, ProcessPercentile,
-    ProcessStatistics, SampledTime, SharedLevel, WindowSummary,
+    ProcessStatistics, SampledTime, SharedLevel, UsageChange, UsageComparison, UsageSummary,
+    WindowSummary, start_up_ns,
 };
 pub use fastest::{Contender, ProcessMedians, Rank, rank_against_fastest};
 pub use filter::{

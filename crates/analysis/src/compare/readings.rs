@@ -219,6 +219,9 @@ impl<'a> Readings<'a> {
             | Statistic::Bytes
             | Statistic::Peak
             | Statistic::Instructions
+            | Statistic::Cpu
+            | Statistic::Memory
+            | Statistic::Size
             | Statistic::Latency(_) => return None,
         };
         found.is_finite().then_some(found)

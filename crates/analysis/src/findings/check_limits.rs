@@ -12,7 +12,7 @@ use crate::compare::{
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
-/// Checks `limits` against `rows`.
+/// Checks `limits` against `rows`. Limits on the sizes of executables are checked elsewhere.
 ///
 /// The probability of an error is divided equally among all values that need an interval or a test (Bonferroni). More limits therefore mean wider
 /// intervals.
@@ -24,7 +24,7 @@ pub(super) fn check_limits<'r>(
     let mut checked = LimitReport::default();
     let mut unmatched = BTreeSet::new();
     let mut limited_rows = Vec::new();
-    for limit in limits {
+    for limit in limits.filter(|limit| limit.statistic != Statistic::Size) {
         let mut meant = rows
             .iter()
             .filter(|row| limit.applies_to(&row.key))
@@ -212,8 +212,9 @@ fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedVal
                     LimitedValue::CountsOfBenchmark(count)
                 });
             }
-            let found = comparison.percentile(other)?;
-            Some(LimitedValue::Change(found.uncertainty))
+            let usage = comparison.usage_change(other).map(|one| one.uncertainty);
+            let percentile = comparison.percentile(other).map(|one| one.uncertainty);
+            usage.or(percentile).map(LimitedValue::Change)
         }
     }
 }

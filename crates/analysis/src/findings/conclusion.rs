@@ -12,10 +12,11 @@ use super::limit::Limit;
 use super::paired::PairedEvidence;
 use super::remark::{CodeChange, RunNote};
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
+use super::sizes::{check_sizes, measured_sizes, take_sizes, told_sizes};
 use super::stored::{StoredEvidence, summarize_all};
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
-use crate::model::{Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
+use crate::model::{BySide, Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
 
 /// Changes below this fraction have been measured between executables that differ only in their code layout.
 const SMALL_CHANGE: f64 = 0.03;
@@ -81,7 +82,12 @@ pub fn conclude<'m>(
     mut basis: ComparisonContext,
     terms: GatePolicy<'_>,
 ) -> Conclusion<'m> {
-    basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
+    let limits = &terms.limits;
+    take_sizes(&mut basis.remarks, &mut basis.sizes);
+    basis.limits = check_limits(&rows, limits.iter().copied(), &basis.decision);
+    check_sizes(limits, &rows, &mut basis.sizes, &mut basis.limits);
+    let told = told_sizes(&basis.sizes, basis.decision.noise_threshold);
+    basis.remarks.extend(told);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunNote::SmallChanges);
     }
@@ -218,6 +224,9 @@ impl Conclusion<'_> {
             row.reference.iter_mut().for_each(&mut again);
             row.spread.iter_mut().for_each(&mut again);
         }
+        for size in &mut self.verdicts.sizes {
+            again(&mut size.reference);
+        }
         let remarks = &mut self.verdicts.remarks;
         remarks.retain_mut(|remark| renumber_remark(remark, &mut again).is_some());
     }
@@ -269,6 +278,10 @@ fn renumber_remark(remark: &mut RunNote, again: &mut dyn FnMut(&mut Option<RunId
             again(reference);
             Some(())
         }
+        RunNote::Size(change) => {
+            again(&mut change.reference);
+            Some(())
+        }
         RunNote::Incomplete { run } | RunNote::LeftOut { run, .. } => known(run),
         RunNote::StoredAlone { .. }
         | RunNote::BenchDiffers { .. }
@@ -309,9 +322,21 @@ impl<'m> Evidence<'_, 'm> {
 
     /// Describes how `rows` were compared: by which method, with which reference, and with which settings.
     pub fn basis(&self, rows: &[Row<'_>]) -> ComparisonContext {
-        match self {
+        let basis = match self {
             Self::Stored(stored) => stored.context(rows),
             Self::Paired(paired) => paired.context(),
+        };
+        ComparisonContext {
+            sizes: measured_sizes(self.compared_measurements().into_iter()),
+            ..basis
+        }
+    }
+
+    /// Returns the measurements of each benchmark on both sides. The base is the newest run that the benchmark is compared with.
+    fn compared_measurements(&self) -> Vec<BySide<&Measurement>> {
+        match self {
+            Self::Stored(stored) => stored.compared_measurements(),
+            Self::Paired(paired) => paired.compared_measurements(),
         }
     }
 

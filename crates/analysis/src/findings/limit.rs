@@ -99,6 +99,15 @@ impl Limit {
         })
     }
 
+    /// Reports whether the limit applies to the executable of this bench target, whose name takes the place of ids.
+    pub(super) fn applies_to_target(&self, package: &str, target: &str) -> bool {
+        self.applies_to(&BenchmarkKey {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            id: target.to_owned(),
+        })
+    }
+
     /// Reports whether the limit applies to this benchmark.
     pub fn applies_to(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
@@ -299,6 +308,15 @@ mod tests {
                 Ceiling::Value(1.5e9),
             ),
             ("slope:2us", None, Statistic::Slope, Ceiling::Value(2e3)),
+            ("cpu:2ms", None, Statistic::Cpu, Ceiling::Value(2e6)),
+            ("memory:5%", None, Statistic::Memory, Ceiling::Change(0.05)),
+            (
+                "program:rg=size:1%",
+                Some("program:rg"),
+                Statistic::Size,
+                Ceiling::Change(0.01),
+            ),
+            ("size:2kB", None, Statistic::Size, Ceiling::Value(2e3)),
         ] {
             let read = Limit::from_str(text).expect(text);
             assert_eq!(

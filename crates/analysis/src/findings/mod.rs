@@ -8,11 +8,14 @@ mod limit;
 mod paired;
 mod remark;
 mod row;
+mod sizes;
 mod stored;
 
 pub use conclusion::{Conclusion, ConclusionError, Coverage, Evidence, GatePolicy, conclude};
 pub use limit::{Ceiling, ExceededLimit, Limit, LimitNote, LimitReport, Scope};
 pub use paired::{PairedEvidence, RoundsCost};
-pub use remark::{BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness};
+pub use remark::{
+    BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness, SizeChange,
+};
 pub use row::{ComparisonContext, FailedTarget, Findings, Method, Order, Row, SortKey};
 pub use stored::{ReferenceChoice, References, StoredEvidence, summarize_all};

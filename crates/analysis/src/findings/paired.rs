@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::remark::BenchmarkNote;
 use super::row::{ComparisonContext, Method, Row};
-use super::stored::summarize_all;
+use super::stored::{note_start_up, summarize_all};
 use crate::compare::{Comparison, HostClass, Note, PairedSeries, Plan, judge};
 use crate::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, ProcessUsage, ProgressReporter, Round,
@@ -89,9 +89,10 @@ impl<'m> PairedEvidence<'_, 'm> {
                     }
                     _ => (Verdict::Failed, None),
                 };
+                let start_up = note_start_up(measurement, summary.as_ref());
                 Row {
                     verdict: Some(verdict),
-                    remarks: remark.into_iter().collect(),
+                    remarks: remark.into_iter().chain(start_up).collect(),
                     comparison,
                     reference: self.reference_runs(&measurement.benchmark.key),
                     seconds: self
@@ -142,6 +143,16 @@ impl<'m> PairedEvidence<'_, 'm> {
     fn reference_runs(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
         let earlier = self.earlier.get(key).copied();
         vec![Some(earlier.unwrap_or(self.runs.base))]
+    }
+
+    /// Returns the measurements of each benchmark that both sides measured.
+    pub(super) fn compared_measurements(&self) -> Vec<BySide<&Measurement>> {
+        let pairs = self.candidate.iter().filter_map(|candidate| {
+            let mut base = self.base.iter();
+            let base = base.find(|base| base.benchmark.key == candidate.benchmark.key)?;
+            Some(BySide { base, candidate })
+        });
+        pairs.collect()
     }
 
     /// Compares each benchmark that both sides measured in complete rounds, by the metric that the user chose.
@@ -455,6 +466,7 @@ mod tests {
                     stolen: None,
                     processor: is_bound.then_some(0),
                     control: None,
+                    run: None,
                 });
                 process
             });
@@ -485,6 +497,7 @@ mod tests {
             stolen: None,
             processor: None,
             control: None,
+            run: None,
         });
         let idle = measurement(vec![process]);
         assert_eq!(note_several_processors(&idle), None);
@@ -503,6 +516,7 @@ mod tests {
                     stolen: None,
                     processor: None,
                     control: None,
+                    run: None,
                 });
             }
             let evidence = PairedEvidence {

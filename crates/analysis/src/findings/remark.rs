@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use crate::model::limits::{MOST_CHANGED_FUNCTIONS, cut_name};
-use crate::model::{BenchmarkKey, BySide, FilterReport, RunId, ShardId};
+use crate::model::{BenchmarkKey, BySide, ExecutableSize, FilterReport, RunId, ShardId};
 
 /// A remark on one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,13 @@ pub enum BenchmarkNote {
         /// Whether the target of the base failed. If false, the target of the candidate failed.
         in_base: bool,
     },
+    /// The start of the process is a large part of the time of a program.
+    StartUp {
+        /// Time of a program that does nothing, in nanoseconds.
+        empty_ns: f64,
+        /// Median time of the program, in nanoseconds.
+        median_ns: f64,
+    },
 }
 
 /// A remark on a comparison as a whole.
@@ -66,6 +73,8 @@ pub enum RunNote {
     },
     /// The machine code of a bench target differs between the sides.
     CodeDiffers(CodeChange),
+    /// The sizes of the executables of a bench target.
+    Size(Box<SizeChange>),
     /// It is unknown which functions differ between the two executables of a bench target.
     CodeUnknown {
         /// Name of the package.
@@ -170,7 +179,7 @@ pub enum RunNote {
 }
 
 impl RunNote {
-    /// Returns the note with `run` as the reference, if it is a note about machine code that was compared with a build of that run. Returns any other
+    /// Returns the note with `run` as the reference, if it is a note about an executable that was compared with a build of that run. Returns any other
     /// note unchanged.
     #[must_use]
     pub fn with_reference(self, run: RunId) -> Self {
@@ -180,6 +189,10 @@ impl RunNote {
                 reference,
                 ..change
             }),
+            Self::Size(change) => Self::Size(Box::new(SizeChange {
+                reference,
+                ..*change
+            })),
             Self::CodeUnknown {
                 package,
                 target,
@@ -236,6 +249,14 @@ impl RunNote {
         }
     }
 
+    /// Returns the sizes of an executable, if the remark is about them.
+    pub fn size(&self) -> Option<&SizeChange> {
+        match self {
+            Self::Size(change) => Some(change),
+            _ => None,
+        }
+    }
+
     /// Returns the functions that differ, if the remark is about them.
     pub fn code(&self) -> Option<&CodeChange> {
         match self {
@@ -286,6 +307,67 @@ pub struct ChangedFunction {
     /// Whether the function's own code is the same on both sides, so that only data that the code refers to differ, or may differ.
     #[serde(default)]
     pub same_code: bool,
+}
+
+/// The sizes of the executable of a bench target on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SizeChange {
+    /// Name of the cargo package.
+    pub package: String,
+    /// Name of the bench target, or `program:` and the name of the binary.
+    pub target: String,
+    /// Number of the run whose build the candidate is compared with. Null if all benchmarks of the candidate are compared with the same build.
+    pub reference: Option<RunId>,
+    /// The sizes on each side, in bytes.
+    pub size: BySide<ExecutableSize>,
+    /// The functions that grew most, at most ten, the largest growth first. Empty if the executable did not grow, or if it has no symbols.
+    pub functions: Vec<ChangedFunction>,
+    /// Whether a limit applies to the size.
+    pub limited: bool,
+}
+
+impl SizeChange {
+    /// The largest number of functions that are named.
+    pub const MOST_FUNCTIONS: usize = 10;
+
+    /// Creates the change without a limit. `functions` are those that grew, at most [`Self::MOST_FUNCTIONS`] of them.
+    pub fn new(
+        package: String,
+        target: String,
+        size: BySide<ExecutableSize>,
+        functions: Vec<ChangedFunction>,
+    ) -> Self {
+        let functions = functions.into_iter().map(|function| ChangedFunction {
+            name: cut_name(function.name),
+            ..function
+        });
+        Self {
+            package,
+            target,
+            reference: None,
+            size,
+            functions: functions.collect(),
+            limited: false,
+        }
+    }
+
+    /// Reports whether this is the executable of a bench target.
+    pub(super) fn is_of(&self, package: &str, target: &str) -> bool {
+        self.package == package && self.target == target
+    }
+
+    /// Returns the relative change of the size without symbols, as a fraction.
+    pub fn relative(&self) -> f64 {
+        let [base, candidate] =
+            [self.size.base, self.size.candidate].map(|size| size.stripped as f64);
+        (candidate - base) / base.max(1.0)
+    }
+
+    /// Reports whether users are told of the sizes: if they have a limit, or if the change is beyond `threshold`, a fraction.
+    pub(super) fn is_told(&self, threshold: f64) -> bool {
+        self.limited || self.relative().abs() >= threshold
+    }
 }
 
 /// Two builds of a bench target that are compared.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 use super::limit::LimitReport;
-use super::remark::{BenchmarkNote, RunNote, Sameness};
+use super::remark::{BenchmarkNote, RunNote, Sameness, SizeChange};
 use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Test, Thresholds, Verdict,
@@ -169,6 +169,9 @@ pub struct ComparisonContext {
     pub advice: Vec<String>,
     /// The results of checking the limits.
     pub limits: LimitReport,
+    /// The sizes of the executables that both sides have.
+    #[serde(default)]
+    pub sizes: Vec<SizeChange>,
 }
 
 impl ComparisonContext {
@@ -190,6 +193,7 @@ impl ComparisonContext {
             remarks: Vec::new(),
             advice: Vec::new(),
             limits: LimitReport::default(),
+            sizes: Vec::new(),
         }
     }
 

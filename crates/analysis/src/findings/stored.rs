@@ -6,11 +6,11 @@ use super::remark::BenchmarkNote;
 use super::row::{ComparisonContext, Method, Row};
 use crate::compare::{
     Comparison, Difference, Fact, Question, Reference, Summary, TestPolicy, compare_with_progress,
-    summarize_with,
+    start_up_ns, summarize_with,
 };
 use crate::model::{
-    BenchmarkKey, DecisionSettings, MIN_PROCESSES, Measurement, ProgressReporter, RunId, Verdict,
-    WorkStage, map_with_progress,
+    BenchmarkKey, BySide, DecisionSettings, MIN_PROCESSES, Measurement, ProgressReporter, RunId,
+    Verdict, WorkStage, map_with_progress,
 };
 
 /// The input for the rows of a run that is compared with stored runs.
@@ -82,6 +82,15 @@ impl<'m> StoredEvidence<'_, 'm> {
         }
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         rows
+    }
+
+    /// Returns the measurements of each benchmark in this run and in the newest run that it is compared with.
+    pub(super) fn compared_measurements(&self) -> Vec<BySide<&Measurement>> {
+        let pairs = self.measurements.iter().filter_map(|candidate| {
+            let base = *self.reference_for(candidate)?.averaged.first()?;
+            Some(BySide { base, candidate })
+        });
+        pairs.collect()
     }
 
     /// Compares each measurement that has a reference.
@@ -207,6 +216,9 @@ fn make_row<'m>(
     };
     Row {
         verdict: Some(verdict),
+        remarks: note_start_up(measurement, summary.as_ref())
+            .into_iter()
+            .collect(),
         spread: match &comparison {
             Some(_) => known(&chosen.drift_runs()),
             None => Vec::new(),
@@ -216,6 +228,23 @@ fn make_row<'m>(
         blocking,
         ..Row::from_measurement(measurement, summary)
     }
+}
+
+/// A note tells of the start of the process if it takes more than this share of the time of a program.
+const MUCH_START_UP: f64 = 0.1;
+
+/// Returns a note if the start of the process is a large part of the time of a program. Nothing is subtracted from the time, because nobody knows how
+/// much of it the program could avoid.
+pub(super) fn note_start_up(
+    measurement: &Measurement,
+    summary: Option<&Summary>,
+) -> Option<BenchmarkNote> {
+    let median_ns = summary?.median.estimate;
+    let empty_ns = start_up_ns(measurement)?;
+    (empty_ns > MUCH_START_UP * median_ns).then_some(BenchmarkNote::StartUp {
+        empty_ns,
+        median_ns,
+    })
 }
 
 /// Reports whether some processes failed and fewer than [`MIN_PROCESSES`] succeeded.
@@ -322,8 +351,38 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_process, key, measurement, undecided};
     use crate::compare::{Difference, HostClass, compare};
-    use crate::model::{Event, Failure, Observer, Side};
+    use crate::model::{Event, Failure, Nanos, Observer, ProcessUsage, RunUsage, Side};
     use std::cell::RefCell;
+
+    #[test]
+    fn a_start_that_takes_more_than_a_tenth_of_the_time_is_noted() {
+        let note = |start_up: u64| {
+            let mut process = flat_process(0, ITERATIONS, &[100.0; 4]);
+            process.conduct = Some(ProcessUsage {
+                threads: 1,
+                cpu: Nanos(0),
+                working_time: Nanos(0),
+                involuntary_switches: 0,
+                stolen: None,
+                processor: None,
+                control: None,
+                run: Some(RunUsage {
+                    cpu: Nanos(90),
+                    peak_memory: None,
+                    start_up: Some(Nanos(start_up)),
+                }),
+            });
+            let run = measurement(vec![process]);
+            let summary = summarize_with(&run, &DecisionSettings::default(), 7);
+            note_start_up(&run, summary.as_ref())
+        };
+        assert_eq!(note(10), None);
+        let expected = BenchmarkNote::StartUp {
+            empty_ns: 11.0,
+            median_ns: 100.0,
+        };
+        assert_eq!(note(11), Some(expected));
+    }
 
     #[test]
     fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {

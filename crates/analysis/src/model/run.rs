@@ -221,6 +221,23 @@ pub struct RunVerdict {
 pub struct TargetFacts {
     /// Features of the package as cargo built it, sorted.
     pub features: Vec<String>,
+    /// Size of the executable. `None` if it could not be read from the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<ExecutableSize>,
+}
+
+/// Size of an executable in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExecutableSize {
+    /// Code and constants, as the program `size` prints them.
+    pub text: u64,
+    /// Variables with an initial value.
+    pub data: u64,
+    /// Variables that are zero at the start, which take no space in the file.
+    pub bss: u64,
+    /// Size of the file without symbols and debug information, as `strip` leaves it.
+    pub stripped: u64,
 }
 
 /// Resources that a process used, as the system reported at its end.
@@ -244,6 +261,23 @@ pub struct ProcessUsage {
     /// Result of the control workload just before the process, if it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
+    /// The resources of a single run, if the process is a program that was run several times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunUsage>,
+}
+
+/// Resources that a run of a program used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunUsage {
+    /// CPU time of a run in user and system mode, in nanoseconds: the mean over the runs in the samples. It includes the children that the program
+    /// waited for.
+    pub cpu: Nanos,
+    /// The most memory that the program or one of these children had at any time of a run, in bytes. `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+    /// The shortest time of a program that does nothing, in nanoseconds. `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_up: Option<Nanos>,
 }
 
 /// The control workload: a fixed amount of work that no code change affects, done several times between two processes. Its time changes only if the

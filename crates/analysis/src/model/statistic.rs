@@ -54,6 +54,12 @@ pub enum Statistic {
     Peak,
     /// Instructions of an iteration.
     Instructions,
+    /// CPU time of a run of a program, in user and system mode.
+    Cpu,
+    /// Largest memory of a run of a program at any time.
+    Memory,
+    /// Size of an executable without symbols and debug information.
+    Size,
     /// Percentile of the times of single operations. The number is in thousandths, so 1000 is the longest operation.
     Latency(u16),
 }
@@ -143,7 +149,7 @@ impl Statistic {
     pub fn unit(self) -> Unit {
         match self {
             Self::Allocations | Self::Instructions => Unit::Count,
-            Self::Bytes | Self::Peak => Unit::Bytes,
+            Self::Bytes | Self::Peak | Self::Memory | Self::Size => Unit::Bytes,
             _ => Unit::Time,
         }
     }
@@ -204,6 +210,9 @@ impl Statistic {
             Self::Bytes => "Allocated bytes per iteration",
             Self::Peak => "Largest number of bytes in use at any time",
             Self::Instructions => "Instructions per iteration (counted with valgrind)",
+            Self::Cpu => "CPU time of a run (programs)",
+            Self::Memory => "Peak memory of a run (programs)",
+            Self::Size => "Size of the executable after `strip`",
             Self::P50 => "Median time of single operations (latency benchmarks)",
             Self::P95 => "95th percentile of the times of single operations",
             Self::P99 => "99th percentile of the times of single operations",
@@ -268,6 +277,9 @@ impl StatisticSet {
                 S::Bytes,
                 S::Peak,
                 S::Instructions,
+                S::Cpu,
+                S::Memory,
+                S::Size,
                 S::P50,
                 S::P95,
                 S::P99,
@@ -328,6 +340,9 @@ impl fmt::Display for Statistic {
             Self::Bytes => "bytes",
             Self::Peak => "peak",
             Self::Instructions => "instructions",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Size => "size",
             Self::Latency(thousandths) => return write!(f, "p{}", f64::from(thousandths) / 10.0),
         })
     }

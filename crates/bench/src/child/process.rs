@@ -18,7 +18,9 @@ use super::error::ChildError;
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
 use perfcheck_analysis::model::{Event, NullObserver, Observer, SkipSupport};
 use perfcheck_host::os::describe_death;
-use perfcheck_host::process::{Interrupt, LeftoverPolicy, ProcessGroup, Supervisor, start_thread};
+use perfcheck_host::process::{
+    EndedUsage, Interrupt, LeftoverPolicy, ProcessGroup, Supervisor, start_thread,
+};
 
 /// The environment variable that makes each sample longer by a given share, for tests of this tool (docs/internals/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
@@ -301,14 +303,9 @@ impl<'a> RunningBench<'a> {
         }
     }
 
-    /// Returns the CPU time of the process, once it has ended and before it is reaped. Returns `None` if the system does not report it.
-    pub(super) fn cpu_time(&self) -> Option<Duration> {
-        self.group.cpu_time()
-    }
-
-    /// Returns how long the process waited for a processor, as [`ProcessGroup::waiting_time`].
-    pub(super) fn waiting_time(&self) -> Option<Duration> {
-        self.group.waiting_time()
+    /// Returns what the process has used, once it has ended and before it is reaped. Returns `None` if the system does not report it.
+    pub(super) fn usage(&self) -> Option<EndedUsage> {
+        self.group.usage()
     }
 
     /// Shows `text` as the child's output.

@@ -21,14 +21,14 @@ use super::process::{
     set_surroundings,
 };
 use perfcheck_analysis::model::ProgramBenchmark;
-use perfcheck_host::process::{LeftoverPolicy, read_usage, start_thread};
+use perfcheck_host::process::{LeftoverPolicy, peak_memory_command, read_usage, start_thread};
 
 /// Interval between two looks at a run that is not timed.
 const LOOK: Duration = Duration::from_millis(1);
 /// A run whose CPU time is above this multiple of its time has used several processors.
 const MORE_THAN_ONE: f64 = 1.1;
-/// How long to wait for the hash of the output after the program and its descendants have ended.
-const HASH_GRACE: Duration = Duration::from_secs(2);
+/// How long to wait for the end of the output after the program and its descendants have ended.
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 /// Size of a read in bytes.
 const PIECE: usize = 64 << 10;
 
@@ -40,6 +40,8 @@ pub enum RunPurpose<'r> {
     Examination,
     /// The caller observes the process. The callback gets its id as soon as it has started, and then repeatedly.
     Observation(&'r mut dyn FnMut(u32)),
+    /// The peak memory. A helper process runs the program, so the time and the CPU time are those of both.
+    PeakMemory,
 }
 
 /// A run of a program that succeeded.
@@ -52,6 +54,9 @@ pub struct ProgramRun {
     pub time: Duration,
     /// CPU time of the process and of the children that it waited for, if the system reports it.
     pub cpu: Option<Duration>,
+    /// The most memory that the program or one of the children that it waited for had at any time, in bytes. `None` unless that was the purpose of the
+    /// run and the system reports it.
+    pub peak_memory: Option<u64>,
     /// Hash of what it printed on standard output. `None` if that was discarded, or if another process still holds the pipe.
     pub output: Option<Hash>,
     /// Whether the program had one thread and no child processes, as far as was seen. `None` if that is unknown.
@@ -79,7 +84,14 @@ pub fn run_program(
             failure.into_error(&format!("its `prepare` command `{line}`"), None)
         })?;
     }
-    let mut command = Command::new(&spec.program);
+    let helper = matches!(purpose, RunPurpose::PeakMemory)
+        .then(|| peak_memory_command(&spec.program))
+        .flatten();
+    let purpose = match purpose {
+        RunPurpose::PeakMemory if helper.is_none() => RunPurpose::Timing,
+        other => other,
+    };
+    let mut command = helper.unwrap_or_else(|| Command::new(&spec.program));
     command.args(&spec.first_arguments).args(&program.arguments);
     set_surroundings(&mut command, spec);
     if let Some(stdin) = &program.stdin {
@@ -192,7 +204,9 @@ fn run_command(
     allowed: Duration,
     context: &ProcessContext<'_>,
 ) -> Result<EndedProcess, FailedRun> {
-    if !matches!(purpose, RunPurpose::Examination) {
+    let reports_memory = matches!(purpose, RunPurpose::PeakMemory);
+    let is_examined = matches!(purpose, RunPurpose::Examination);
+    if !is_examined && !reports_memory {
         command.stdout(Stdio::null());
     }
     let mut group = (context.supervisor)
@@ -201,7 +215,10 @@ fn run_command(
     let started = group.started();
     let leader = group.leader();
     let process = leader.id();
-    let hash = leader.stdout.take().map(hash_pipe).transpose();
+    let mut stdout = leader.stdout.take();
+    let report = stdout.take_if(|_| reports_memory).map(read_pieces);
+    let report = report.transpose().map_err(FailedRun::Start)?;
+    let hash = stdout.map(hash_pipe).transpose();
     let hash = hash.map_err(FailedRun::Start)?;
     let Some(stderr) = leader.stderr.take() else {
         return Err(FailedRun::Start(io::ErrorKind::BrokenPipe.into()));
@@ -218,9 +235,8 @@ fn run_command(
             is_solitary = Some(is_alone && is_solitary != Some(false));
         }
     };
-    let is_examined = matches!(purpose, RunPurpose::Examination);
     let mut look: Option<&mut dyn FnMut(u32)> = match purpose {
-        RunPurpose::Timing => None,
+        RunPurpose::Timing | RunPurpose::PeakMemory => None,
         RunPurpose::Examination => Some(&mut count_threads),
         RunPurpose::Observation(look) => Some(look),
     };
@@ -240,9 +256,10 @@ fn run_command(
             WaitOutcome::Interrupted => return Err(FailedRun::Interrupted),
         }
     };
+    let usage = running.usage();
+    let cpu = usage.map(|usage| usage.cpu);
     let mut time = ended.saturating_duration_since(started);
-    let cpu = running.cpu_time();
-    if let (Some(waiting), Some(cpu)) = (running.waiting_time(), cpu) {
+    if let Some((cpu, waiting)) = usage.and_then(|usage| Some((usage.cpu, usage.waiting?))) {
         // The end of the process is known only approximately, but the process cannot have taken less than its CPU time.
         time = time.saturating_sub(waiting).max(cpu);
     }
@@ -258,11 +275,21 @@ fn run_command(
             time,
             cpu,
             is_solitary,
-            output: hash.and_then(|hash| hash.recv_timeout(HASH_GRACE).ok()),
+            peak_memory: report.and_then(|report| read_number(&report)),
+            output: hash.and_then(|hash| hash.recv_timeout(OUTPUT_GRACE).ok()),
         },
         status,
         message: running.final_message(),
     })
+}
+
+/// Reads the number that a process printed before it ended. Returns `None` if it printed something else.
+fn read_number(pieces: &Receiver<Vec<u8>>) -> Option<u64> {
+    let mut text = Vec::new();
+    while let Ok(piece) = pieces.recv_timeout(OUTPUT_GRACE) {
+        text.extend(piece);
+    }
+    str::from_utf8(&text).ok()?.trim_end().parse().ok()
 }
 
 /// Hashes what comes out of a pipe, on a thread of its own. The hash arrives at the end of the pipe.
@@ -349,6 +376,23 @@ mod tests {
             let seen = (alone.is_solitary, parent.is_solitary);
             assert_eq!(seen, (Some(true), Some(false)));
         }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_cpu_time_is_that_of_the_program_time() {
+        if !Path::new("/usr/bin/time").exists() {
+            return;
+        }
+        let directory = tempfile::tempdir().expect("a directory");
+        let script = "exec /usr/bin/time -o used -f '%U %S' sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'";
+        let run = run_script(script, directory.path(), |_| {}).expect("it succeeds");
+        let used = std::fs::read_to_string(directory.path().join("used")).expect("written");
+        let seconds = used.split_whitespace().map(str::parse::<f64>);
+        let seconds: f64 = seconds.map(|word| word.expect("a number")).sum();
+        let difference = run.cpu.expect("on Linux").as_secs_f64() - seconds;
+        // Both numbers are cut to ticks of 10 ms, and `time` itself takes a little.
+        assert!((-0.001..0.03).contains(&difference), "{run:?} {used}");
     }
 
     #[test]

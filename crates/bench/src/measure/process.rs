@@ -162,6 +162,7 @@ impl ProcessObserver {
             stolen: (!self.is_scripted).then(taken).flatten().map(Into::into),
             processor: self.processor,
             control: self.control,
+            run: None,
         }
     }
 }

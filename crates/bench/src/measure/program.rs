@@ -21,16 +21,17 @@ use crate::child::{
     ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark, Sample,
-    SamplingMode, SamplingSettings, Series, Side,
+    BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark, RunUsage,
+    Sample, SamplingMode, SamplingSettings, Series, Side,
 };
+use perfcheck_host::os::REPORTS_PEAK_MEMORY;
 use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
 
 /// If all runs take longer than this, a round has only one run of each side, and that is timed.
 const LONG_RUN: Duration = Duration::from_millis(150);
 
-/// A warning tells of the start of the process if it takes at least this share of a run.
-const MUCH_START_UP: f64 = 0.2;
+/// If all runs are long, the peak memory is measured only in so many rounds, because that takes a run of its own.
+const ROUNDS_WITH_MEMORY: u32 = 5;
 
 /// Drives the processes of a program.
 pub(super) struct ProgramDriver {
@@ -45,6 +46,8 @@ struct ProgramState {
     layout: Option<SampleLayout>,
     /// Shortest and longest time of a run.
     range: Option<RunRange>,
+    /// Number of rounds so far.
+    rounds: u32,
 }
 
 /// The shortest and the longest time of a run so far.
@@ -71,6 +74,13 @@ struct SideRuns<'r> {
     time: Duration,
     /// CPU time of all runs. `None` if the system does not report it.
     cpu: Option<Duration>,
+    /// Number of runs in the samples, and their CPU time.
+    timed_runs: u64,
+    timed_cpu: Option<Duration>,
+    /// Peak memory of a run, in bytes.
+    peak_memory: Option<u64>,
+    /// Time of a program that does nothing.
+    start_up: Option<Duration>,
 }
 
 impl BenchDriver for ProgramDriver {
@@ -143,15 +153,27 @@ impl ProgramDriver {
             let processor = pinning.as_ref().map(ThreadPinning::processor);
             side.watch.note_processor(processor);
         }
+        let is_first = state.layout.is_none();
         for side in &mut sides {
-            if !side.is_long() {
+            let has_run = if !side.is_long() || state.rounds < ROUNDS_WITH_MEMORY {
+                side.measure_memory()?
+            } else {
+                false
+            };
+            // The helper that measures the memory makes the first run of a round longer, and the first round needs the time of a run.
+            if !side.is_long() && (is_first || !has_run) {
                 side.warm_up()?;
             }
         }
         let quickest_ns = sides.iter().map(SideRuns::shortest_ns);
         let quickest_ns = quickest_ns.fold(f64::INFINITY, f64::min);
-        if state.layout.is_none() {
-            report_start_up(round, &sides[0])?;
+        if is_first {
+            let first = &sides[0];
+            let start_up = measure_start_up(&first.spec, first.context);
+            let start_up = start_up.map_err(SideError::on(first.side))?;
+            for side in &mut sides {
+                side.start_up = start_up;
+            }
         }
         let plan = round.settings.plan;
         let layout = state.layout.get_or_insert_with(|| match &plan {
@@ -169,6 +191,7 @@ impl ProgramDriver {
             }
         }
         drop(pinning);
+        state.rounds += 1;
         state.range = (sides.iter().filter_map(|side| side.range)).reduce(RunRange::join);
         Ok(record_sides(round, index, sides))
     }
@@ -206,6 +229,10 @@ fn start_sides<'r>(
             led: Vec::new(),
             time: Duration::ZERO,
             cpu: Some(Duration::ZERO),
+            timed_runs: 0,
+            timed_cpu: Some(Duration::ZERO),
+            peak_memory: None,
+            start_up: None,
         });
     }
     started
@@ -236,27 +263,6 @@ fn examine_sides(
         "{}/{}: the two sides of `{}` print different output, so they may not do the same work",
         program.package, program.binary, program.id
     ));
-    Ok(())
-}
-
-/// Warns if a large share of a run is the start of the process. Nothing is subtracted, because nobody knows how much of it a program avoids.
-fn report_start_up(round: &TargetRound<'_, '_>, side: &SideRuns<'_>) -> Result<(), SideError> {
-    let found = measure_start_up(&side.spec, side.context).map_err(SideError::on(side.side))?;
-    let (Some(start_up), Some(range)) = (found, side.range) else {
-        return Ok(());
-    };
-    let share = start_up.as_secs_f64() / range.shortest.as_secs_f64().max(1e-9);
-    if share >= MUCH_START_UP {
-        let program = side.program;
-        round.warn(&format!(
-            "{}/{}: starting a process takes {:.0} % of the time of `{}` (an empty program takes {:.2} ms), and is part of all its times",
-            program.package,
-            program.binary,
-            share.min(1.0) * 100.0,
-            program.id,
-            start_up.as_secs_f64() * 1e3
-        ));
-    }
     Ok(())
 }
 
@@ -323,6 +329,7 @@ fn record_sides(
         head.conduct = usage.map(|mut usage| {
             // The runs of both sides alternate, so the time that was stolen from both is recorded once.
             usage.stolen = usage.stolen.filter(|_| place == 0);
+            usage.run = runs.run_usage();
             usage
         });
         let mut result = round
@@ -357,6 +364,26 @@ impl SideRuns<'_> {
         Ok(())
     }
 
+    /// Runs the program once to measure its peak memory, and reports whether that succeeded. If it fails, the next run shows why.
+    fn measure_memory(&mut self) -> Result<bool, SideError> {
+        if !REPORTS_PEAK_MEMORY {
+            return Ok(false);
+        }
+        let longest = self.range.map_or(Duration::ZERO, |range| range.longest);
+        let purpose = RunPurpose::PeakMemory;
+        let run = match run_program(self.program, &self.spec, purpose, longest, self.context) {
+            Err(ChildError::Interrupted) => {
+                return Err(SideError::on(self.side)(ChildError::Interrupted));
+            }
+            run => run.ok(),
+        };
+        self.peak_memory = run.as_ref().and_then(|run| run.peak_memory);
+        if let Some(run) = &run {
+            self.warm_up = one_run(run.time);
+        }
+        Ok(run.is_some())
+    }
+
     /// Reports whether even the shortest run so far was long.
     fn is_long(&self) -> bool {
         self.range.is_some_and(|range| range.shortest > LONG_RUN)
@@ -381,8 +408,11 @@ impl SideRuns<'_> {
     fn take_sample(&mut self, iterations: u64) -> Result<(), SideError> {
         let mut elapsed = Duration::ZERO;
         for _ in 0..iterations {
-            elapsed += self.run(RunPurpose::Timing)?.time;
+            let run = self.run(RunPurpose::Timing)?;
+            elapsed += run.time;
+            self.timed_cpu = self.timed_cpu.zip(run.cpu).map(|(sum, cpu)| sum + cpu);
         }
+        self.timed_runs += iterations;
         self.samples.push(Sample {
             iterations,
             elapsed: elapsed.into(),
@@ -419,6 +449,16 @@ impl SideRuns<'_> {
             main_thread: cpu,
             has_children: false,
             involuntary_switches: 0,
+        })
+    }
+
+    /// Returns what a run in the samples used. Returns `None` if the system does not report it.
+    fn run_usage(&self) -> Option<RunUsage> {
+        let cpu = Nanos::from(self.timed_cpu?);
+        Some(RunUsage {
+            cpu: Nanos(cpu.0.checked_div(self.timed_runs)?),
+            peak_memory: self.peak_memory,
+            start_up: self.start_up.map(Nanos::from),
         })
     }
 }

@@ -336,7 +336,10 @@ fn bench_target(
         first_arguments,
         directory: package_directory(package),
         variables: bench_variables(surroundings, package, executable),
-        facts: TargetFacts { features },
+        facts: TargetFacts {
+            features,
+            size: None,
+        },
         skipping: SkipSupport::Works,
         programs: Vec::new(),
     }

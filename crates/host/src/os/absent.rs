@@ -1,9 +1,10 @@
 //! Stand-ins for the functions that only Linux has. On other systems they do nothing, and return `None` or an error.
 
 use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
 use std::time::Duration;
 
-use super::types::{TimeSample, TimeSamplingError, UsageSnapshot};
+use super::types::{EndedUsage, TimeSample, TimeSamplingError, UsageSnapshot};
 
 /// Does nothing. On this system, a process that leaves its group cannot be made a child of this process.
 pub fn adopt_orphans() {}
@@ -24,13 +25,16 @@ pub fn read_usage(_: u32) -> Option<UsageSnapshot> {
     None
 }
 
-/// Returns `None`: the CPU time of a process that has ended is unknown.
-pub fn cpu_time_of_ended(_: u32) -> Option<Duration> {
-    None
+/// Whether the system reports the peak memory of a process that has ended. Here it does not.
+pub const REPORTS_PEAK_MEMORY: bool = false;
+
+/// Changes nothing, because the peak memory of a process is not read on this system.
+pub fn copy_at_start(command: &mut Command) -> &mut Command {
+    command
 }
 
-/// Returns `None`: how long a process waited for a processor is unknown.
-pub fn waiting_time_of_ended(_: u32) -> Option<Duration> {
+/// Returns `None`: the resources that a process used are unknown after its end.
+pub fn usage_of_ended(_: u32) -> Option<EndedUsage> {
     None
 }
 

@@ -10,11 +10,13 @@ use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use super::types::UsageSnapshot;
+use super::types::{EndedUsage, UsageSnapshot};
 
 pub use sampling::{TimeSampler, try_time_samples};
 
@@ -303,13 +305,24 @@ pub fn read_usage(pid: u32) -> Option<UsageSnapshot> {
     })
 }
 
-/// Returns the CPU time of the process `pid`, which has ended but has not been reaped, and of the children that it waited for. Returns `None` if it is
-/// still running.
+/// Whether the system reports the peak memory of a process that has ended.
+pub const REPORTS_PEAK_MEMORY: bool = true;
+
+/// Makes `command` start in a copy of this process. Otherwise it starts in the memory of this process until it executes its program, and the peak of
+/// this process counts as its own.
+#[expect(unsafe_code, reason = "the only way to have the process copied")]
+pub fn copy_at_start(command: &mut Command) -> &mut Command {
+    // SAFETY: the function that runs in the copy does nothing.
+    unsafe { command.pre_exec(|| Ok(())) }
+}
+
+/// Returns the resources that the process `pid`, which has ended but has not been reaped, and the children that it waited for have used. Returns `None`
+/// if it is still running.
 #[expect(
     unsafe_code,
     reason = "the only call that reports the usage of one process without reaping it"
 )]
-pub fn cpu_time_of_ended(pid: u32) -> Option<Duration> {
+pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
     // SAFETY: both structures are plain numbers, for which all zeros are valid.
     let (mut info, mut usage): (libc::siginfo_t, libc::rusage) = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -332,18 +345,25 @@ pub fn cpu_time_of_ended(pid: u32) -> Option<Duration> {
         let seconds = Duration::from_secs(u64::try_from(time.tv_sec).ok()?);
         Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec).ok()?))
     };
-    Some(time(usage.ru_utime)? + time(usage.ru_stime)?)
+    // The system counts in KiB.
+    let peak_memory = u64::try_from(usage.ru_maxrss).ok()?.saturating_mul(1024);
+    let cpu = time(usage.ru_utime)? + time(usage.ru_stime)?;
+    Some(EndedUsage {
+        cpu,
+        peak_memory,
+        waiting: waiting_time_of_ended(pid, cpu),
+    })
 }
 
 /// How much the two measurements of the CPU time of a process may differ: this much, and this fraction of it.
 const CPU_TIME_ERROR: (Duration, f64) = (Duration::from_micros(50), 0.005);
 
 /// Returns how long the process `pid`, which has ended but has not been reaped, was ready to run but had no processor. Returns `None` if it is unknown,
-/// or if the first thread did not do all the work of the process and of the children that it waited for.
-pub fn waiting_time_of_ended(pid: u32) -> Option<Duration> {
+/// or if the first thread did not do all the work, which took `cpu`.
+fn waiting_time_of_ended(pid: u32, cpu: Duration) -> Option<Duration> {
     let SchedulingTimes { running, waiting } = read_scheduling(&format!("/proc/{pid}/schedstat"))?;
     let (absolute, relative) = CPU_TIME_ERROR;
-    let others = cpu_time_of_ended(pid)?.saturating_sub(running);
+    let others = cpu.saturating_sub(running);
     (others <= absolute + running.mul_f64(relative)).then_some(waiting)
 }
 
@@ -805,7 +825,7 @@ mod tests {
         };
         let waiting = |group: &mut ProcessGroup| {
             group.end_channel().recv().expect("it ends");
-            let waiting = group.waiting_time();
+            let waiting = group.usage().expect("it has ended").waiting;
             group.end(Duration::ZERO).expect("it has ended");
             waiting
         };

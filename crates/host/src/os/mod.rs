@@ -21,7 +21,8 @@ mod windows;
 
 pub use dunce::canonicalize;
 pub use types::{
-    FileFacts, LeftoverPolicy, OutputPipes, TimeSample, TimeSamplingError, UsageSnapshot,
+    EndedUsage, FileFacts, LeftoverPolicy, OutputPipes, TimeSample, TimeSamplingError,
+    UsageSnapshot,
 };
 
 #[cfg(not(target_os = "linux"))]

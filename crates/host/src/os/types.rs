@@ -53,6 +53,19 @@ pub struct UsageSnapshot {
     pub involuntary_switches: u64,
 }
 
+/// The resources that a process and the children that it waited for have used from their start to their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndedUsage {
+    /// CPU time in user and system mode.
+    pub cpu: Duration,
+    /// How long the process was ready to run but had no processor. `None` if the system does not report it, or if several threads or child processes did
+    /// work, because some of them may have gone on while others waited.
+    pub waiting: Option<Duration>,
+    /// The most memory that one of the processes had at any time, in bytes. It is at least the memory that the process had before it executed its
+    /// program.
+    pub peak_memory: u64,
+}
+
 /// The reason why a process cannot be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeSamplingError {

@@ -17,7 +17,7 @@ use tracing::debug;
 use super::interrupt::Interrupt;
 use super::reaper::{Mark, Reaper};
 use super::threads::start_thread;
-use crate::os::{self, GroupHandle, LeftoverPolicy, OutputPipes};
+use crate::os::{self, EndedUsage, GroupHandle, LeftoverPolicy, OutputPipes};
 
 /// Interval for checking whether a process has ended. Nothing is measured at that time.
 const POLL: Duration = Duration::from_millis(1);
@@ -152,16 +152,10 @@ impl ProcessGroup {
         self.started
     }
 
-    /// Returns the CPU time of the leader and of the children that it waited for, once it has ended and before [`Self::end`]. Returns `None` if the
-    /// system does not report it.
-    pub fn cpu_time(&self) -> Option<Duration> {
-        os::cpu_time_of_ended(self.child.id())
-    }
-
-    /// Returns how long the leader, which has ended but not been reaped, waited for a processor. Returns `None` if the system does not report it, or if
-    /// the leader had several threads or child processes that did work, because those may have gone on while it waited.
-    pub fn waiting_time(&self) -> Option<Duration> {
-        os::waiting_time_of_ended(self.child.id())
+    /// Returns what the leader and the children that it waited for have used, once it has ended and before [`Self::end`]. Returns `None` if the system
+    /// does not report it.
+    pub fn usage(&self) -> Option<EndedUsage> {
+        os::usage_of_ended(self.child.id())
     }
 
     /// Returns a channel that gets the time at which the leader ends, and is then disconnected.

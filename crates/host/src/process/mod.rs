@@ -7,15 +7,17 @@
 
 mod group;
 mod interrupt;
+mod peak_memory;
 mod reaper;
 mod threads;
 
 pub use group::{ProcessGroup, RunError, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
+pub use peak_memory::{PEAK_MEMORY_ARGUMENT, peak_memory_command, report_peak_memory};
 pub use reaper::{REAPER_ARGUMENT, reap};
 pub use threads::{start_scoped_work, start_thread};
 
 pub use crate::os::{
-    LeftoverPolicy, ThreadPinning, TimeSample, TimeSampler, TimeSamplingError, UsageSnapshot,
-    private_memory, read_usage, stolen_time, try_time_samples, without_core_dumps,
+    EndedUsage, LeftoverPolicy, ThreadPinning, TimeSample, TimeSampler, TimeSamplingError,
+    UsageSnapshot, private_memory, read_usage, stolen_time, try_time_samples, without_core_dumps,
 };

@@ -2,7 +2,9 @@
 
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
-use crate::compare::extras::{CountChange, PercentileChange, per_iteration};
+use crate::compare::extras::{
+    CountChange, PercentileChange, UsageChange, per_iteration, usage_values,
+};
 use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
@@ -23,6 +25,11 @@ impl Comparison {
     /// Returns the change of the latency percentile that `subject` names.
     pub fn percentile(&self, subject: Statistic) -> Option<&PercentileChange> {
         self.latencies.as_ref()?.percentile(quantile(subject)?)
+    }
+
+    /// Returns the change of the CPU time or the peak memory of a program, if `subject` is one of them.
+    pub fn usage_change(&self, subject: Statistic) -> Option<&UsageChange> {
+        self.usage.as_ref()?.change(subject)
     }
 }
 
@@ -76,14 +83,12 @@ pub fn estimate_metric(
         let counts = extras.allocations.iter().map(|found| number(found) as f64);
         mean(&counts.collect::<Vec<f64>>())
     };
-    let values: Vec<f64> = if subject == Statistic::Instructions {
-        per_iteration(measurement)
-    } else {
-        measurement
-            .processes
-            .iter()
+    let values: Vec<f64> = match subject {
+        Statistic::Instructions => per_iteration(measurement),
+        Statistic::Cpu | Statistic::Memory => usage_values(measurement, subject),
+        _ => (measurement.processes.iter())
             .filter_map(of_process)
-            .collect()
+            .collect(),
     };
     let estimate = mean(&values)?;
     Some(match TInterval::compute(&values, level) {

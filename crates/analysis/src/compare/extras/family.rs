@@ -1,4 +1,4 @@
-//! Adds the extras (allocations, instructions, sampled time and latencies) to a comparison of times, and decides verdicts about other metrics than
+//! Adds the extras (allocations, instructions, sampled time, latencies and resources) to a comparison of times, and decides verdicts about other metrics than
 //! the time.
 //!
 //! As with the time, all benchmarks of a comparison share one significance or confidence level. Intervals are widened by Bonferroni's correction, and
@@ -9,7 +9,7 @@ use crate::compare::{LevelShare, SharedLevel};
 
 use super::{
     AllocationComparison, CountChange, InstructionComparison, LatencyComparison, PercentileChange,
-    SampledTime,
+    SampledTime, UsageComparison,
 };
 use crate::compare::comparison::{Comparison, Decision};
 use crate::compare::note::Note;
@@ -160,6 +160,9 @@ impl Comparison {
         found.latencies = found
             .latencies
             .map(|latencies| latencies.with_drift(question, rules));
+        found.usage = found
+            .usage
+            .map(|usage| usage.with_drift(question, rules, &extras));
         found
     }
 
@@ -176,6 +179,7 @@ impl Comparison {
         let sampled = |ns| SampledTime::compare(base, candidate, ns);
         self.sampled_time = self.compared.and_then(sampled);
         self.latencies = LatencyComparison::compare(base, candidate, pairing, rules);
+        self.usage = UsageComparison::compare(base, candidate, pairing, rules);
         self
     }
 }

@@ -240,7 +240,7 @@ impl ProcessPercentiles {
     }
 }
 
-/// Returns the mean of the processes' percentiles in the form that resampling needs. Each process is one cluster.
-fn mean_statistic(values: &[f64]) -> ClusterMean {
+/// Returns the mean of the values of processes in the form that resampling needs. Each process is one cluster.
+pub(super) fn mean_statistic(values: &[f64]) -> ClusterMean {
     ClusterMean::new(&values.chunks(1).collect::<Vec<_>>())
 }

@@ -17,6 +17,7 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
             pass: Nanos(pass),
             spread: Nanos(spread),
         }),
+        run: None,
     }
 }
 
