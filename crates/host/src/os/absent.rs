@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::types::{TimeSample, TimeSamplingError, UsageSnapshot};
+use super::types::{TimeSample, TimeSamplingError};
 
 /// Does nothing. On this system, a process that leaves its group cannot be made a child of this process.
 pub fn adopt_orphans() {}
@@ -19,16 +19,6 @@ pub fn kill_children_except(_: &[u32]) {}
 /// Does nothing, because the environment of another process cannot be read on this system.
 pub fn kill_marked(_: &str) {}
 
-/// Returns `None`, because the resource usage of another process is not read on this system.
-pub fn read_usage(_: u32) -> Option<UsageSnapshot> {
-    None
-}
-
-/// Returns `None`: the CPU time of a process that has ended is unknown.
-pub fn cpu_time_of_ended(_: u32) -> Option<Duration> {
-    None
-}
-
 /// Returns `None`, because the time that a hypervisor gave to other machines is not read on this system.
 pub fn stolen_time() -> Option<Duration> {
     None
@@ -41,24 +31,6 @@ pub fn owns_connection(_: u32, _: SocketAddr, _: u16) -> Option<bool> {
 
 /// Does nothing, because this system decides by itself when it acknowledges data.
 pub fn acknowledge_at_once(_: &TcpStream) {}
-
-/// The binding of threads to one processor on systems that do not support it. It has no values, because nothing is ever bound.
-#[derive(Debug)]
-pub enum AbsentPinning {}
-
-pub use AbsentPinning as ThreadPinning;
-
-impl AbsentPinning {
-    /// Returns `None`, because threads are not bound to a processor on this system.
-    pub fn to_one(_: &[u32], _: impl FnOnce(u32) -> usize) -> Option<Self> {
-        None
-    }
-
-    /// Returns the number of the processor. It is never called, because there is no value of this type.
-    pub fn processor(&self) -> u32 {
-        match *self {}
-    }
-}
 
 /// Returns an error, because processes are not sampled on this system.
 pub fn try_time_samples() -> Result<(), TimeSamplingError> {
