@@ -24,9 +24,12 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the instruction set of a little-endian ELF executable.
+    /// Returns the instruction set of an executable.
     pub(crate) fn from_executable(bytes: &[u8]) -> Option<Self> {
-        // At this offset, the header names the processor (`e_machine`).
+        if bytes.starts_with(b"MZ") {
+            return Some(Self::X86_64);
+        }
+        // In a little-endian ELF file, the header names the processor at this offset (`e_machine`).
         let machine = bytes.get(18..20)?;
         match u16::from_le_bytes(machine.try_into().ok()?) {
             EM_X86_64 => Some(Self::X86_64),
@@ -74,6 +77,22 @@ impl InstructionSet {
         match self {
             Self::X86_64 => false,
             Self::Aarch64 => aarch64::is_endless(code),
+        }
+    }
+
+    /// Returns true if the code of a unit may go on to what follows the unit.
+    pub(crate) fn goes_on(self, code: &UnitCode<'_>) -> bool {
+        match self {
+            Self::X86_64 => x86_64::goes_on(code),
+            Self::Aarch64 => aarch64::goes_on(code),
+        }
+    }
+
+    /// Returns the length of the code without the instructions at its end that only fill up space. Returns the whole length if there is nothing else.
+    pub(crate) fn length_without_padding(self, bytes: &[u8]) -> usize {
+        match self {
+            Self::X86_64 => x86_64::length_without_padding(bytes),
+            Self::Aarch64 => aarch64::length_without_padding(bytes),
         }
     }
 

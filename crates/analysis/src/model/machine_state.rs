@@ -181,7 +181,7 @@ pub struct BusyProgram {
 pub enum SystemFeature {
     /// Giving the functions of both builds the same order and addresses.
     FunctionOrder,
-    /// Telling which functions differ between two builds.
+    /// Telling which functions differ between two builds. On Windows, this works only for programs that are linked with GNU tools.
     MachineCode,
     /// Binding a benchmark to one processor.
     ProcessorBinding,

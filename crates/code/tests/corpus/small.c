@@ -1,6 +1,11 @@
 /* What `small.elf` was made of, on x86-64 Linux:
    cc -Os -fpie -pie -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,max-page-size=16,-z,noseparate-code,--build-id=none,-rpath,'$ORIGIN/lib' small.c -o small.elf -lc
-   And `small_aarch64.elf`, with `aarch64-linux-gnu-gcc` of GCC 12 in place of `cc`. */
+   And `small_aarch64.elf`, with `aarch64-linux-gnu-gcc` of GCC 12 in place of `cc`.
+   And `small.exe`, of Windows, which has no thread-local variable, because it would need a library:
+     x86_64-w64-mingw32-gcc -Os -nostdlib -fno-asynchronous-unwind-tables -Wl,-e,_start,--dynamicbase,--file-alignment,16,--section-alignment,4096 small.c -o small.exe -lmsvcrt */
+#ifdef _WIN32
+#define __thread
+#endif
 #ifdef __aarch64__
 #define PAUSE "yield"
 #else
