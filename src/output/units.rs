@@ -466,10 +466,9 @@ pub fn missing_features(os: &str) -> Option<String> {
     let words: Vec<&str> = missing
         .map(|feature| match feature {
             SystemFeature::FunctionOrder => "a common function order of both builds",
-            SystemFeature::MachineCode if os == "windows" => {
+            SystemFeature::MachineCode => {
                 "comparing single functions of programs made with Microsoft's linker"
             }
-            SystemFeature::MachineCode => "comparing single functions",
             SystemFeature::ProcessorBinding => "binding to a processor",
             SystemFeature::InstructionCounts => "instruction counts",
             SystemFeature::FunctionTimes => "times of functions",

@@ -17,6 +17,8 @@ pub(crate) enum SectionUse {
     Variables,
     /// The initial values of thread-local storage.
     Threads,
+    /// Descriptions of thread-local variables, through which code gets their addresses.
+    ThreadDescriptors,
 }
 
 /// A section that is loaded into memory.
@@ -295,7 +297,7 @@ pub(crate) fn fill_gaps(
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
     #[error(
-        "only Linux executables for x86-64 and 64-bit ARM, and those of GNU tools for Windows on x86-64, are supported"
+        "only executables for x86-64 and 64-bit ARM are supported, and on Windows only those for x86-64 that GNU tools linked"
     )]
     Format,
     /// The executables are for different processors.

@@ -3,6 +3,7 @@
 
 use object::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
+use object::macho::{CPU_TYPE_ARM64, CPU_TYPE_X86_64, MH_MAGIC_64};
 
 use crate::decoded::{InstructionText, RelocationKind, UnitBody, UnitCode};
 use crate::{aarch64, x86_64};
@@ -28,6 +29,14 @@ impl InstructionSet {
     pub(crate) fn from_executable(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"MZ") {
             return Some(Self::X86_64);
+        }
+        if bytes.starts_with(&MH_MAGIC_64.to_le_bytes()) {
+            let kind = bytes.get(4..8)?;
+            return match u32::from_le_bytes(kind.try_into().ok()?) {
+                CPU_TYPE_X86_64 => Some(Self::X86_64),
+                CPU_TYPE_ARM64 => Some(Self::Aarch64),
+                _ => None,
+            };
         }
         // In a little-endian ELF file, the header names the processor at this offset (`e_machine`).
         let machine = bytes.get(18..20)?;

@@ -3,17 +3,19 @@
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side.
 //!
-//! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent executables with symbols: ELF for x86-64 and
-//! 64-bit ARM, and PE (Windows) for x86-64. For other executables it returns [`UnsupportedExecutable`] with the reason.
+//! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent executables with symbols for x86-64 and 64-bit ARM:
+//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). For other executables it returns [`UnsupportedExecutable`] with the reason.
 
 mod aarch64;
 mod comparison;
 mod decoded;
 mod elf;
 mod executable;
+mod fixups;
 mod image;
 mod instruction_set;
 mod listing;
+mod macho;
 mod pairs;
 mod pe;
 mod program;

@@ -61,7 +61,7 @@ impl FunctionPair {
 }
 
 impl<'d> FunctionReader<'d> {
-    /// Reads an executable with symbols: ELF for x86-64 or 64-bit ARM, or PE for x86-64.
+    /// Reads an executable with symbols: ELF or Mach-O for x86-64 or 64-bit ARM, or PE for x86-64.
     pub fn parse(executable: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
         let image = executable::parse_for_listing(executable)?;
         Ok(Self {
@@ -299,11 +299,13 @@ impl<'d> Disassembly<'d> {
             SectionUse::Code => self.code_name(address),
             _ => self.data_name(address).or_else(|| {
                 let pointer = self.target_name(address)?;
-                Some(if section.name.starts_with(".got") {
-                    format!("{pointer}@GOT")
-                } else {
-                    format!("&{pointer}")
-                })
+                Some(
+                    if section.name.starts_with(".got") || section.name == "__got" {
+                        format!("{pointer}@GOT")
+                    } else {
+                        format!("&{pointer}")
+                    },
+                )
             }),
         };
         known.unwrap_or_else(|| match (section.content, extent) {

@@ -285,14 +285,18 @@ impl<'p, 'd> Pairs<'p, 'd> {
             same &= self.follow_reference(old.target, new.target, old.extent, leads);
         }
         if base.uses_threads {
-            let threads = self.node(AddressPair {
-                kind: PairKind::Threads,
-                base: 0,
-                candidate: 0,
-            });
-            leads.push(PairDependency::To(threads));
+            leads.push(PairDependency::To(self.pair_threads()));
         }
         same
+    }
+
+    /// Pairs the thread-local storage of both sides.
+    fn pair_threads(&mut self) -> usize {
+        self.node(AddressPair {
+            kind: PairKind::Threads,
+            base: 0,
+            candidate: 0,
+        })
     }
 
     fn follow_reference(
@@ -303,7 +307,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
         leads: &mut Vec<PairDependency>,
     ) -> bool {
         match self.pair_targets(base, candidate, extent) {
-            PairingResult::At(node) => leads.push(PairDependency::To(node)),
+            PairingResult::At(node) => {
+                leads.push(PairDependency::To(node));
+                let section = self.base.image.section_use(base);
+                if section == Some(SectionUse::ThreadDescriptors) {
+                    leads.push(PairDependency::To(self.pair_threads()));
+                }
+            }
             PairingResult::Nowhere => {}
             PairingResult::Elsewhere => return false,
         }

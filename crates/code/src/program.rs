@@ -231,7 +231,8 @@ const MERGED: u64 = 4095;
 /// that one, so their initial values have to be compared, too. Zero-initialized variables have no values to compare, so they are left out.
 fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressReference> {
     let found = image.section(taken.target).filter(|section| {
-        let has_values = !section.bytes.is_empty() && !section.name.starts_with(".got");
+        let is_got = section.name.starts_with(".got") || section.name == "__got";
+        let has_values = !section.bytes.is_empty() && !is_got;
         has_values && section.content == SectionUse::Variables && taken.extent == AccessSize::Open
     });
     let Some(section) = found else {

@@ -1,4 +1,4 @@
-//! Symbols that have no sizes, as those of Windows, and how far functions and data extend from them.
+//! Symbols that have no sizes, as those of Windows and macOS, and how far functions and data extend from them.
 //!
 //! A function ends before the next symbol, without the padding there. Data are taken to extend up to the next symbol, or to the end of the part of the
 //! section that comes from the same object file: rather too far than not far enough.

@@ -11,12 +11,16 @@ use perfcheck_code::{FunctionReader, Reach, UnsupportedExecutable, compare, inse
 const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
 const WHOLE_AARCH64: &[u8] = include_bytes!("corpus/small_aarch64.elf");
 const WHOLE_PE: &[u8] = include_bytes!("corpus/small.exe");
+const WHOLE_MACHO: &[u8] = include_bytes!("corpus/small.macho");
+const WHOLE_MACHO_AARCH64: &[u8] = include_bytes!("corpus/small_aarch64.macho");
 
 #[test]
 fn a_damaged_executable_is_compared_or_refused() {
     damage("executables", WHOLE);
     damage("executables for 64-bit ARM", WHOLE_AARCH64);
     damage("executables for Windows", WHOLE_PE);
+    damage("executables for macOS", WHOLE_MACHO);
+    damage("executables for macOS on 64-bit ARM", WHOLE_MACHO_AARCH64);
 }
 
 fn damage(name: &str, whole: &[u8]) {
@@ -49,6 +53,8 @@ fn a_trap_is_an_instruction_of_the_processor() {
         (WHOLE, &[0xcc][..]),
         (WHOLE_AARCH64, &[0x00, 0x00, 0x20, 0xd4][..]),
         (WHOLE_PE, &[0xcc][..]),
+        (WHOLE_MACHO, &[0xcc][..]),
+        (WHOLE_MACHO_AARCH64, &[0x00, 0x00, 0x20, 0xd4][..]),
     ] {
         let set = insert_traps(whole.to_vec(), &BTreeSet::from([0x400]));
         assert_eq!(set[0x400..0x400 + trap.len()], *trap);
@@ -59,7 +65,14 @@ fn a_trap_is_an_instruction_of_the_processor() {
 
 #[test]
 fn functions_of_a_damaged_executable_are_read_or_refused() {
-    let whole = [WHOLE, WHOLE_AARCH64, WHOLE_PE].map(<[u8]>::to_vec);
+    let whole = [
+        WHOLE,
+        WHOLE_AARCH64,
+        WHOLE_PE,
+        WHOLE_MACHO,
+        WHOLE_MACHO_AARCH64,
+    ];
+    let whole = whole.map(<[u8]>::to_vec);
     perfcheck_mutations::attack("functions", &whole, |bytes| {
         let Ok(reader) = FunctionReader::parse(bytes) else {
             return;
@@ -136,6 +149,22 @@ fn a_flipped_bit_of_what_a_program_for_windows_runs_or_reads_is_a_difference() {
         let section = file.section_by_name(name).expect("it is there");
         let (start, _) = section.file_range().expect("it is in the file");
         every_flipped_bit_is_found(WHOLE_PE, name, start + range.start..start + range.end);
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_what_a_program_for_macos_runs_or_reads_is_a_difference() {
+    for whole in [WHOLE_MACHO, WHOLE_MACHO_AARCH64] {
+        let file = object::File::parse(whole).expect("whole");
+        for name in ["__text", "__stubs", "__const", "__cstring", "__thread_data"] {
+            for section in file.sections().filter(|one| one.name() == Ok(name)) {
+                let (start, size) = section.file_range().expect("it is in the file");
+                every_flipped_bit_is_found(whole, name, start..start + size);
+            }
+        }
+        let reader = FunctionReader::parse(whole).expect("whole");
+        let names: Vec<&str> = reader.names().collect();
+        assert_eq!(names, ["_start", "first", "second"]);
     }
 }
 

@@ -198,7 +198,6 @@ impl SystemFeature {
         match os {
             "macos" => &[
                 Self::FunctionOrder,
-                Self::MachineCode,
                 Self::ProcessorBinding,
                 Self::InstructionCounts,
                 Self::FunctionTimes,
