@@ -466,9 +466,10 @@ pub fn missing_features(os: &str) -> Option<String> {
     let words: Vec<&str> = missing
         .map(|feature| match feature {
             SystemFeature::FunctionOrder => "a common function order of both builds",
-            SystemFeature::MachineCode => "comparing single functions",
+            SystemFeature::MachineCode => {
+                "comparing single functions of programs made with Microsoft's linker"
+            }
             SystemFeature::ProcessorBinding => "binding to a processor",
-            SystemFeature::ProcessUsage => "CPU times and threads",
             SystemFeature::InstructionCounts => "instruction counts",
             SystemFeature::FunctionTimes => "times of functions",
         })
@@ -502,10 +503,10 @@ mod tests {
                 .starts_with("not supported on Windows: a common function order of both builds, "),
             "{windows}"
         );
-        assert!(!windows.contains('\n'));
+        assert!(!windows.contains('\n') && !windows.contains("binding"));
         let macos = missing_features("macos").expect("it lacks something");
         assert!(
-            macos.ends_with("instruction counts, times of functions"),
+            macos.ends_with("binding to a processor, instruction counts, times of functions"),
             "{macos}"
         );
     }

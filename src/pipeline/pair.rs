@@ -36,6 +36,7 @@ use perfcheck_bench::measure::{
 };
 use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
 use perfcheck_code::{EntryOffsets, insert_traps};
+use perfcheck_host::os::EXECUTABLES_CAN_CHANGE;
 use perfcheck_host::process::without_core_dumps;
 
 /// The user's wishes about pairing.
@@ -425,7 +426,7 @@ pub(crate) fn settle_by_trial(
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     // Under a scripted clock, a benchmark's time does not depend on its code.
-    if world.variables.scripted_clock.is_some() {
+    if world.variables.scripted_clock.is_some() || !EXECUTABLES_CAN_CHANGE {
         return Ok(());
     }
     let pairs = std::mem::take(&mut pairing.pairs);

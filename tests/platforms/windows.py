@@ -15,6 +15,7 @@ import pty
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -381,6 +382,31 @@ class Measured(Case):
         self.assertNotEqual(self.verdicts(run)["constant"], "regressed", str(run))
         same = self.run_tool(before, *flags, "--measure-identical")
         self.assertTrue(set(self.verdicts(same).values()) <= {"unchanged", "inconclusive"}, str(same))
+
+    def test_machine_code(self):
+        """The function that changed is named, and a benchmark that does not run it is not measured."""
+        before, after = of_costs("before"), of_costs("after")
+        flags = ["--against-executable", windows_path(before.executable("costs")), "--rounds", "5", "--message-format", "json"]
+        run = self.start(after, *flags).finish()
+        compared = {message["benchmark"]["id"]: message for message in run.messages("benchmark-compared")}
+        same = {name: message["same"] for name, message in compared.items()}
+        self.assertEqual(same, {"changed": None, "constant": "run"}, str(run))
+        self.assertEqual(compared["constant"]["verdict"], "unchanged", str(run))
+        self.assertEqual({message["benchmark"]["id"] for message in run.messages("benchmark-measured")}, {"changed"}, str(run))
+        functions = [function["name"] for code in run.messages("run-finished")[0]["code"] for function in code["functions"]]
+        self.assertTrue(functions and all("costs::costs::{closure" in name for name in functions), f"{functions}\n{run}")
+        # In its first round, `changed` shows that it needs one processor, and then it is bound to one.
+        usages = [json.loads(conduct) for conduct, in self.query("SELECT conduct FROM processes WHERE conduct IS NOT NULL")]
+        self.assertGreater(sum(usage["cpu"] for usage in usages), 0, usages)
+        self.assertEqual({usage["threads"] for usage in usages}, {1}, usages)
+        self.assertTrue(any(usage["processor"] is not None for usage in usages), usages)
+
+    def query(self, words):
+        store = sqlite3.connect(self.home / "perfcheck.db")
+        try:
+            return store.execute(words).fetchall()
+        finally:
+            store.close()
 
     def test_kept_build(self):
         """The build of the first run is kept, and the second run measures it again beside the new build."""

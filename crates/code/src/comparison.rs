@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::image::{Image, UnsupportedExecutable, readable_name};
+use crate::executable;
+use crate::image::{UnsupportedExecutable, readable_name};
 use crate::instruction_set::InstructionSet;
 use crate::pairs::{AddressPair, PairDependency, PairKind, Pairs};
 use crate::program::Program;
@@ -80,7 +81,7 @@ pub fn insert_traps(mut executable: Vec<u8>, entrances: &BTreeSet<usize>) -> Vec
 /// types that are constants in code, such as a `TypeId`, change with the version of a crate, so code with such constants differs. Unwind tables are
 /// not compared.
 pub fn compare(base: &[u8], candidate: &[u8]) -> Result<CodeComparison, UnsupportedExecutable> {
-    let (base, candidate) = (Image::parse(base)?, Image::parse(candidate)?);
+    let (base, candidate) = (executable::parse(base)?, executable::parse(candidate)?);
     if base.instruction_set != candidate.instruction_set {
         return Err(UnsupportedExecutable::OtherProcessor);
     }

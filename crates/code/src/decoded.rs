@@ -51,6 +51,13 @@ impl UnitCode<'_> {
     pub(crate) fn contains(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
     }
+
+    /// Returns the range of data at an address.
+    pub(crate) fn data_at(&self, address: u64) -> Option<&Range<u64>> {
+        let before = self.data.partition_point(|data| data.start <= address);
+        let data = &self.data[before.checked_sub(1)?];
+        (address < data.end).then_some(data)
+    }
 }
 
 /// The decoded code of a unit.

@@ -1,18 +1,12 @@
 //! An executable as loaded into memory: sections, functions with their readable names, sized data, and the addresses that the loader writes. This
 //! module also has the reasons why the machine code of an executable cannot be compared.
 //!
-//! Readable names lack the parts that depend on the build.
+//! `executable.rs` reads it from a file, whatever its format. Readable names lack the parts that depend on the build.
 
-use object::elf::{DT_NEEDED, PT_TLS, SHT_RELR};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
-use object::{
-    LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
-    RelocationFlags, RelocationTarget, SectionFlags, SectionIndex, SectionKind, SymbolKind,
-};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::decoded::{Entrance, RelocationKind, UnitCode};
+use crate::decoded::{Entrance, UnitCode};
 use crate::instruction_set::InstructionSet;
 
 /// The content of a section.
@@ -23,6 +17,8 @@ pub(crate) enum SectionUse {
     Variables,
     /// The initial values of thread-local storage.
     Threads,
+    /// Descriptions of thread-local variables, through which code gets their addresses.
+    ThreadDescriptors,
 }
 
 /// A section that is loaded into memory.
@@ -35,6 +31,8 @@ pub(crate) struct LoadedSection<'d> {
     pub(crate) bytes: &'d [u8],
     pub(crate) content: SectionUse,
     pub(crate) in_file: u64,
+    /// The length of each stub if the section consists of stubs that jump to functions of libraries.
+    pub(crate) stubs: Option<u64>,
 }
 
 /// Code that is entered at its start and perhaps elsewhere: a function, or the code between two functions.
@@ -66,7 +64,8 @@ pub(crate) struct ThreadStorage {
 pub(crate) enum LoaderWrite {
     /// An address within the executable.
     Address(u64),
-    /// The address of this name in a library, with the addend and the type of the relocation.
+    /// The address of this name in a library, with the addend and the type of the relocation. The name alone identifies the function if the format
+    /// has no such types.
     Import(String, i64, u32),
 }
 
@@ -77,7 +76,7 @@ pub(crate) struct Image<'d> {
     pub(crate) sections: Vec<LoadedSection<'d>>,
     /// All code, without gaps within a section.
     pub(crate) units: Vec<CodeUnit>,
-    /// Start and size of data with sized symbols.
+    /// Start and size of data with symbols. If symbols have no sizes, data reach up to the next symbol.
     pub(crate) objects: BTreeMap<u64, u64>,
     /// Addresses of all other symbols, such as those of code or data without a size.
     pub(crate) labels: Vec<u64>,
@@ -85,6 +84,8 @@ pub(crate) struct Image<'d> {
     pub(crate) names: BTreeMap<u64, Vec<String>>,
     pub(crate) written: BTreeMap<u64, LoaderWrite>,
     pub(crate) entry: u64,
+    /// Data and code that the loader or the C library reads before the program begins: a name, the same in all executables, and the address range.
+    pub(crate) read_at_start: Vec<(String, Range<u64>)>,
     /// Items that libraries may call or read, by name.
     pub(crate) exported: BTreeMap<String, u64>,
     pub(crate) libraries: Vec<String>,
@@ -92,122 +93,33 @@ pub(crate) struct Image<'d> {
     pub(crate) thread_variables: Vec<ThreadVariable>,
     pub(crate) thread_storage: Option<ThreadStorage>,
     /// The address ranges of data within code sections, in ascending order. Empty if assemblers for this instruction set do not mark them.
-    data_in_code: Vec<Range<u64>>,
+    pub(crate) data_in_code: Vec<Range<u64>>,
     /// The addresses at which the assembler marked the start of a section of variables, in ascending order. The linker has joined these sections.
     /// Empty if assemblers for this instruction set do not mark them.
-    variables: Vec<u64>,
+    pub(crate) variables: Vec<u64>,
     /// The start addresses of units whose instructions show that they never return, in ascending order.
-    endless: Vec<u64>,
+    pub(crate) endless: Vec<u64>,
+    /// Whether the format gives symbols sizes. Without them, a function or data may end before the address that is taken for their end, and code may go
+    /// on behind it.
+    pub(crate) has_sizes: bool,
 }
 
 impl<'d> Image<'d> {
-    /// Parses an executable for comparison. Fails if it uses a feature that is not supported.
-    pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
-        let (file, set) = elf(bytes)?;
-        if file.kind() != ObjectKind::Dynamic {
-            return Err(UnsupportedExecutable::FixedAddresses);
-        }
-        let image = Self::from_elf(&file, set, loader_writes(&file, set)?)?;
-        let sections = file.elf_section_table();
-        if sections
-            .iter()
-            .any(|section| section.sh_type(LittleEndian) == SHT_RELR)
-        {
-            return Err(UnsupportedExecutable::Feature("packed relocations"));
-        }
-        let is_in_code = |at: &u64| image.section_use(*at) == Some(SectionUse::Code);
-        if image.written.keys().any(is_in_code) {
-            return Err(UnsupportedExecutable::Feature("code relocations"));
-        }
-        Ok(image)
-    }
-
-    /// Parses an executable only to show its code; the values that the loader writes may be unknown.
-    pub(crate) fn parse_for_listing(bytes: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
-        let (file, set) = elf(bytes)?;
-        let written = loader_writes(&file, set).unwrap_or_default();
-        Self::from_elf(&file, set, written)
-    }
-
-    fn from_elf(
-        file: &Elf<'d>,
-        instruction_set: InstructionSet,
-        written: BTreeMap<u64, LoaderWrite>,
-    ) -> Result<Self, UnsupportedExecutable> {
-        let sections = sections(file, instruction_set)?;
-        let (mut units, mut objects, mut labels, mut thread_variables) =
-            (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
-        let mut names: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
-            let (start, size) = (symbol.address(), symbol.size());
-            let name = || Ok::<_, UnsupportedExecutable>(symbol.name()?.to_owned());
-            match symbol.kind() {
-                SymbolKind::Text if size > 0 => {
-                    names.entry(start).or_default().push(name()?);
-                    units.push(CodeUnit {
-                        start,
-                        end: start.saturating_add(size),
-                        symbol: Some(name()?),
-                    });
-                }
-                SymbolKind::Tls => thread_variables.push(ThreadVariable {
-                    address: start,
-                    size,
-                    name: name()?,
-                }),
-                SymbolKind::Data if size > 0 => {
-                    end_in_memory(instruction_set, start, size)?;
-                    names.entry(start).or_default().push(name()?);
-                    let known = objects.entry(start).or_insert(size);
-                    *known = size.max(*known);
-                }
-                SymbolKind::Section | SymbolKind::File => {}
-                _ => labels.push(start),
-            }
-        }
-        if units.is_empty() {
-            return Err(UnsupportedExecutable::Stripped);
-        }
-        thread_variables.sort();
-        let mut image = Self {
-            instruction_set,
-            units: fill_gaps(units, &labels, &sections),
-            data_in_code: if instruction_set.marks_data() {
-                data_in_code(file, &sections)
-            } else {
-                Vec::new()
-            },
-            variables: if instruction_set.marks_data() {
-                let marks = marks(file, SectionKind::Data).into_iter();
-                marks.map(|(at, _)| at).collect()
-            } else {
-                Vec::new()
-            },
-            endless: Vec::new(),
-            written,
-            entry: file.elf_header().e_entry(LittleEndian),
-            exported: exports(file)?,
-            libraries: libraries(file)?,
-            sections,
-            objects,
-            labels,
-            names,
-            thread_variables,
-            thread_storage: file.elf_program_headers().iter().find_map(|header| {
-                let is_threads = header.p_type(LittleEndian) == PT_TLS;
-                is_threads.then(|| ThreadStorage {
-                    size: header.p_memsz(LittleEndian),
-                    alignment: header.p_align(LittleEndian),
-                })
-            }),
-        };
-        let units = image.units.iter();
+    /// Finds the units that never return. This must be done once all other fields are known.
+    pub(crate) fn find_endless(&mut self) {
+        let set = self.instruction_set;
+        let units = self.units.iter();
         let endless = units.filter(|unit| {
-            let is_endless = image.with_code(unit, |code| instruction_set.is_endless(code));
+            let is_endless = self.with_code(unit, |code| set.is_endless(code));
             is_endless == Some(true)
         });
-        image.endless = endless.map(|unit| unit.start).collect();
-        Ok(image)
+        self.endless = endless.map(|unit| unit.start).collect();
+    }
+
+    /// Returns true if the loader writes into code.
+    pub(crate) fn has_writes_in_code(&self) -> bool {
+        let is_in_code = |at: &u64| self.section_use(*at) == Some(SectionUse::Code);
+        self.written.keys().any(is_in_code)
     }
 
     /// Returns the section at an address.
@@ -274,7 +186,7 @@ impl<'d> Image<'d> {
         let is_start = unit.is_some_and(|unit| unit.start == address);
         let is_stub = self
             .section(address)
-            .is_some_and(|section| section.name.contains("plt"));
+            .is_some_and(|section| section.stubs.is_some());
         match symbol {
             Some(symbol) if OUTLINED.iter().any(|part| symbol.contains(part)) => Entrance::Outlined,
             Some(_) if is_start && self.is_endless(address) => Entrance::Endless,
@@ -317,60 +229,12 @@ impl<'d> Image<'d> {
 /// that several functions share, or a detour by which a linker avoids an error of a processor.
 const OUTLINED: [&str; 4] = [".cold", "OUTLINED_FUNCTION_", "e843419@", "CortexA53"];
 
-/// An executable before its sections and symbols are read.
-pub(crate) type Elf<'d> = ElfFile64<'d, LittleEndian>;
-
-/// Opens an executable.
-pub(crate) fn elf(bytes: &[u8]) -> Result<(Elf<'_>, InstructionSet), UnsupportedExecutable> {
-    let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
-    if !is_elf {
-        return Err(UnsupportedExecutable::Format);
-    }
-    let file = Elf::parse(bytes)?;
-    let set = InstructionSet::from_architecture(file.architecture());
-    let set = set.ok_or(UnsupportedExecutable::Format)?;
-    Ok((file, set))
-}
-
-fn sections<'d>(
-    file: &Elf<'d>,
-    set: InstructionSet,
-) -> Result<Vec<LoadedSection<'d>>, UnsupportedExecutable> {
-    let mut found = Vec::new();
-    for section in file.sections() {
-        let SectionFlags::Elf { sh_flags } = section.flags() else {
-            continue;
-        };
-        let has = |flag: u32| sh_flags & u64::from(flag) != 0;
-        let is_threads = has(object::elf::SHF_TLS);
-        // Zero-initialized thread-local storage has the same addresses as the next section, so it is left out.
-        let has_place = !(is_threads && section.kind() == SectionKind::UninitializedTls);
-        if !has(object::elf::SHF_ALLOC) || section.size() == 0 || !has_place {
-            continue;
-        }
-        found.push(LoadedSection {
-            name: section.name()?.to_owned(),
-            start: section.address(),
-            end: end_in_memory(set, section.address(), section.size())?,
-            bytes: section.data()?,
-            content: if has(object::elf::SHF_EXECINSTR) {
-                SectionUse::Code
-            } else if is_threads {
-                SectionUse::Threads
-            } else if !has(object::elf::SHF_WRITE) || section.name()? == ".data.rel.ro" {
-                SectionUse::Constants
-            } else {
-                SectionUse::Variables
-            },
-            in_file: section.file_range().map_or(0, |(at, _)| at),
-        });
-    }
-    found.sort_by_key(|section| section.start);
-    Ok(found)
-}
-
 /// Returns the end address of `size` bytes at `start`. Fails if no process can address it, so that no later sum of addresses overflows.
-fn end_in_memory(set: InstructionSet, start: u64, size: u64) -> Result<u64, UnsupportedExecutable> {
+pub(crate) fn end_in_memory(
+    set: InstructionSet,
+    start: u64,
+    size: u64,
+) -> Result<u64, UnsupportedExecutable> {
     let end = start.checked_add(size);
     let end = end.filter(|end| *end <= set.end_of_memory());
     end.ok_or_else(|| {
@@ -380,109 +244,8 @@ fn end_in_memory(set: InstructionSet, start: u64, size: u64) -> Result<u64, Unsu
     })
 }
 
-fn loader_writes(
-    file: &Elf<'_>,
-    set: InstructionSet,
-) -> Result<BTreeMap<u64, LoaderWrite>, UnsupportedExecutable> {
-    let mut found = BTreeMap::new();
-    let symbols = file.dynamic_symbol_table();
-    for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
-        let RelocationFlags::Elf { r_type } = relocation.flags() else {
-            return Err(UnsupportedExecutable::Feature("relocations"));
-        };
-        let written = match (relocation.target(), set.relocation_kind(r_type)) {
-            (_, RelocationKind::Selected) => {
-                return Err(UnsupportedExecutable::Feature(
-                    "functions selected at load time (IFUNCs)",
-                ));
-            }
-            (_, RelocationKind::Own) => LoaderWrite::Address(relocation.addend() as u64),
-            (RelocationTarget::Symbol(index), kind) => {
-                let table = symbols.ok_or(UnsupportedExecutable::Feature("relocations"))?;
-                let symbol = table.symbol_by_index(index)?;
-                let defined = symbol.is_definition() && kind == RelocationKind::Symbol;
-                if defined {
-                    LoaderWrite::Address(symbol.address().wrapping_add(relocation.addend() as u64))
-                } else {
-                    let name = symbol.name()?.to_owned();
-                    LoaderWrite::Import(name, relocation.addend(), r_type)
-                }
-            }
-            _ => LoaderWrite::Import(String::new(), relocation.addend(), r_type),
-        };
-        found.insert(at, written);
-    }
-    Ok(found)
-}
-
-fn exports(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, UnsupportedExecutable> {
-    let mut found = BTreeMap::new();
-    for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
-        if symbol.kind() != SymbolKind::Tls {
-            found.insert(symbol.name()?.to_owned(), symbol.address());
-        }
-    }
-    Ok(found)
-}
-
-/// Returns the libraries that the executable needs.
-fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
-    let table = file.elf_dynamic_table()?;
-    let mut found = Vec::new();
-    for entry in table.iter().filter(|entry| entry.tag == DT_NEEDED) {
-        let name = entry.string(table.strings())?;
-        found.push(String::from_utf8_lossy(name).into_owned());
-    }
-    Ok(found)
-}
-
-/// Returns the marks that assemblers put into sections of this kind, in ascending order. Each mark has an address, and says whether code (true) or
-/// data (false) begins there.
-fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
-    // Other sections have marks, too. Those of sections that are not loaded, such as debug information, are at low addresses.
-    let is_of_kind = |section: Option<SectionIndex>| {
-        let section = section.and_then(|index| file.section_by_index(index).ok());
-        section.is_some_and(|section| section.kind() == kind)
-    };
-    let mut marks = Vec::new();
-    for symbol in file.symbols().filter(|one| is_of_kind(one.section_index())) {
-        let name = symbol.name_bytes().unwrap_or_default();
-        let is_mark = |letter: u8| {
-            name.strip_prefix(&[b'$', letter])
-                .is_some_and(|rest| rest.is_empty() || rest[0] == b'.')
-        };
-        if is_mark(b'd') || is_mark(b'x') {
-            marks.push((symbol.address(), is_mark(b'x')));
-        }
-    }
-    marks.sort_unstable();
-    marks
-}
-
-/// Returns the address ranges of data in code sections, in ascending order.
-fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
-    let marks = marks(file, SectionKind::Text);
-    let mut found: Vec<Range<u64>> = Vec::new();
-    for section in sections {
-        if section.content != SectionUse::Code {
-            continue;
-        }
-        let from = marks.partition_point(|(at, _)| *at < section.start);
-        let to = marks.partition_point(|(at, _)| *at < section.end);
-        let mut own = marks[from..to].iter().peekable();
-        while let Some((start, is_code)) = own.next() {
-            let end = own.peek().map_or(section.end, |(next, _)| *next);
-            if !is_code && *start < end {
-                found.push(*start..end);
-            }
-        }
-    }
-    found.sort_by_key(|data| data.start);
-    found
-}
-
 /// Returns sorted units that cover all code. A gap between functions also becomes a unit, split at labels.
-fn fill_gaps(
+pub(crate) fn fill_gaps(
     mut known: Vec<CodeUnit>,
     labels: &[u64],
     sections: &[LoadedSection<'_>],
@@ -499,11 +262,7 @@ fn fill_gaps(
         let inside = |at: u64| section.start <= at && at < section.end;
         let mut at = section.start;
         let fill = |units: &mut Vec<CodeUnit>, from: u64, to: u64| {
-            let stub = if section.name.contains("plt") {
-                16
-            } else {
-                u64::MAX
-            };
+            let stub = section.stubs.unwrap_or(u64::MAX);
             let mut start = from;
             while start < to {
                 let next = labels.partition_point(|label| *label <= start);
@@ -537,7 +296,9 @@ fn fill_gaps(
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedExecutable {
     /// The executable is for another processor or system.
-    #[error("only ELF executables for x86-64 and 64-bit ARM are supported")]
+    #[error(
+        "only executables for x86-64 and 64-bit ARM are supported, and on Windows only those for x86-64 that GNU tools linked"
+    )]
     Format,
     /// The executables are for different processors.
     #[error("the other build is for another processor")]

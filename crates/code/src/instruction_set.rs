@@ -3,6 +3,7 @@
 
 use object::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
+use object::macho::{CPU_TYPE_ARM64, CPU_TYPE_X86_64, MH_MAGIC_64};
 
 use crate::decoded::{InstructionText, RelocationKind, UnitBody, UnitCode};
 use crate::{aarch64, x86_64};
@@ -24,9 +25,20 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the instruction set of a little-endian ELF executable.
+    /// Returns the instruction set of an executable.
     pub(crate) fn from_executable(bytes: &[u8]) -> Option<Self> {
-        // At this offset, the header names the processor (`e_machine`).
+        if bytes.starts_with(b"MZ") {
+            return Some(Self::X86_64);
+        }
+        if bytes.starts_with(&MH_MAGIC_64.to_le_bytes()) {
+            let kind = bytes.get(4..8)?;
+            return match u32::from_le_bytes(kind.try_into().ok()?) {
+                CPU_TYPE_X86_64 => Some(Self::X86_64),
+                CPU_TYPE_ARM64 => Some(Self::Aarch64),
+                _ => None,
+            };
+        }
+        // In a little-endian ELF file, the header names the processor at this offset (`e_machine`).
         let machine = bytes.get(18..20)?;
         match u16::from_le_bytes(machine.try_into().ok()?) {
             EM_X86_64 => Some(Self::X86_64),
@@ -74,6 +86,22 @@ impl InstructionSet {
         match self {
             Self::X86_64 => false,
             Self::Aarch64 => aarch64::is_endless(code),
+        }
+    }
+
+    /// Returns true if the code of a unit may go on to what follows the unit.
+    pub(crate) fn goes_on(self, code: &UnitCode<'_>) -> bool {
+        match self {
+            Self::X86_64 => x86_64::goes_on(code),
+            Self::Aarch64 => aarch64::goes_on(code),
+        }
+    }
+
+    /// Returns the length of the code without the instructions at its end that only fill up space. Returns the whole length if there is nothing else.
+    pub(crate) fn length_without_padding(self, bytes: &[u8]) -> usize {
+        match self {
+            Self::X86_64 => x86_64::length_without_padding(bytes),
+            Self::Aarch64 => aarch64::length_without_padding(bytes),
         }
     }
 

@@ -3,18 +3,24 @@
 //! [`compare`] takes the bytes of two executables and returns a [`CodeComparison`]. [`FunctionReader`] shows the instructions of a function in both
 //! executables side by side. [`measure_sizes`] returns the sizes of an executable, and [`find_grown_functions`] what made it larger.
 //!
-//! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent ELF executables with symbols for x86-64 and
-//! 64-bit ARM. For other executables it returns [`UnsupportedExecutable`] with the reason.
+//! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent executables with symbols for x86-64 and 64-bit ARM:
+//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). For other executables it returns [`UnsupportedExecutable`] with the reason.
 
 mod aarch64;
 mod comparison;
 mod decoded;
+mod elf;
+mod executable;
+mod fixups;
 mod image;
 mod instruction_set;
 mod listing;
+mod macho;
 mod pairs;
+mod pe;
 mod program;
 mod sizes;
+mod symbols;
 mod x86_64;
 
 pub use comparison::{CodeComparison, EntryOffsets, FunctionChange, Reach, compare, insert_traps};

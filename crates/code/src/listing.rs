@@ -5,6 +5,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::decoded::{AccessSize, InstructionText, TARGET};
+use crate::executable;
 use crate::image::{
     CodeUnit, Image, LoaderWrite, SectionUse, UnsupportedExecutable, readable_name,
 };
@@ -60,9 +61,9 @@ impl FunctionPair {
 }
 
 impl<'d> FunctionReader<'d> {
-    /// Reads an ELF executable for x86-64 or 64-bit ARM with symbols.
+    /// Reads an executable with symbols: ELF or Mach-O for x86-64 or 64-bit ARM, or PE for x86-64.
     pub fn parse(executable: &'d [u8]) -> Result<Self, UnsupportedExecutable> {
-        let image = Image::parse_for_listing(executable)?;
+        let image = executable::parse_for_listing(executable)?;
         Ok(Self {
             disassembly: Disassembly::new(image),
         })
@@ -298,11 +299,13 @@ impl<'d> Disassembly<'d> {
             SectionUse::Code => self.code_name(address),
             _ => self.data_name(address).or_else(|| {
                 let pointer = self.target_name(address)?;
-                Some(if section.name.starts_with(".got") {
-                    format!("{pointer}@GOT")
-                } else {
-                    format!("&{pointer}")
-                })
+                Some(
+                    if section.name.starts_with(".got") || section.name == "__got" {
+                        format!("{pointer}@GOT")
+                    } else {
+                        format!("&{pointer}")
+                    },
+                )
             }),
         };
         known.unwrap_or_else(|| match (section.content, extent) {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::decoded::AccessSize;
-use crate::image::{LoaderWrite, SectionUse, ThreadVariable, readable_name};
+use crate::image::{Image, LoaderWrite, SectionUse, ThreadVariable, readable_name};
 use crate::program::{self, Program, is_location};
 
 /// The kind of items in a pair.
@@ -108,27 +108,21 @@ impl<'p, 'd> Pairs<'p, 'd> {
             && base.exported.keys().eq(candidate.exported.keys());
         let exported = base.exported.values().zip(candidate.exported.values());
         begins.extend(exported.map(|(base, candidate)| (*base, *candidate, AccessSize::Open)));
-        for name in [
-            ".init",
-            ".fini",
-            ".preinit_array",
-            ".init_array",
-            ".fini_array",
-            ".interp",
-        ] {
-            let find = |program: &Program<'_>| {
-                let mut sections = program.image.sections.iter();
-                let found = sections.find(|section| section.name == name)?;
-                Some((found.start, found.end - found.start))
-            };
-            match (find(self.base), find(self.candidate)) {
-                (None, None) => {}
+        let find = |image: &Image<'_>, wanted: &str| {
+            let mut found = image.read_at_start.iter();
+            let (_, range) = found.find(|(name, _)| name == wanted)?;
+            Some((range.start, range.end - range.start))
+        };
+        for (name, _) in &base.read_at_start {
+            match (find(base, name), find(candidate, name)) {
                 (Some((base, size)), Some((candidate, other))) if size == other => {
                     begins.push((base, candidate, AccessSize::Exact(size)));
                 }
                 _ => alike = false,
             }
         }
+        let mut others = candidate.read_at_start.iter();
+        alike &= others.all(|(name, _)| find(base, name).is_some());
         for (base, candidate, extent) in begins {
             match self.pair_targets(base, candidate, extent) {
                 PairingResult::At(node) => self.begins.push(node),
@@ -291,14 +285,18 @@ impl<'p, 'd> Pairs<'p, 'd> {
             same &= self.follow_reference(old.target, new.target, old.extent, leads);
         }
         if base.uses_threads {
-            let threads = self.node(AddressPair {
-                kind: PairKind::Threads,
-                base: 0,
-                candidate: 0,
-            });
-            leads.push(PairDependency::To(threads));
+            leads.push(PairDependency::To(self.pair_threads()));
         }
         same
+    }
+
+    /// Pairs the thread-local storage of both sides.
+    fn pair_threads(&mut self) -> usize {
+        self.node(AddressPair {
+            kind: PairKind::Threads,
+            base: 0,
+            candidate: 0,
+        })
     }
 
     fn follow_reference(
@@ -309,7 +307,13 @@ impl<'p, 'd> Pairs<'p, 'd> {
         leads: &mut Vec<PairDependency>,
     ) -> bool {
         match self.pair_targets(base, candidate, extent) {
-            PairingResult::At(node) => leads.push(PairDependency::To(node)),
+            PairingResult::At(node) => {
+                leads.push(PairDependency::To(node));
+                let section = self.base.image.section_use(base);
+                if section == Some(SectionUse::ThreadDescriptors) {
+                    leads.push(PairDependency::To(self.pair_threads()));
+                }
+            }
             PairingResult::Nowhere => {}
             PairingResult::Elsewhere => return false,
         }

@@ -46,6 +46,9 @@ impl<'d> Program<'d> {
         };
         program.find_places();
         program.find_tables();
+        if !program.image.has_sizes {
+            program.shorten_objects();
+        }
         program
     }
 
@@ -94,6 +97,22 @@ impl<'d> Program<'d> {
         }
         self.places = places;
         self.entries = entries;
+    }
+
+    /// Ends data before the first table or `Location` in them. These are data of their own, and only their addresses show that.
+    fn shorten_objects(&mut self) {
+        let image = &self.image;
+        let places = self.places.iter().copied();
+        let locations = places.filter(|place| is_location(image, *place));
+        let starts: BTreeSet<u64> = locations.chain(self.tables.keys().copied()).collect();
+        let first_within = |start: u64, size: u64| {
+            let mut within = starts.range(start + 1..start + size);
+            within.next().map(|first| (start, first - start))
+        };
+        let objects = image.objects.iter();
+        let shorter = objects.filter_map(|(start, size)| first_within(*start, *size));
+        let shorter: Vec<(u64, u64)> = shorter.collect();
+        self.image.objects.extend(shorter);
     }
 
     fn find_tables(&mut self) {
@@ -172,7 +191,25 @@ fn decode(unit: &CodeUnit, image: &Image<'_>) -> UnitBody {
         let around: Vec<_> = taken.flat_map(|one| variables_around(one, image)).collect();
         body.derived.extend(around);
     }
+    if !image.has_sizes {
+        follow_end(unit, image, &mut body);
+    }
     body
+}
+
+/// Completes the code of a unit whose symbol has no size. It may go on behind its end: then the code that follows counts as code that it jumps to. And
+/// an address outside of all sections may be that of the file's headers, to which code adds distances that look like numbers.
+fn follow_end(unit: &CodeUnit, image: &Image<'_>, body: &mut UnitBody) {
+    let is_outside = |one: &AddressReference| image.section(one.target).is_none();
+    body.has_unknown_addresses |= body.references.iter().any(is_outside);
+    let goes_on = image.with_code(unit, |code| image.instruction_set.goes_on(code));
+    if goes_on != Some(false) {
+        body.references.push(AddressReference {
+            at: (unit.end - unit.start) as u32,
+            target: unit.end,
+            extent: AccessSize::Open,
+        });
+    }
 }
 
 /// Returns true if an address that code computes from another address may belong to other data than that address, so that it has to be compared.
@@ -194,7 +231,8 @@ const MERGED: u64 = 4095;
 /// that one, so their initial values have to be compared, too. Zero-initialized variables have no values to compare, so they are left out.
 fn variables_around(taken: &AddressReference, image: &Image<'_>) -> Vec<AddressReference> {
     let found = image.section(taken.target).filter(|section| {
-        let has_values = !section.bytes.is_empty() && !section.name.starts_with(".got");
+        let is_got = section.name.starts_with(".got") || section.name == "__got";
+        let has_values = !section.bytes.is_empty() && !is_got;
         has_values && section.content == SectionUse::Variables && taken.extent == AccessSize::Open
     });
     let Some(section) = found else {

@@ -6,7 +6,8 @@ use object::{LittleEndian, Object, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
 use crate::comparison::FunctionChange;
-use crate::image::{Elf, UnsupportedExecutable, elf, readable_name};
+use crate::elf::{Elf, elf};
+use crate::image::{UnsupportedExecutable, readable_name};
 
 /// Sizes of an executable in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -181,12 +181,10 @@ pub struct BusyProgram {
 pub enum SystemFeature {
     /// Giving the functions of both builds the same order and addresses.
     FunctionOrder,
-    /// Telling which functions differ between two builds.
+    /// Telling which functions differ between two builds. On Windows, this works only for programs that are linked with GNU tools.
     MachineCode,
     /// Binding a benchmark to one processor.
     ProcessorBinding,
-    /// Reading the CPU time, threads and interruptions of a process.
-    ProcessUsage,
     /// Counting instructions, for which valgrind is needed.
     InstructionCounts,
     /// Sampling how the time is spread over functions.
@@ -194,21 +192,22 @@ pub enum SystemFeature {
 }
 
 impl SystemFeature {
-    /// All features, the one that matters most first.
-    pub const ALL: [Self; 6] = [
-        Self::FunctionOrder,
-        Self::MachineCode,
-        Self::ProcessorBinding,
-        Self::ProcessUsage,
-        Self::InstructionCounts,
-        Self::FunctionTimes,
-    ];
-
     /// Returns the features that the operating system `os` lacks. The name is that of the standard library, such as `macos`. Runs of other programs may
-    /// have other names, about which nothing is known.
+    /// have other names, about which nothing is known. The feature that matters most comes first.
     pub fn missing_on(os: &str) -> &'static [Self] {
         match os {
-            "macos" | "windows" => &Self::ALL,
+            "macos" => &[
+                Self::FunctionOrder,
+                Self::ProcessorBinding,
+                Self::InstructionCounts,
+                Self::FunctionTimes,
+            ],
+            "windows" => &[
+                Self::FunctionOrder,
+                Self::MachineCode,
+                Self::InstructionCounts,
+                Self::FunctionTimes,
+            ],
             _ => &[],
         }
     }

@@ -53,6 +53,38 @@ pub(crate) fn is_endless(code: &UnitCode<'_>) -> bool {
     is_end
 }
 
+/// Returns true if the last instruction of a unit is none that ends a path.
+pub(crate) fn goes_on(code: &UnitCode<'_>) -> bool {
+    let last = words(code).into_iter().zip(0_u64..).last();
+    let is_whole = code.bytes.len() as u64 == code.end - code.start;
+    let ends = last.is_some_and(|(word, at)| {
+        let address = code.start.wrapping_add(SIZE * at);
+        // Data do not go on.
+        word.is_none_or(|word| {
+            matches!(
+                Instruction::decode(word, address),
+                Instruction::Jump
+                    | Instruction::Return
+                    | Instruction::End
+                    | Instruction::Branch {
+                        kind: BranchKind::Always,
+                        ..
+                    }
+            )
+        })
+    });
+    !(is_whole && ends)
+}
+
+/// Returns the length of the code without the instructions at its end that only fill up space (`nop` and zeros). Returns the whole length if there is
+/// nothing else.
+pub(crate) fn length_without_padding(bytes: &[u8]) -> usize {
+    let mut words = bytes.chunks_exact(SIZE as usize);
+    let fills = |word: &[u8]| word == NOP.to_le_bytes() || word == [0_u8; 4];
+    let last = words.rposition(|word| !fills(word));
+    last.map_or(bytes.len(), |last| SIZE as usize * (last + 1))
+}
+
 /// The addresses that have been found in a unit so far.
 struct FoundAddresses {
     body: UnitBody,
@@ -429,10 +461,8 @@ pub(super) fn words(code: &UnitCode<'_>) -> Vec<Option<u32>> {
     let words = code.bytes.chunks_exact(SIZE as usize).zip(0_u64..);
     let word = |(bytes, at): (&[u8], u64)| {
         let address = code.start.wrapping_add(SIZE * at);
-        let before = code.data.partition_point(|data| data.start <= address);
-        let is_data = before > 0 && address < code.data[before - 1].end;
         let word = bytes.try_into().map(u32::from_le_bytes).ok()?;
-        (!is_data).then_some(word)
+        code.data_at(address).is_none().then_some(word)
     };
     words.map(word).collect()
 }

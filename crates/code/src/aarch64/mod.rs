@@ -11,6 +11,6 @@ mod instruction;
 mod registers;
 mod text;
 
-pub(crate) use addresses::{decode, is_endless};
+pub(crate) use addresses::{decode, goes_on, is_endless, length_without_padding};
 pub(crate) use instruction::{END_OF_MEMORY, TRAP, relocation_kind};
 pub(crate) use text::list;

@@ -1,6 +1,15 @@
 /* What `small.elf` was made of, on x86-64 Linux:
    cc -Os -fpie -pie -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,max-page-size=16,-z,noseparate-code,--build-id=none,-rpath,'$ORIGIN/lib' small.c -o small.elf -lc
-   And `small_aarch64.elf`, with `aarch64-linux-gnu-gcc` of GCC 12 in place of `cc`. */
+   And `small_aarch64.elf`, with `aarch64-linux-gnu-gcc` of GCC 12 in place of `cc`.
+   And `small.exe`, of Windows, which has no thread-local variable, because it would need a library:
+     x86_64-w64-mingw32-gcc -Os -nostdlib -fno-asynchronous-unwind-tables -Wl,-e,_start,--dynamicbase,--file-alignment,16,--section-alignment,4096 small.c -o small.exe -lmsvcrt
+   And, for macOS, `small.macho`, with lists of opcodes for the loader, and `small_aarch64.macho`, with chains of pointers, by clang of Zig 0.17 and LLD 22:
+     zig cc -target x86_64-macos-none -Os -fno-asynchronous-unwind-tables -fno-stack-protector -c small.c
+     ld64.lld -arch x86_64 -platform_version macos 11.0 11.0 -e __start -o small.macho small.o libSystem.tbd
+   and the same with `aarch64`, `arm64` and 13.0. */
+#ifdef _WIN32
+#define __thread
+#endif
 #ifdef __aarch64__
 #define PAUSE "yield"
 #else

@@ -190,8 +190,7 @@ mod tests {
     fn what_is_said_to_be_missing_is_what_the_system_cannot_do() {
         let missing = SystemFeature::missing_on(std::env::consts::OS);
         let is_missing = |feature| missing.contains(&feature);
-        let usage = read_usage(std::process::id());
-        assert_eq!(is_missing(SystemFeature::ProcessUsage), usage.is_none());
+        assert!(read_usage(std::process::id()).is_some());
         let samples = try_time_samples();
         assert_eq!(
             is_missing(SystemFeature::FunctionTimes),

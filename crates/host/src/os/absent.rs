@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
-use super::types::{EndedUsage, TimeSample, TimeSamplingError, UsageSnapshot};
+use super::types::{TimeSample, TimeSamplingError};
 
 /// Does nothing. On this system, a process that leaves its group cannot be made a child of this process.
 pub fn adopt_orphans() {}
@@ -20,22 +20,12 @@ pub fn kill_children_except(_: &[u32]) {}
 /// Does nothing, because the environment of another process cannot be read on this system.
 pub fn kill_marked(_: &str) {}
 
-/// Returns `None`, because the resource usage of another process is not read on this system.
-pub fn read_usage(_: u32) -> Option<UsageSnapshot> {
-    None
-}
-
 /// Whether the system reports the peak memory of a process that has ended. Here it does not.
 pub const REPORTS_PEAK_MEMORY: bool = false;
 
 /// Changes nothing, because the peak memory of a process is not read on this system.
 pub fn copy_at_start(command: &mut Command) -> &mut Command {
     command
-}
-
-/// Returns `None`: the resources that a process used are unknown after its end.
-pub fn usage_of_ended(_: u32) -> Option<EndedUsage> {
-    None
 }
 
 /// Returns zero: how long this thread waited for a processor is unknown.
@@ -55,24 +45,6 @@ pub fn owns_connection(_: u32, _: SocketAddr, _: u16) -> Option<bool> {
 
 /// Does nothing, because this system decides by itself when it acknowledges data.
 pub fn acknowledge_at_once(_: &TcpStream) {}
-
-/// The binding of threads to one processor on systems that do not support it. It has no values, because nothing is ever bound.
-#[derive(Debug)]
-pub enum AbsentPinning {}
-
-pub use AbsentPinning as ThreadPinning;
-
-impl AbsentPinning {
-    /// Returns `None`, because threads are not bound to a processor on this system.
-    pub fn to_one(_: &[u32], _: impl FnOnce(u32) -> usize) -> Option<Self> {
-        None
-    }
-
-    /// Returns the number of the processor. It is never called, because there is no value of this type.
-    pub fn processor(&self) -> u32 {
-        match *self {}
-    }
-}
 
 /// Returns an error, because processes are not sampled on this system.
 pub fn try_time_samples() -> Result<(), TimeSamplingError> {

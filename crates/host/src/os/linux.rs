@@ -346,7 +346,8 @@ pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
         Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec).ok()?))
     };
     // The system counts in KiB.
-    let peak_memory = u64::try_from(usage.ru_maxrss).ok()?.saturating_mul(1024);
+    let peak_memory = u64::try_from(usage.ru_maxrss).ok();
+    let peak_memory = peak_memory.map(|kibibytes| kibibytes.saturating_mul(1024));
     let cpu = time(usage.ru_utime)? + time(usage.ru_stime)?;
     Some(EndedUsage {
         cpu,

@@ -1,6 +1,6 @@
 //! The code that differs between operating systems: groups of processes, pipes, files, facts about the machine, and the usage of processors.
 //!
-//! Each system has a file of its own. `unix.rs` has the functions that Linux and macOS share, and `absent.rs` has stand-ins for those that only Linux
+//! Each system has a file of its own, Windows two. `unix.rs` has the functions that Linux and macOS share, and `absent.rs` has stand-ins for those that only Linux
 //! has, so this module exports the same functions on every system. If a system cannot do something, the function returns `None` or an error, and the
 //! caller goes on without it.
 //!
@@ -18,6 +18,8 @@ mod types;
 mod unix;
 #[cfg(windows)]
 mod windows;
+#[cfg(windows)]
+mod windows_processors;
 
 pub use dunce::canonicalize;
 pub use types::{
@@ -35,3 +37,5 @@ pub use macos::*;
 pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
+#[cfg(windows)]
+pub use windows_processors::*;

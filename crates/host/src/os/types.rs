@@ -40,16 +40,16 @@ pub enum LeftoverPolicy {
 /// The resource usage of a process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageSnapshot {
-    /// Number of living threads.
+    /// Number of living threads. On Windows, threads that have not used any CPU time do not count, because the system starts some in each process.
     pub threads: u32,
-    /// CPU time of all its threads, including those that have ended, and of the child processes that it has waited for. The time
-    /// of child processes is counted in clock ticks of 10 ms.
+    /// CPU time of all its threads, including those that have ended, and of the child processes that it has waited for. On Linux, the time of child
+    /// processes is counted in clock ticks of 10 ms. On Windows, child processes do not count, and all times are counted in clock ticks of 16 ms.
     pub cpu: Duration,
     /// CPU time of its main thread.
     pub main_thread: Duration,
     /// Whether it has living child processes.
     pub has_children: bool,
-    /// Number of involuntary context switches of its living threads.
+    /// Number of involuntary context switches of its living threads. It is 0 on systems other than Linux, which do not report it.
     pub involuntary_switches: u64,
 }
 
@@ -62,8 +62,8 @@ pub struct EndedUsage {
     /// work, because some of them may have gone on while others waited.
     pub waiting: Option<Duration>,
     /// The most memory that one of the processes had at any time, in bytes. It is at least the memory that the process had before it executed its
-    /// program.
-    pub peak_memory: u64,
+    /// program. `None` if the system does not report it.
+    pub peak_memory: Option<u64>,
 }
 
 /// The reason why a process cannot be sampled.

@@ -41,8 +41,8 @@ pub fn report_peak_memory(line: &[OsString], report: &mut dyn Write) -> io::Resu
     os::take_group(&mut child)?.wait_for_leader();
     let usage = os::usage_of_ended(child.id());
     let status = child.wait()?;
-    if let Some(usage) = usage {
-        writeln!(report, "{}", usage.peak_memory)?;
+    if let Some(peak) = usage.and_then(|usage| usage.peak_memory) {
+        writeln!(report, "{peak}")?;
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.unwrap_or(KILLED))
