@@ -270,6 +270,7 @@ impl Pairing {
                     candidate: candidate.target,
                 },
                 benchmarks: both,
+                base_ids: BTreeMap::new(),
                 harnesses: BySide {
                     base: other.harness,
                     candidate: candidate.harness,

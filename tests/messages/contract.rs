@@ -84,6 +84,9 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
     let trial = "doctor --self-test --trials 1 --rounds 5 -p steady -p sequential";
     let self_test = machine.perfcheck().args(trial.split(' ')).testbench("");
     messages.extend(self_test.args(JSON).run().json());
+    let ranked = "rank --rounds 5 -p steady";
+    let ranked = machine.perfcheck().args(ranked.split(' ')).testbench("");
+    messages.extend(ranked.args(JSON).run().json());
     let doctor = machine
         .perfcheck()
         .args(["doctor", "--time", "5min", "--rounds", "5"]);
