@@ -163,7 +163,7 @@ enum Subcommands {
     Merge(Box<WithRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
-    /// Rank benchmarks of one build: which of these is fastest?
+    /// Rank benchmarks of one build by their speed
     Rank(Box<RankArguments>),
     /// Check how small a change this machine can detect, and what disturbs measurements
     Doctor(Box<DoctorArguments>),

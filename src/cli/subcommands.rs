@@ -15,11 +15,8 @@ use super::flags::{
 use crate::commands::{
     BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
     ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions, StoreInitOptions,
-    parse_ranked_dimension,
 };
 use crate::config::parse_positive_duration;
-use crate::delivery::ReportOptions;
-use crate::naming::Dimension;
 use crate::options::{CommonOptions, OutputOptions, PairedOptions};
 use perfcheck_analysis::model::{parse_duration, parse_slowdown};
 use perfcheck_bench::measure::Filter;
@@ -339,47 +336,15 @@ impl ListArguments {
     }
 }
 
-const AFTER_RANK: &str = "\
-Measures the selected benchmarks of the work tree side by side with the fastest of them, as a run measures two builds. A first look chooses the \
-fastest; if another benchmark proves faster, the others are measured again beside that one. The chance that any two equally fast benchmarks are told \
-apart is at most --significance-level, over all groups and both directions. Nothing is stored, and the exit status does not depend on the ranks.
-
-Examples:
-  cargo perfcheck rank 'parse/*'               rank all benchmarks whose id begins with `parse/`
-  cargo perfcheck rank parse --by function     rank `parse/A/10` with `parse/B/10`, and `parse/A/20` with `parse/B/20`
-  cargo perfcheck rank parse --by 2 --against serde
-                                               the same, each beside `parse/serde/...`
-  cargo perfcheck rank --program 'tool --fast in.txt' --program 'tool in.txt'
-
-Exit status: 0 whatever the ranks, 2 usage error, 3 build failed, 4 a benchmark failed, 130 interrupted.";
-
 /// The arguments of `rank`. It needs no store.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_RANK)]
 pub(super) struct RankArguments {
-    /// Rank benchmarks whose id contains one of these words; `*` stands for any text
-    #[arg(value_name = "FILTER")]
-    filters: Vec<String>,
-    /// Match FILTER against whole ids
-    #[arg(long)]
-    exact: bool,
-    /// Rank only benchmarks that differ in nothing but this part of the id, e.g. 2 or function
-    ///
-    /// A number counts the parts between `/` from 1. The words are those of `compare --pivot`: group (the first part), function (the second), input
-    /// (the rest), part1, part2, ..., target, package, id.
-    #[arg(long, value_name = "PART", value_parser = parse_ranked_dimension)]
-    by: Option<Dimension>,
-    /// Measure all others beside this benchmark, given by its id or by its part of it [default: the fastest]
-    #[arg(long, value_name = "BENCHMARK")]
-    against: Option<String>,
+    #[command(flatten)]
+    options: RankOptions,
     #[command(flatten)]
     output: OutputOptions,
     #[command(flatten)]
-    reports: ReportOptions,
-    #[command(flatten)]
     build: BuildFlags,
-    #[command(flatten)]
-    paired: PairedOptions,
 }
 
 impl RankArguments {
@@ -392,16 +357,7 @@ impl RankArguments {
                 output: self.output,
                 cargo,
             },
-            command: Command::Rank(Box::new(RankOptions {
-                filter: Filter {
-                    words: self.filters,
-                    exact: self.exact,
-                },
-                by: self.by,
-                against: self.against,
-                paired: self.paired,
-                reports: self.reports,
-            })),
+            command: Command::Rank(Box::new(self.options)),
         }
     }
 }

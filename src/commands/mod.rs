@@ -37,7 +37,7 @@ pub use list::{ListOptions, list};
 pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use push::{PushOptions, StoreInitOptions, create, push};
-pub use rank::{RankOptions, parse_ranked_dimension, rank};
+pub use rank::{RankOptions, rank};
 pub use report::{ReportCommandOptions, report};
 pub use run::{AgainstOptions, PossibleTypo, RunOptions, run};
 pub use self_test::{SelfTestOptions, self_test};

@@ -5,6 +5,7 @@
 //! measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks apart is
 //! at most the level. Nothing is stored: a run holds one result for each benchmark, and both sides of such a pair are different benchmarks.
 
+use clap::Args;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -44,19 +45,43 @@ const MEASUREMENTS: u32 = 2;
 /// Maximum number of benchmarks in a group. With more, each comparison would get too little of the significance level.
 const LARGEST_GROUP: usize = 32;
 
-/// Options of `rank`.
-#[derive(Debug, Clone)]
+const AFTER_RANK: &str = "\
+Measures the selected benchmarks of the work tree side by side with the fastest of them, as a run measures two builds. A first look chooses the \
+fastest; if another benchmark proves faster, the others are measured again beside that one. The chance that any two equally fast benchmarks are told \
+apart is at most --significance-level, over all groups and both directions. Nothing is stored, and the exit status does not depend on the ranks.
+
+Examples:
+  cargo perfcheck rank 'parse/*'               rank all benchmarks whose id begins with `parse/`
+  cargo perfcheck rank parse --by function     rank `parse/A/10` with `parse/B/10`, and `parse/A/20` with `parse/B/20`
+  cargo perfcheck rank parse --by 2 --against serde
+                                               the same, each beside `parse/serde/...`
+  cargo perfcheck rank --program 'tool --fast in.txt' --program 'tool in.txt'
+
+Exit status: 0 whatever the ranks, 2 usage error, 3 build failed, 4 a benchmark failed, 130 interrupted.";
+
+/// Rank benchmarks of one build by their speed.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_RANK)]
 pub struct RankOptions {
-    /// The filter that selects the benchmarks to rank.
-    pub filter: Filter,
-    /// The property in which the benchmarks of a group differ. `None` means that all selected benchmarks form one group.
-    pub by: Option<Dimension>,
-    /// The id or the label of the benchmark beside which the others of its group are measured. `None` selects the fastest.
-    pub against: Option<String>,
-    /// Options of the side-by-side measurements.
-    pub paired: PairedOptions,
-    /// The forms in which the table is written.
-    pub reports: ReportOptions,
+    /// Rank benchmarks whose id contains one of these words; `*` stands for any text
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match FILTER against whole ids
+    #[arg(long)]
+    exact: bool,
+    /// Rank only benchmarks that differ in nothing but this part of the id, e.g. 2 or function
+    ///
+    /// A number counts the parts between `/` from 1. The words are those of `compare --pivot`: group (the first part), function (the second), input
+    /// (the rest), part1, part2, ..., target, package, id.
+    #[arg(long, value_name = "PART", value_parser = parse_ranked_dimension)]
+    by: Option<Dimension>,
+    /// Measure all others beside this benchmark, given by its id or its part of the id [default: the fastest]
+    #[arg(long, value_name = "BENCHMARK")]
+    against: Option<String>,
+    #[command(flatten)]
+    paired: PairedOptions,
+    #[command(flatten)]
+    reports: ReportOptions,
 }
 
 /// Carries out `cargo perfcheck rank`.
@@ -79,9 +104,13 @@ pub fn rank(
     let context = Context::load(common, world)?.with_command_line(layer);
     let timeout = timeout(paired.timeout, &context);
     let is_kept = !world.variables.no_rerun;
-    let tree = WorkTree::build(&context, common, &options.filter, timeout, is_kept, world)?;
+    let filter = Filter {
+        words: options.filters.clone(),
+        exact: options.exact,
+    };
+    let tree = WorkTree::build(&context, common, &filter, timeout, is_kept, world)?;
     if tree.found.is_empty() {
-        return Err(nothing_found_error(&options.filter, &tree.found));
+        return Err(nothing_found_error(&filter, &tree.found));
     }
     let has_failed_targets = !tree.found.failures.is_empty();
     let relinking = match &tree.build {
@@ -105,7 +134,7 @@ pub fn rank(
         request: Request {
             context: &context,
             common,
-            filter: &options.filter,
+            filter: &filter,
             comparison: &comparison,
             effort: paired.effort,
             timeout,
@@ -186,7 +215,7 @@ impl RankCall<'_> {
     /// Measures and ranks the benchmarks of all groups.
     fn rank(
         mut self,
-        mut groups: Vec<Group>,
+        mut groups: Vec<CompetitorGroup>,
         world: &mut World<'_>,
     ) -> Result<RankFindings, AppError> {
         let significance_level = self.request.paired_decision().significance_level;
@@ -225,10 +254,10 @@ impl RankCall<'_> {
             let mut repeated = Vec::new();
             for ((place, group), faster) in groups.into_iter().enumerate().zip(faster) {
                 if let Some(reference) = faster {
-                    repeated.push((place, Group { reference, ..group }));
+                    repeated.push((place, CompetitorGroup { reference, ..group }));
                 }
             }
-            let (places, groups): (Vec<usize>, Vec<Group>) = repeated.into_iter().unzip();
+            let (places, groups): (Vec<usize>, Vec<CompetitorGroup>) = repeated.into_iter().unzip();
             let words = format!("{} beside a faster one", count_benchmarks(&groups));
             self.request.announce("Repeating", &words, world)?;
             let rules = MeasurementRules {
@@ -257,7 +286,7 @@ impl RankCall<'_> {
     /// Measures every benchmark side by side with the reference of its group.
     fn measure(
         &mut self,
-        groups: &[Group],
+        groups: &[CompetitorGroup],
         rules: &MeasurementRules<'_>,
         world: &mut World<'_>,
     ) -> Result<MeasuredGroups, AppError> {
@@ -327,7 +356,7 @@ impl RankCall<'_> {
 }
 
 /// Says how many benchmarks the groups have.
-fn count_benchmarks(groups: &[Group]) -> String {
+fn count_benchmarks(groups: &[CompetitorGroup]) -> String {
     let benchmarks = groups.iter().map(|group| group.competitors.len()).sum();
     let benchmarks = counted(benchmarks, "benchmark");
     match groups {
@@ -342,7 +371,7 @@ fn total_time(costs: &[BenchmarkCost]) -> Duration {
 
 /// Returns the competitor that seems fastest after the first look. If the reference of that look could not be measured, the next competitor takes its
 /// place.
-fn find_fastest(group: &Group, found: &MeasuredGroups) -> usize {
+fn find_fastest(group: &CompetitorGroup, found: &MeasuredGroups) -> usize {
     let mut fastest = (group.reference, 0.0);
     let mut is_measured = false;
     for (place, rival) in group.rivals() {
@@ -371,7 +400,7 @@ fn log_ratio(round: &Round) -> Option<f64> {
 }
 
 /// Returns the competitor that proved faster than the reference, and the fastest if there are several.
-fn find_faster(group: &Group, ranking: &Ranking) -> Option<usize> {
+fn find_faster(group: &CompetitorGroup, ranking: &Ranking) -> Option<usize> {
     let rivals = group.rivals().map(|(place, _)| place);
     let faster = rivals.zip(&ranking.others).filter_map(|(place, ranked)| {
         let change = ranked.comparison.change?;
@@ -382,8 +411,12 @@ fn find_faster(group: &Group, ranking: &Ranking) -> Option<usize> {
 }
 
 /// Ranks the benchmarks of each group. All groups share the significance level.
-fn judge_groups(groups: &[Group], found: &MeasuredGroups, world: &World<'_>) -> Vec<Ranking> {
-    let rank = |group: &Group| {
+fn judge_groups(
+    groups: &[CompetitorGroup],
+    found: &MeasuredGroups,
+    world: &World<'_>,
+) -> Vec<Ranking> {
+    let rank = |group: &CompetitorGroup| {
         let all_series: Vec<PairedSeries<'_>> = (group.rivals())
             .map(|(_, rival)| {
                 let key = rival.key();
@@ -402,7 +435,7 @@ fn judge_groups(groups: &[Group], found: &MeasuredGroups, world: &World<'_>) -> 
 
 /// Returns the findings about a group, with the fastest benchmark first. `replaced` is the reference of an earlier measurement.
 fn report_group(
-    group: &Group,
+    group: &CompetitorGroup,
     ranking: &Ranking,
     found: &MeasuredGroups,
     replaced: Option<BenchmarkKey>,
@@ -443,7 +476,7 @@ fn report_group(
 
 /// Returns the findings about a benchmark that was measured beside the reference, an iteration of which takes `reference_ns`.
 fn report_rival(
-    group: &Group,
+    group: &CompetitorGroup,
     rival: &Competitor,
     ranked: &RankedBenchmark,
     reference_ns: Option<f64>,
@@ -470,7 +503,7 @@ fn report_rival(
     }
 }
 
-fn unmeasured_row(group: &Group, competitor: &Competitor) -> RankedRow {
+fn unmeasured_row(group: &CompetitorGroup, competitor: &Competitor) -> RankedRow {
     RankedRow {
         group: group.name.clone(),
         key: competitor.key().clone(),
@@ -506,7 +539,7 @@ impl Competitor {
 }
 
 /// Benchmarks that are ranked with each other.
-struct Group {
+struct CompetitorGroup {
     /// The common part of the ids; empty if all selected benchmarks form one group.
     name: String,
     competitors: Vec<Competitor>,
@@ -514,7 +547,7 @@ struct Group {
     reference: usize,
 }
 
-impl Group {
+impl CompetitorGroup {
     /// Returns all competitors but the reference, each with its index.
     fn rivals(&self) -> impl Iterator<Item = (usize, &Competitor)> {
         let reference = self.reference;
@@ -578,7 +611,7 @@ impl Group {
 
 /// The groups of the selected benchmarks.
 struct SelectedGroups {
-    groups: Vec<Group>,
+    groups: Vec<CompetitorGroup>,
     /// Number of selected benchmarks that are in no group.
     left_out: usize,
 }
@@ -617,7 +650,7 @@ fn form_groups(
     members.sort_by(|(a, _), (b, _)| a.cmp_natural(b));
     let mut groups = Vec::new();
     for (common, competitors) in members {
-        let mut group = Group {
+        let mut group = CompetitorGroup {
             name: match by {
                 Dimension::Id => String::new(),
                 _ => unambiguous_word(&common, &names),
@@ -681,7 +714,7 @@ fn common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> {
 }
 
 /// Pairs each benchmark with the reference of its group.
-fn pair_with_references(groups: &[Group]) -> Vec<PairedTarget> {
+fn pair_with_references(groups: &[CompetitorGroup]) -> Vec<PairedTarget> {
     let mut pairs: BTreeMap<(TargetName, TargetName), PairedTarget> = BTreeMap::new();
     for group in groups {
         let reference = &group.competitors[group.reference];
@@ -709,7 +742,7 @@ fn pair_with_references(groups: &[Group]) -> Vec<PairedTarget> {
 }
 
 /// Parses the value of `--by`: the number of a part, or a dimension as in `compare --pivot`.
-pub fn parse_ranked_dimension(text: &str) -> Result<Dimension, String> {
+fn parse_ranked_dimension(text: &str) -> Result<Dimension, String> {
     let is_number = text.parse::<usize>().is_ok();
     let word = if is_number {
         format!("part{text}")
