@@ -459,9 +459,12 @@ fn report_group(
         value_ns,
         ..unmeasured_row(group, reference)
     });
-    // Failed benchmarks come last.
+    // Failed benchmarks come last, and the reference is the first of its rank.
     let rank = |row: &RankedRow| row.rank.unwrap_or(usize::MAX);
-    let estimate = |row: &RankedRow| row.change.map_or(0.0, |change| change.estimate);
+    let estimate = |row: &RankedRow| {
+        row.change
+            .map_or(f64::NEG_INFINITY, |change| change.estimate)
+    };
     rows.sort_by(|a, b| {
         let by_rank = rank(a).cmp(&rank(b));
         by_rank.then(estimate(a).total_cmp(&estimate(b)))
@@ -689,7 +692,6 @@ fn common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> {
     let mut common = key.clone();
     let mut parts: Vec<&str> = key.id.split('/').collect();
     match by {
-        Dimension::Run | Dimension::Named(_) => return None,
         Dimension::Package => common.package = star(),
         Dimension::Target => common.target = star(),
         Dimension::Id => {
@@ -708,7 +710,7 @@ fn common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> {
             parts.push("*");
             common.id = parts.join("/");
         }
-        Dimension::From(_) => return None,
+        Dimension::From(_) | Dimension::Run | Dimension::Named(_) => return None,
     }
     Some(common)
 }

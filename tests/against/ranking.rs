@@ -83,6 +83,7 @@ fn equal_benchmarks_share_the_first_rank_and_the_table_says_so_in_words() {
     let finished = rank_steady(&machine, script, &words).run().expect_code(0);
     let rows: Vec<&str> = finished.stdout.lines().collect();
     assert!(rows[0].starts_with("| benchmark | rank |"), "{finished}");
+    assert!(rows[2].ends_with("| fastest |"), "{finished}");
     assert!(rows[4].starts_with("| text | 3 |"), "{finished}");
 }
 
