@@ -26,16 +26,17 @@ mod workers;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
-    CrateOrigin, Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern,
-    HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest,
-    PivotValue, PruneOptions, PushOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
-    ShowOptions, StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
-    compare, create, doctor, explain, export, history, import, init, list, merge, prune, push,
-    remove_runs, report, run, run_workloads, runs, self_test, show,
+    CrateOrigin, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern, HistoryOptions,
+    ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest, PivotValue, PruneOptions,
+    PushOptions, RankOptions, ReportCommandOptions, RunOptions, SelfTestOptions, ShowOptions,
+    StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect, compare, create,
+    doctor, explain, export, history, import, init, list, merge, prune, push, rank, remove_runs,
+    report, run, run_workloads, runs, self_test, show,
 };
 pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use diagnostics::start_log;
 pub use error::AppError;
+pub use naming::Dimension;
 pub use options::{
     AnalysisOptions, CommonOptions, ComparisonOptions, CountingMode, Effort, FailOn,
     FailureOptions, OutlierWords, OutputOptions, PairedOptions, clap_range, parse_outliers,

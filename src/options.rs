@@ -538,7 +538,7 @@ pub struct PairedOptions {
     /// Ignore changes smaller than this, e.g. 0.5% [default: 1%]
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction_below_one)]
     pub noise_threshold: Option<f64>,
-    /// Limit the chance of any false alarm in a comparison [default: 1%, one-sided]
+    /// Limit the chance of any false alarm in a comparison [default: 1%, one-sided; two-sided in `rank`]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = parse_significance_level)]
     pub significance_level: Option<f64>,
     /// Seed all random choices [default: random]

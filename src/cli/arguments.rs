@@ -12,8 +12,8 @@ use super::flags::{
 };
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
 use super::subcommands::{
-    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, StoreCommand,
-    reject_useless_flags,
+    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, RankArguments,
+    StoreCommand, reject_useless_flags,
 };
 use crate::commands::{
     AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions, PossibleTypo,
@@ -163,6 +163,8 @@ enum Subcommands {
     Merge(Box<WithRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
+    /// Rank benchmarks of one build by their speed
+    Rank(Box<RankArguments>),
     /// Check how small a change this machine can detect, and what disturbs measurements
     Doctor(Box<DoctorArguments>),
     /// Manage baselines: names for runs
@@ -237,6 +239,7 @@ impl Subcommands {
                 arguments.into_parsed(|options| Command::Merge(Box::new(options)))
             }
             Self::Bisect(arguments) => arguments.translate(),
+            Self::Rank(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),
             Self::Store(action) => action.translate(),

@@ -53,7 +53,7 @@ pub(super) struct AgainstFlags {
         long_help = "Compare with stored numbers only: build the work tree in its target directory and measure it without running the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds of two builds [default: 200], or N processes of one build [default: 5]
+    /// Limit rounds [default: 200] or, with one build, processes [default: 5]
     ///
     /// A round runs one process of each build. Two builds get at least 5 rounds. With --rounds, a benchmark has no time limit unless
     /// --time-per-benchmark sets one. A first run and a run with --no-rerun measure only one build.

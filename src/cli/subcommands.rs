@@ -1,4 +1,4 @@
-//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `init`, `list` and `store`.
+//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `init`, `list`, `rank` and `store`.
 //!
 //! This module must only parse.
 
@@ -14,7 +14,7 @@ use super::flags::{
 };
 use crate::commands::{
     BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
-    ListOptions, PruneOptions, PushOptions, SelfTestOptions, StoreInitOptions,
+    ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions, StoreInitOptions,
 };
 use crate::config::parse_positive_duration;
 use crate::options::{CommonOptions, OutputOptions, PairedOptions};
@@ -332,6 +332,32 @@ impl ListArguments {
                 },
                 timeout: self.timeout,
             }),
+        }
+    }
+}
+
+/// The arguments of `rank`. It needs no store.
+#[derive(Debug, Args)]
+pub(super) struct RankArguments {
+    #[command(flatten)]
+    options: RankOptions,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: BuildFlags,
+}
+
+impl RankArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let cargo = self.build.options(&self.output);
+        ParsedCommand {
+            common: CommonOptions {
+                // A ranking is not stored.
+                store: None,
+                output: self.output,
+                cargo,
+            },
+            command: Command::Rank(Box::new(self.options)),
         }
     }
 }

@@ -7,7 +7,7 @@ mod pivot;
 mod pivot_request;
 
 pub use self::options::{CompareOptions, GroupPattern};
-pub use self::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
+pub use self::pivot_request::{PivotRequest, PivotValue, Versus};
 
 use self::columns::compare_columns;
 use self::grouping::group_by;

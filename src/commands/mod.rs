@@ -16,6 +16,7 @@ mod list;
 mod merge;
 mod prune;
 mod push;
+mod rank;
 mod report;
 mod run;
 mod self_test;
@@ -25,9 +26,7 @@ mod store;
 pub use accept::{AcceptOptions, accept};
 pub use baseline::{BaselineAction, baseline};
 pub use bisect::{BisectOptions, bisect};
-pub use compare::{
-    CompareOptions, Dimension, GroupPattern, PivotRequest, PivotValue, Versus, compare,
-};
+pub use compare::{CompareOptions, GroupPattern, PivotRequest, PivotValue, Versus, compare};
 pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::{ExplainOptions, explain};
 pub use export::{ExportOptions, export};
@@ -38,6 +37,7 @@ pub use list::{ListOptions, list};
 pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use push::{PushOptions, StoreInitOptions, create, push};
+pub use rank::{RankOptions, rank};
 pub use report::{ReportCommandOptions, report};
 pub use run::{AgainstOptions, PossibleTypo, RunOptions, run};
 pub use self_test::{SelfTestOptions, self_test};

@@ -32,8 +32,8 @@ pub struct ReportOptions {
     /// Write a report to FILE; without FILE, print it instead of the table
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
-    /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory). Only with `compare`: text, csv and markdown-table
-    /// write the table in that form; svg draws the two groups of each row. On GitHub Actions, a run writes annotations and the job summary without
+    /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory). Only with `compare` and `rank`: text, csv and
+    /// markdown-table write the table in that form. Only with `compare`: svg draws the two groups of each row. On GitHub Actions, a run writes annotations and the job summary without
     /// this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,

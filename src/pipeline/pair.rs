@@ -219,9 +219,8 @@ impl Pairing {
                 benchmarks.iter().map(|b| b.key.clone()).collect()
             };
             let (here, there) = (ids(&candidate.benchmarks), ids(&other.benchmarks));
-            let versions: BTreeMap<BenchmarkKey, Option<String>> = other
-                .benchmarks
-                .iter()
+            let versions = other.benchmarks.iter();
+            let versions: BTreeMap<BenchmarkKey, Option<String>> = versions
                 .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
                 .collect();
             let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
@@ -271,6 +270,7 @@ impl Pairing {
                     candidate: candidate.target,
                 },
                 benchmarks: both,
+                base_ids: BTreeMap::new(),
                 harnesses: BySide {
                     base: other.harness,
                     candidate: candidate.harness,

@@ -1,4 +1,4 @@
-//! Measures two builds side by side and stores them as a pair of runs, or keeps the rounds in memory for `doctor` and `doctor --self-test`.
+//! Measures two builds side by side and stores them as a pair of runs, or keeps the rounds in memory for commands that store nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -383,10 +383,18 @@ fn remark_on_stolen_time(
     (share >= MUCH_STOLEN).then_some(RunNote::Stolen { share })
 }
 
+/// One side of a round.
+struct RecordedSide {
+    samples: Vec<Sample>,
+    /// For each quad, whether this side took the first sample.
+    led: Vec<bool>,
+    layout: Option<u32>,
+}
+
 /// Keeps the rounds of a measurement in memory, for measurements that are not stored.
 #[derive(Default)]
 pub(crate) struct RecordedRounds {
-    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    sides: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, RecordedSide>>>,
     /// The metric that the samples measure.
     pub(crate) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(crate) failed: Vec<BenchmarkKey>,
@@ -401,11 +409,13 @@ impl RecordedRounds {
                 ProcessOutcome::Measured(series) => {
                     let metric = in_process.benchmark.metric.clone();
                     self.metrics.insert(key.clone(), metric);
-                    let sides = self.samples.entry(key).or_default();
-                    let round = process.head.ordinal;
-                    sides
-                        .get_mut(side)
-                        .insert(round, series.comparable_samples());
+                    let recorded = RecordedSide {
+                        samples: series.comparable_samples(),
+                        led: in_process.extras.led.clone(),
+                        layout: process.head.layout,
+                    };
+                    let sides = self.sides.entry(key).or_default();
+                    sides.get_mut(side).insert(process.head.ordinal, recorded);
                 }
                 ProcessOutcome::Failed { .. } => self.failed.push(key),
             }
@@ -414,21 +424,21 @@ impl RecordedRounds {
 
     /// Returns the rounds with measurements of both sides.
     pub(crate) fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
-        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
+        let both = |mut sides: BySide<BTreeMap<u32, RecordedSide>>| {
             let base = sides.base.into_iter();
             base.filter_map(|(round, base)| {
                 let candidate = sides.candidate.remove(&round)?;
                 Some(Round {
-                    base,
-                    candidate,
-                    led: Vec::new(),
-                    layout: None,
+                    base: base.samples,
+                    candidate: candidate.samples,
+                    led: candidate.led,
+                    layout: candidate.layout,
                 })
             })
             .collect()
         };
-        let samples = self.samples.into_iter();
-        samples.map(|(key, sides)| (key, both(sides))).collect()
+        let sides = self.sides.into_iter();
+        sides.map(|(key, sides)| (key, both(sides))).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use super::prepare::TargetName;
 use crate::error::AppError;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
-use perfcheck_analysis::model::BySide;
+use perfcheck_analysis::model::{BySide, Side};
 use perfcheck_bench::measure::PairedTarget;
 use perfcheck_build::link::{CodeLayouts, LinkError};
 use perfcheck_build::sides::{SideTarget, StagedExecutables};
@@ -66,9 +66,16 @@ impl Relinking {
             }
             let found = match self {
                 Self::Possible { targets, stage } => {
-                    match targets.get(&TargetName::from_target(&pair.targets.candidate)) {
-                        Some(sides) => prepare_layouts(sides, stage, ordinal, seed),
-                        None => continue,
+                    let find = |side| targets.get(&TargetName::from_target(pair.targets.get(side)));
+                    match (find(Side::Base), find(Side::Candidate)) {
+                        (Some(base), Some(candidate)) => {
+                            let sides = BySide {
+                                base: &base.base,
+                                candidate: &candidate.candidate,
+                            };
+                            prepare_layouts(sides, stage, ordinal, seed)
+                        }
+                        _ => continue,
                     }
                 }
                 Self::Impossible(why) => Err((*why).to_owned()),
@@ -90,7 +97,7 @@ impl Relinking {
 }
 
 fn prepare_layouts(
-    sides: &BySide<SideTarget>,
+    sides: BySide<&SideTarget>,
     stage: &StagedExecutables,
     ordinal: usize,
     seed: u64,

@@ -25,6 +25,7 @@ pub mod parts;
 mod printed;
 mod programs;
 pub mod project;
+mod ranking;
 mod revisions;
 mod sampled_time;
 mod sides;

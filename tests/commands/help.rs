@@ -11,10 +11,10 @@ use crate::support::{Finished, Machine, skipped};
 const SCREEN: (usize, usize) = (50, 100);
 
 /// Verbs with which the description of a command may begin.
-const VERBS: [&str; 22] = [
+const VERBS: [&str; 23] = [
     "Accept", "Adopt", "Check", "Compare", "Create", "Explain", "Export", "Find", "Import", "List",
     "Manage", "Measure", "Merge", "Print", "Remove", "Rename", "Save", "Send", "Show", "Write",
-    "Did", "Take",
+    "Did", "Rank", "Take",
 ];
 
 /// A command with the words to call it.

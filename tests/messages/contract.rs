@@ -77,13 +77,12 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "history",
         "history arithmetic --all-branches",
         "store prune --keep-last 2",
+        "doctor --self-test --trials 1 --rounds 5 -p steady -p sequential",
+        "rank --rounds 5 -p steady",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(JSON).run().json());
     }
-    let trial = "doctor --self-test --trials 1 --rounds 5 -p steady -p sequential";
-    let self_test = machine.perfcheck().args(trial.split(' ')).testbench("");
-    messages.extend(self_test.args(JSON).run().json());
     let doctor = machine
         .perfcheck()
         .args(["doctor", "--time", "5min", "--rounds", "5"]);

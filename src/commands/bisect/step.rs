@@ -1,5 +1,7 @@
 //! One step of a search: builds a commit, compares it with the good one and stores both as a pair of runs.
 
+use std::collections::BTreeMap;
+
 use super::options::BisectOptions;
 use super::search::SearchState;
 use crate::error::{AppError, first_line};
@@ -259,6 +261,7 @@ impl BisectSession<'_> {
                 candidate: built.target.target.clone(),
             },
             benchmarks: vec![built.benchmark.clone()],
+            base_ids: BTreeMap::new(),
             harnesses: BySide {
                 base: good.harness.clone(),
                 candidate: built.harness.clone(),

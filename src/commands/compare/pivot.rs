@@ -7,8 +7,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::options::{CompareCall, SelectedRun};
-use super::pivot_request::{Dimension, PivotRequest, PivotValue, Versus};
+use super::pivot_request::{PivotRequest, PivotValue, Versus};
 use crate::error::AppError;
+use crate::naming::Dimension;
 use crate::options::CommonOptions;
 use crate::output::{
     PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, in_percent, write_pivot,

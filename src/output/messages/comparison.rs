@@ -1,5 +1,5 @@
-//! Messages about comparisons: of one benchmark, of `compare` for several runs (the columns), of `compare --group-by`, and of `compare --pivot` (one
-//! for each row, and one that describes the table).
+//! Messages about comparisons: of one benchmark, of `compare` for several runs (the columns), of `compare --group-by`, of `rank`, and of `compare
+//! --pivot` (one for each row, and one that describes the table).
 
 use serde::{Serialize, Serializer};
 
@@ -11,7 +11,7 @@ use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
 use perfcheck_analysis::compare::{
     AllocationComparison, BLOCK, Centers, Comparison, Contender, Difference, Effects, Estimate,
     Extent, GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime,
-    SharedLevel,
+    SharedLevel, Standing,
 };
 use perfcheck_analysis::findings::{
     ComparisonContext, Findings, LimitReport, Method, Row, RunNote, Sameness,
@@ -572,6 +572,82 @@ pub struct GroupedCell {
     /// How the benchmark compares with the fastest one of its row.
     #[serde(flatten)]
     pub contender: Contender,
+}
+
+/// The benchmarks of one build, ranked by their speed. This message follows those about the benchmarks.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "RankFinished"))]
+pub struct RankFindings {
+    /// The groups. Each has a ranking of its own.
+    pub groups: Vec<RankedGroup>,
+    /// Upper bound of the chance that any two benchmarks that are equally fast are told apart. It covers all groups and both directions.
+    pub significance_level: f64,
+    /// Number of selected benchmarks that have nothing to be ranked with, or whose ids lack the part that `--by` names.
+    pub left_out: usize,
+    /// Remarks about the measurement, a sentence each.
+    pub remarks: Vec<String>,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Exit status of the command.
+    pub exit_code: u8,
+}
+
+/// Benchmarks that were ranked with each other.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RankedGroup {
+    /// The common part of the ids, with `*` in place of the part that `--by` names; empty without `--by`.
+    #[serde(rename = "group")]
+    pub name: String,
+    /// The benchmark beside which all others of the group were measured.
+    pub reference: BenchmarkKey,
+    /// The reference of an earlier measurement, which a first look had found fastest. Another benchmark proved faster, so the group was measured
+    /// again. Null if the group was measured once.
+    pub replaced: Option<BenchmarkKey>,
+    /// The benchmarks, the fastest first.
+    #[serde(skip)]
+    pub rows: Vec<RankedRow>,
+}
+
+/// A benchmark in a ranking.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "BenchmarkRanked"))]
+pub struct RankedRow {
+    /// Name of the group, as in `rank-finished`.
+    pub group: String,
+    /// The benchmark.
+    #[serde(rename = "benchmark")]
+    pub key: BenchmarkKey,
+    /// The text that distinguishes the benchmark from the others of its group.
+    pub label: String,
+    /// One more than the number of benchmarks of the group that are faster; benchmarks that cannot be told apart may share a rank. Null if the
+    /// benchmark failed.
+    pub rank: Option<usize>,
+    /// How the benchmark compares with the reference of its group.
+    pub standing: Standing,
+    /// Metric of the samples.
+    pub metric: Metric,
+    /// Value of an iteration in nanoseconds, or in the unit of the metric. The values of a group differ by exactly their changes. Null if unknown.
+    pub value_ns: Option<f64>,
+    /// Change from the reference to this benchmark, as a fraction with its interval. Null for the reference, and if nothing was tested.
+    pub change: Option<Estimate>,
+    /// Noise threshold, as a fraction: smaller differences do not count. Null for the reference, and if nothing was compared.
+    pub noise_threshold: Option<f64>,
+    /// The side that takes a slow path, a cost that only some samples have: `candidate` is this benchmark, `base` the reference. Null if none was
+    /// found.
+    pub slow_side: Option<Side>,
+    /// Number of rounds that the comparison is based on; null for the reference.
+    pub rounds: Option<usize>,
+    /// Number of code layouts of these rounds, 0 if the executables ran as built; null for the reference.
+    pub layouts: Option<usize>,
+    /// Duration of the rounds; null for the reference, which is part of all of them.
+    pub seconds: Option<f64>,
+    /// The reason that the benchmark gave for not being measured; null if it gave none.
+    pub skipped: Option<String>,
+    /// Notes about the comparison. Empty if there are none.
+    pub notes: Vec<Note>,
 }
 
 /// A description of a pivot table as a whole. This message follows those about the rows.

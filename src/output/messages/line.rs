@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::comparison::{
     BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow,
-    PivotTable,
+    PivotTable, RankFindings, RankedRow,
 };
 use super::doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
@@ -57,6 +57,8 @@ pub(crate) enum JsonMessage<'a> {
     PivotFinished(&'a PivotTable),
     GroupRow(&'a GroupedRow),
     GroupFinished(&'a GroupComparison),
+    BenchmarkRanked(&'a RankedRow),
+    RankFinished(&'a RankFindings),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
     MachineCode(&'a MachineCode),

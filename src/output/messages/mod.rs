@@ -18,8 +18,8 @@ mod tests;
 pub(crate) use comparison::decided_by;
 pub use comparison::{
     ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, GroupComparison, GroupedCell,
-    GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, RunColumn, RunTable,
-    ShownStatistics,
+    GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, RankFindings, RankedGroup,
+    RankedRow, RunColumn, RunTable, ShownStatistics,
 };
 pub use doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, Rate, Resolvable, SelfTestFindings, SelfTestRow,

@@ -6,13 +6,16 @@
 //!
 //! On terminals without UTF-8, `CharsetWriter` replaces the characters by ASCII.
 
+use crate::output::layout::{Cell, ColoredText, Column};
 use crate::output::scale::Scale;
+use crate::output::terminal::TextRole;
 use crate::output::units;
 use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::model::Verdict;
 
 /// What a character of a bar shows, which determines its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BarPart {
+enum BarPart {
     /// Empty space, the line at zero, or the dots that show the range of noise.
     Ground,
     /// A part of the interval, or the estimate.
@@ -26,6 +29,32 @@ pub(super) struct ChangeBars {
     scale: Scale,
     /// Width in characters; odd, so that zero has a character of its own.
     width: usize,
+}
+
+/// Widths of bars in columns, from the widest to the narrowest.
+const WIDTHS: [usize; 4] = [31, 21, 15, 11];
+
+/// Returns a column of bars for a table of at most `columns` columns. It has drawings in several widths, and the layout chooses the widest that fits.
+/// `draw` returns the cells, drawn to the scale of the `changes`. Each change comes with its noise threshold.
+pub(super) fn bar_column(
+    changes: &[(Estimate, f64)],
+    columns: usize,
+    draw: impl Fn(ChangeBars) -> Vec<Cell>,
+) -> Option<Column> {
+    let widest = match columns {
+        usize::MAX => WIDTHS[1],
+        140.. => WIDTHS[0],
+        100.. => WIDTHS[1],
+        _ => WIDTHS[2],
+    };
+    let widths = WIDTHS.into_iter().filter(|width| *width <= widest);
+    let drawings = widths.map(|width| {
+        let scale = ChangeBars::scaled_to(changes, width);
+        Column::fact(&scale.heading(), draw(scale))
+    });
+    let bars = Column::from_drawings(drawings.collect());
+    // All other dispensable columns are left out before the bars.
+    bars.map(|bars| bars.dispensable(1))
 }
 
 /// What half a character shows of the interval: nothing, a thin line (within the noise threshold) or a thick line (beyond it).
@@ -48,7 +77,7 @@ impl ChangeBars {
     }
 
     /// Chooses a scale on which most of `changes` fit. Each change comes with its noise threshold.
-    pub(super) fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
+    fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
         let mut reaches: Vec<f64> = changes
             .iter()
             .map(|(change, noise)| {
@@ -70,7 +99,7 @@ impl ChangeBars {
     }
 
     /// Returns the heading of the column of bars, which names the changes at both ends of the scale.
-    pub(super) fn heading(self) -> String {
+    fn heading(self) -> String {
         let percent = self.limit() * 100.0;
         let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
         let taken = left.chars().count() + right.chars().count();
@@ -87,13 +116,30 @@ impl ChangeBars {
         format!("{left:<side$}0{right:>side$}")
     }
 
-    /// Draws the bar of a change. Returns each character with what it shows.
-    pub(super) fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, BarPart)> {
-        let cells = 0..self.width;
-        cells.map(|cell| self.cell(cell, change, noise)).collect()
+    /// Draws the bar of a change in the color of a verdict, as a cell of a table.
+    pub(super) fn cell(self, change: &Estimate, noise: f64, verdict: Verdict) -> Cell {
+        let parts = self.draw(change, noise);
+        let pieces = parts.chunk_by(|(_, a), (_, b)| a == b).map(|run| {
+            let text: String = run.iter().map(|(c, _)| *c).collect();
+            let ink = match run[0].1 {
+                BarPart::Ground if text.trim().is_empty() => TextRole::Plain,
+                BarPart::Ground => TextRole::Faint,
+                BarPart::Interval => TextRole::Verdict(verdict),
+            };
+            ColoredText::new(ink, text)
+        });
+        Cell::from_pieces(pieces)
     }
 
-    fn cell(self, cell: usize, change: &Estimate, noise: f64) -> (char, BarPart) {
+    /// Draws the bar of a change. Returns each character with what it shows.
+    fn draw(self, change: &Estimate, noise: f64) -> Vec<(char, BarPart)> {
+        let places = 0..self.width;
+        places
+            .map(|place| self.draw_place(place, change, noise))
+            .collect()
+    }
+
+    fn draw_place(self, cell: usize, change: &Estimate, noise: f64) -> (char, BarPart) {
         let last = self.width - 1;
         let of_estimate = self.position_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();

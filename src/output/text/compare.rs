@@ -1,14 +1,15 @@
-//! Writes three kinds of comparisons: benchmarks of one run with each other (`compare --group-by`), pivot tables (`compare --pivot`), and two runs in
-//! a table for a report, with change, adjusted p-value and effect sizes.
+//! Writes four kinds of comparisons: benchmarks of one run with each other (`compare --group-by`), benchmarks of one build ranked by their speed
+//! (`rank`), pivot tables (`compare --pivot`), and two runs in a table for a report, with change, adjusted p-value and effect sizes.
 
 use std::io::{self, Write};
 
+use super::bar::bar_column;
 use super::columns::{describe_filter, run_title};
 use super::status::write_warning_within;
-use crate::output::layout::{Cell, Table, TableFormat};
+use crate::output::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
 use crate::output::messages::{
     GroupComparison, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind, PivotTable,
-    write_message, write_messages,
+    RankFindings, RankedRow, write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, ValueForm, wrap_prose};
@@ -16,7 +17,7 @@ use crate::output::words::remarks::describe_run_remark;
 use crate::output::words::{analysis, remarks, sentences};
 use crate::output::{terminal, units};
 use crate::sanitize;
-use perfcheck_analysis::compare::{Contender, Rank};
+use perfcheck_analysis::compare::{Contender, Estimate, Rank, Standing};
 use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
 use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic, Verdict};
 
@@ -231,6 +232,196 @@ fn exact_table(found: &GroupComparison) -> Table {
         "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
     ];
     Table::from_rows(5, &heading.map(str::to_owned), rows)
+}
+
+/// Writes rankings of benchmarks. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for
+/// each benchmark and one about all groups.
+pub fn write_ranking(
+    writer: &mut dyn Write,
+    found: &RankFindings,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if message_format == MessageFormat::Json {
+        let rows = found.groups.iter().flat_map(|group| &group.rows);
+        write_messages(writer, rows.map(JsonMessage::BenchmarkRanked))?;
+        return write_message(writer, JsonMessage::RankFinished(found));
+    }
+    ranking_table(found, format, columns).write_as(writer, format, columns)?;
+    match format {
+        TableFormat::Csv => return Ok(()),
+        TableFormat::Markdown => {
+            let remarks = found.remarks.iter().cloned();
+            return write_paragraphs(writer, describe_ranking(found).into_iter().chain(remarks));
+        }
+        TableFormat::Text => writeln!(writer)?,
+    }
+    for line in describe_ranking(found) {
+        let line = wrap_prose(&units::escape_line(&line), columns, "");
+        writeln!(writer, "{line}")?;
+    }
+    let mut remarks = found.remarks.iter();
+    remarks.try_for_each(|remark| write_warning_within(writer, remark, columns))
+}
+
+/// Returns the table of all groups. As text, each group is a section; otherwise its name is in a column.
+fn ranking_table(found: &RankFindings, format: TableFormat, columns: usize) -> Table {
+    let rows: Vec<&RankedRow> = found.groups.iter().flat_map(|group| &group.rows).collect();
+    let is_text = format == TableFormat::Text;
+    let has_groups = found.groups.iter().any(|group| !group.name.is_empty());
+    let cells = |cell: &dyn Fn(&RankedRow) -> Cell| -> Vec<Cell> {
+        rows.iter().map(|row| cell(row)).collect()
+    };
+    let mut all = Vec::new();
+    if has_groups && !is_text {
+        all.push(Column::name(
+            "group",
+            cells(&|row| Cell::from(row.group.clone())),
+        ));
+    }
+    let indent = if is_text && has_groups { "  " } else { "" };
+    let label = |row: &RankedRow| Cell::from(format!("{indent}{}", row.label));
+    all.push(Column::name("benchmark", cells(&label)));
+    all.push(Column::number("rank", cells(&rank_cell)));
+    all.push(Column::number("time", cells(&ranked_value_cell)));
+    all.push(Column::number("difference", cells(&difference_cell)));
+    if is_text {
+        let drawn = rows.iter();
+        let drawn = drawn.filter_map(|row| Some((row.change?, row.noise_threshold?)));
+        let changes: Vec<(Estimate, f64)> = drawn.collect();
+        all.extend(bar_column(&changes, columns, |scale| {
+            cells(&|row| match (row.change, row.noise_threshold) {
+                (Some(change), Some(noise)) => scale.cell(&change, noise, color(row)),
+                _ => Cell::default(),
+            })
+        }));
+    }
+    let interval = |row: &RankedRow| match row.change {
+        Some(change) => Cell::from(units::change_interval(change.lower, change.upper)),
+        None => Cell::missing(),
+    };
+    all.push(Column::number("interval", cells(&interval)).dispensable(5));
+    all.push(Column::fact(
+        "result",
+        cells(&|row| standing_cell(row, format)),
+    ));
+    let table = Table::new(all);
+    if !is_text {
+        return table;
+    }
+    let mut next = 0;
+    let sections = found.groups.iter().map(|group| {
+        let first = next;
+        next += group.rows.len();
+        Section {
+            title: Some(group.name.clone()).filter(|name| !name.is_empty()),
+            rows: (first..next).map(SectionRow::At).collect(),
+            remarks: Vec::new(),
+        }
+    });
+    table.in_sections(sections.collect())
+}
+
+fn rank_cell(row: &RankedRow) -> Cell {
+    row.rank.map_or_else(Cell::missing, |rank| {
+        Cell::number(rank as f64, rank.to_string())
+    })
+}
+
+fn ranked_value_cell(row: &RankedRow) -> Cell {
+    row.value_ns.map_or_else(Cell::missing, |value| {
+        Cell::number(value, units::value(&row.metric, value))
+    })
+}
+
+fn difference_cell(row: &RankedRow) -> Cell {
+    match row.change {
+        Some(change) => Cell::number(change.estimate, units::change(change.estimate)),
+        None => Cell::missing(),
+    }
+}
+
+/// Returns the verdict whose color a benchmark has. The reference and the benchmarks that are as fast need no attention.
+fn color(row: &RankedRow) -> Verdict {
+    match row.standing {
+        Standing::Reference | Standing::AsFast => Verdict::Unchanged,
+        Standing::Faster => Verdict::Improved,
+        Standing::Open => Verdict::Inconclusive,
+        Standing::Slower => Verdict::Regressed,
+        Standing::Failed => Verdict::Failed,
+    }
+}
+
+fn standing_cell(row: &RankedRow, format: TableFormat) -> Cell {
+    if format == TableFormat::Csv {
+        return Cell::from(row.standing.word());
+    }
+    let is_reference = row.standing == Standing::Reference;
+    let words = match row.standing {
+        Standing::Reference if row.rank == Some(1) => "fastest",
+        Standing::Reference => "reference",
+        Standing::Faster => "faster",
+        Standing::AsFast => "about as fast",
+        Standing::Open => "cannot tell",
+        Standing::Slower => "slower",
+        Standing::Failed => "failed",
+    };
+    let path = match (row.standing, row.slow_side) {
+        (Standing::Slower, Some(Side::Candidate)) => " (slow path)",
+        (Standing::Faster, Some(Side::Base)) => " (no slow path)",
+        _ => "",
+    };
+    let verdict = if is_reference && row.rank == Some(1) {
+        Verdict::Improved
+    } else {
+        color(row)
+    };
+    Cell::colored_by_verdict(verdict, format!("{words}{path}"))
+}
+
+/// Returns the sentences that say how benchmarks were ranked, and how far the ranks can be trusted.
+fn describe_ranking(found: &RankFindings) -> Vec<String> {
+    let rows = || found.groups.iter().flat_map(|group| &group.rows);
+    let thresholds = rows().filter_map(|row| row.noise_threshold);
+    let threshold = thresholds.fold(0.0, f64::max);
+    let of_group = if found.groups.len() > 1 {
+        " of its group"
+    } else {
+        ""
+    };
+    let mut lines = vec![
+        format!(
+            "Each benchmark was measured side by side with the reference{of_group}, and the differences are relative to it. Differences up to {} are noise; benchmarks with the same rank could not be told apart.",
+            units::percent(threshold)
+        ),
+        format!(
+            "The chance that any two equally fast benchmarks are told apart is at most {}.",
+            units::percent(found.significance_level)
+        ),
+    ];
+    for group in &found.groups {
+        if let Some(replaced) = &group.replaced {
+            lines.push(format!(
+                "`{}` looked fastest at first, but `{}` is faster, so all others were measured again beside it.",
+                replaced.id, group.reference.id
+            ));
+        }
+    }
+    if rows().any(|row| row.layouts == Some(0)) {
+        lines.push(
+            "The code layout was not varied, so differences of a few percent may come from the places of functions in memory.".to_owned(),
+        );
+    }
+    let skipped = rows().filter_map(|row| Some((row, row.skipped.as_ref()?)));
+    lines.extend(skipped.map(|(row, reason)| format!("`{}` was skipped: {reason}", row.key.id)));
+    if found.left_out > 0 {
+        lines.push(format!(
+            "{} left out, with no other to be ranked with.",
+            units::counted(found.left_out, "benchmark")
+        ));
+    }
+    lines
 }
 
 /// Writes a pivot table. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for each row

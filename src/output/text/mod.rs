@@ -17,7 +17,7 @@ mod transfer;
 
 pub use bisect::{write_bisect, write_bisect_step};
 pub use columns::write_columns;
-pub use compare::{VersionDifference, write_grouped, write_pivot, write_versions};
+pub use compare::{VersionDifference, write_grouped, write_pivot, write_ranking, write_versions};
 pub use doctor::{write_doctor, write_self_test};
 pub use history::write_histories;
 pub use listing::{

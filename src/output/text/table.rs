@@ -5,9 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::bar::{BarPart, ChangeBars};
-use crate::output::layout::{Cell, ColoredText, Column, Table};
-use crate::output::terminal::TextRole;
+use super::bar::{ChangeBars, bar_column};
+use crate::output::layout::{Cell, Column, Table};
 use crate::output::text::status::{write_faint, write_warning_within};
 use crate::output::view::{RowOrder, Verbosity, View};
 use crate::output::words::remarks::describe_run_remark;
@@ -303,9 +302,6 @@ fn describe_comparison(verdicts: &ComparisonContext) -> String {
 /// A function that formats a cell. It returns `None` if the row has no such value.
 type OptionalCell = fn(&Row<'_>) -> Option<String>;
 
-/// Widths of the bars that draw changes, in columns, from the widest to the narrowest.
-const BARS: [usize; 4] = [31, 21, 15, 11];
-
 /// Returns all columns of the table but the names, from left to right.
 fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
@@ -329,7 +325,9 @@ fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Colum
             });
         }
         columns.push(Column::number("change", cells(rows, change_cell)));
-        columns.extend(bars(rows, view));
+        columns.extend(bar_column(&changes(rows), view.columns, |scale| {
+            cells(rows, |row| bar_cell(row, scale))
+        }));
         let intervals = cells(rows, change_interval_cell);
         columns.push(Column::number(&heading, intervals).dispensable(5));
         if is_verbose {
@@ -377,25 +375,6 @@ fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Co
     let values = cells(rows, |row| Cell::faint(outlier_cell(row)));
     columns.push(Column::number("outliers", values).dispensable(8));
     columns
-}
-
-/// Returns the column of bars that draw the changes. It has drawings in several widths, and the layout chooses the widest that fits.
-fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
-    let changes = changes(rows);
-    let widest = match view.columns {
-        usize::MAX => BARS[1],
-        140.. => BARS[0],
-        100.. => BARS[1],
-        _ => BARS[2],
-    };
-    let widths = BARS.into_iter().filter(|width| *width <= widest);
-    let drawings = widths.map(|width| {
-        let scale = ChangeBars::scaled_to(&changes, width);
-        Column::fact(&scale.heading(), cells(rows, |row| bar_cell(row, scale)))
-    });
-    let bars = Column::from_drawings(drawings.collect());
-    // All other dispensable columns are left out before the bars.
-    bars.map(|bars| bars.dispensable(1))
 }
 
 fn cells<C: Into<Cell>>(rows: &[&Row<'_>], cell: impl Fn(&Row<'_>) -> C) -> Vec<Cell> {
@@ -481,17 +460,7 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     let Some(change) = &comparison.change else {
         return Cell::default();
     };
-    let parts = scale.draw(change, comparison.noise_threshold);
-    let pieces = parts.chunk_by(|(_, a), (_, b)| a == b).map(|run| {
-        let text: String = run.iter().map(|(c, _)| *c).collect();
-        let ink = match run[0].1 {
-            BarPart::Ground if text.trim().is_empty() => TextRole::Plain,
-            BarPart::Ground => TextRole::Faint,
-            BarPart::Interval => TextRole::Verdict(comparison.verdict),
-        };
-        ColoredText::new(ink, text)
-    });
-    Cell::from_pieces(pieces)
+    scale.cell(change, comparison.noise_threshold, comparison.verdict)
 }
 
 /// Returns the value of a side that the verdict compared. For a benchmark that was not compared, the candidate has its median and the base has

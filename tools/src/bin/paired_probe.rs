@@ -87,6 +87,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         harnesses: BySide::default(),
         benchmarks,
+        base_ids: BTreeMap::new(),
     };
     let plan = PairedPlan {
         rounds: rounds.parse()?,

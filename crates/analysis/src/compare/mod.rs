@@ -63,7 +63,8 @@ pub use limited::estimate_at_level;
 pub use note::{HostNote, Note};
 pub use paired::{
     FloorGuard, HostNoise, HostResolution, LookStatus, PairedMethod, PairedSeries, Plan,
-    PowerTarget, RoundsNeeded, check_settled, judge, judge_with_method,
+    PowerTarget, RankedBenchmark, Ranking, RoundsNeeded, Standing, check_settled, judge,
+    judge_with_method, rank_beside_reference,
 };
 pub use perfcheck_stats::{
     Interval, IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,

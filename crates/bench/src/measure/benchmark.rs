@@ -60,6 +60,8 @@ pub(super) enum SamplingPhase {
 pub(super) struct CampaignBenchmark {
     /// The benchmark as its executable announced it. Later reports of its processes update it.
     pub(super) subject: Benchmark,
+    /// The id of the benchmark that the base measures beside this one. `None` if both sides measure the same benchmark.
+    pub(super) base_id: Option<String>,
     pub(super) resolved: ResolvedSettings,
     /// How exactly the harness of the benchmark accepts times.
     pub(super) time_precision: TimePrecision,
@@ -97,6 +99,7 @@ impl CampaignBenchmark {
     ) -> Self {
         let mut new = Self {
             subject: benchmark,
+            base_id: None,
             visit: Duration::ZERO,
             paced: resolved.past_visit.is_some(),
             resolved,
@@ -114,6 +117,14 @@ impl CampaignBenchmark {
         };
         new.visit = new.expected_duration();
         new
+    }
+
+    /// Returns the id of the benchmark that `side` measures.
+    pub(super) fn id_on(&self, side: Side) -> &str {
+        match (side, &self.base_id) {
+            (Side::Base, Some(id)) => id,
+            _ => &self.subject.key.id,
+        }
     }
 
     /// Returns the expected duration of a visit: as its settings say, or as in the past if that was longer.

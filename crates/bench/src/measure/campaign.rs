@@ -138,6 +138,9 @@ impl<'a> Campaign<'a> {
             let harnesses = pair.harnesses.into();
             let target = campaign.add_target(pair.targets.into(), &harnesses, pair.benchmarks);
             target.layouts = pair.layouts;
+            for benchmark in target.benchmarks.iter_mut() {
+                benchmark.base_id = pair.base_ids.get(&benchmark.subject.key.id).cloned();
+            }
         }
         campaign
     }
@@ -191,9 +194,12 @@ impl<'a> Campaign<'a> {
                 });
                 Box::new(PrintedDriver::new(harnesses))
             }
-            // Both sides run the programs of the work tree.
-            HarnessKind::Program(programs) => {
-                Box::new(ProgramDriver::new(Arc::clone(programs), benchmarks))
+            HarnessKind::Program(candidate) => {
+                let programs = harnesses.map(|harness| match harness {
+                    HarnessKind::Program(programs) => Arc::clone(programs),
+                    _ => Arc::clone(candidate),
+                });
+                Box::new(ProgramDriver::new(programs, benchmarks))
             }
         }
     }

@@ -425,7 +425,7 @@ fn from_announcement(target: &BenchTarget, announcement: Announcement) -> Benchm
 }
 
 /// The user's `FILTER...` and `--exact`, as in `cargo bench`. A benchmark is selected if its id contains one of the words or, with `--exact`, is one
-/// of them.
+/// of them. Without `--exact`, a word with a `*` also selects the ids that it describes: each `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The words. If there are none, every benchmark is selected.
@@ -447,12 +447,32 @@ impl Filter {
             if self.exact {
                 key.id == word || shown == word
             } else {
-                key.id.contains(word) || shown.contains(word)
+                let has_word = |id: &str| id.contains(word) || fits_pattern(id, word);
+                has_word(&key.id) || has_word(&shown)
             }
         };
         let mut words = self.words.iter();
         words.any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
     }
+}
+
+/// Reports whether `pattern` describes the whole `text`. Each `*` of the pattern stands for any text. A pattern without `*` describes nothing.
+fn fits_pattern(text: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let within = text.strip_prefix(first);
+    let Some(mut left) = within.and_then(|text| text.strip_suffix(last)) else {
+        return false;
+    };
+    for piece in middle.split('*') {
+        match left.find(piece) {
+            Some(at) => left = &left[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
 }
 
 /// The kind of harness in an executable.
@@ -518,5 +538,21 @@ mod tests {
         assert!(wants(&["text/all: sort/10"], true, "sort/10"));
         assert!(wants(&["text/all: sort"], false, "sort/10"));
         assert!(!wants(&["text/other: sort/10"], false, "sort/10"));
+        // A star stands for any text, and the other text must be at its place.
+        for (pattern, is_wanted) in [
+            ("sort/*", true),
+            ("*/10", true),
+            ("s*t/1*", true),
+            ("s*o*r*0", true),
+            ("sort/10*", true),
+            ("ort/*", false),
+            ("sort/*/10", false),
+            ("s*r*o*", false),
+            ("sort/1*10", false),
+        ] {
+            assert_eq!(wants(&[pattern], false, "sort/10"), is_wanted, "{pattern}");
+        }
+        assert!(!wants(&["sort/*"], true, "sort/10"));
+        assert!(wants(&["2*3"], false, "product/2*3"));
     }
 }

@@ -19,7 +19,8 @@ use super::visit::{
 };
 use crate::child::{Capability, ChildError, Session};
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side, Throughput,
+    BenchmarkInProcess, BySide, Harness, Interleaving, ProcessOutcome, ProcessUsage, Side,
+    Throughput,
 };
 
 /// If a benchmark fails this many times while both sides are alive, and then succeeds with one side at a time, the two sides always run one after the
@@ -182,6 +183,10 @@ impl OwnDriver {
         }
         let mut progress = false;
         while let Some(index) = round.unvisited.last().copied() {
+            // Children in program order have passed the benchmark of the base. Another process will reach it again.
+            if progress && !is_addressable && round.benchmark(index).base_id.is_some() {
+                break;
+            }
             round.report_visit(index);
             let began = Instant::now();
             let choice = round.choose_processor(index);
@@ -320,18 +325,21 @@ impl OwnDriver {
         choice: Option<impl FnOnce(u32) -> usize>,
     ) -> Result<PinnedVisit, SideError> {
         let benchmark = round.benchmark(index);
-        let id = &benchmark.subject.key.id;
+        let ids = BySide {
+            base: benchmark.id_on(Side::Base),
+            candidate: benchmark.id_on(Side::Candidate),
+        };
         let sampling = match &round.settings.plan {
             None => Sampling::Process(benchmark.resolved),
             Some(plan) => Sampling::Round(RoundSampling {
                 settings: plan.round,
                 start_time: live.start_time,
                 had: benchmark.rounds.len(),
-                coin: round.draws(&format!("quads/{id}")),
+                coin: round.draws(&format!("quads/{}", ids.candidate)),
             }),
         };
         let request = VisitRequest {
-            id,
+            ids,
             metric: &benchmark.subject.metric,
             layout: &mut self.benchmarks[index].layout,
             known_ns: benchmark.lengths.candidate.known_ns_if_short(),

@@ -85,7 +85,7 @@ impl PrintedDriver {
         round.processes.head(side).harness = Some(self.harness(side));
         let spec = round.processes.spec(round.target.executables.get(side));
         let watch = ProcessObserver::start();
-        let request = printed_request(round, index);
+        let request = printed_request(round, index, side);
         let harness = self.harnesses.get(side);
         let report = harness.measure(&request, &spec, &round.settings.context)?;
         let usage = report.usage;
@@ -108,12 +108,13 @@ impl PrintedDriver {
 fn printed_request<'r>(
     round: &'r TargetRound<'_, '_>,
     index: BenchmarkIndex,
+    side: Side,
 ) -> PrintedRequest<'r> {
     let benchmark = round.benchmark(index);
     let sampling = &benchmark.resolved.sampling;
     let measurement = Duration::from(sampling.measurement);
     PrintedRequest {
-        id: &benchmark.subject.key.id,
+        id: benchmark.id_on(side),
         measurement: match round.settings.plan {
             None => measurement,
             // The time of a round is shared by both sides.

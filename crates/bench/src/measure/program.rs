@@ -10,19 +10,19 @@ use blake3::Hash;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::benchmark::{BenchmarkIndex, PerBenchmark};
+use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
 use super::discover::find_program;
 use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::plan::{PairedPlan, compute_quads, compute_round_layout};
 use super::process::{Interrupted, ProcessObserver};
 use super::schedule::{self, SampleLayout, compute_layout};
-use super::sides::{SideError, SideResult};
+use super::sides::{CampaignSides, SideError, SideResult};
 use crate::child::{
     ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark, RunUsage,
-    Sample, SamplingMode, SamplingSettings, Series, Side,
+    BenchmarkInProcess, BySide, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark,
+    RunUsage, Sample, SamplingMode, SamplingSettings, Series, Side,
 };
 use perfcheck_host::os::REPORTS_PEAK_MEMORY;
 use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
@@ -35,7 +35,7 @@ const ROUNDS_WITH_MEMORY: u32 = 5;
 
 /// Drives the processes of a program.
 pub(super) struct ProgramDriver {
-    programs: Arc<[ProgramBenchmark]>,
+    programs: CampaignSides<Arc<[ProgramBenchmark]>>,
     benchmarks: PerBenchmark<ProgramState>,
 }
 
@@ -123,11 +123,30 @@ impl BenchDriver for ProgramDriver {
 }
 
 impl ProgramDriver {
-    pub(super) fn new(programs: Arc<[ProgramBenchmark]>, benchmarks: usize) -> Self {
+    pub(super) fn new(programs: CampaignSides<Arc<[ProgramBenchmark]>>, benchmarks: usize) -> Self {
         Self {
             programs,
             benchmarks: PerBenchmark::repeat(ProgramState::default(), benchmarks),
         }
+    }
+
+    /// Returns the program of each side. Both sides run the program of the work tree, unless the base measures another benchmark.
+    fn find_programs(
+        &self,
+        benchmark: &CampaignBenchmark,
+    ) -> Result<BySide<ProgramBenchmark>, SideError> {
+        let find = |side: Side| {
+            let programs = match &benchmark.base_id {
+                Some(_) => self.programs.get(side),
+                None => &self.programs.candidate,
+            };
+            let program = find_program(programs, benchmark.id_on(side));
+            program.cloned().map_err(SideError::on(side))
+        };
+        Ok(BySide {
+            base: find(Side::Base)?,
+            candidate: find(Side::Candidate)?,
+        })
     }
 
     /// Runs a benchmark on each side, and returns what it recorded.
@@ -136,12 +155,10 @@ impl ProgramDriver {
         round: &mut TargetRound<'_, '_>,
         index: BenchmarkIndex,
     ) -> Result<Vec<SideResult<BenchmarkInProcess>>, SideError> {
-        let programs = Arc::clone(&self.programs);
-        let id = &round.benchmark(index).subject.key.id;
-        let program = find_program(&programs, id).map_err(SideError::on(Side::Candidate))?;
+        let programs = self.find_programs(round.benchmark(index))?;
         let state = &mut self.benchmarks[index];
         let context = round.settings.context;
-        let mut sides = start_sides(round, program, &context, state.range);
+        let mut sides = start_sides(round, index, &programs, &context, state.range);
         let began = Instant::now();
         if state.layout.is_none() {
             examine_sides(round, index, &mut sides)?;
@@ -200,11 +217,12 @@ impl ProgramDriver {
 /// Prepares the runs of each side, in the order in which the sides run.
 fn start_sides<'r>(
     round: &mut TargetRound<'_, '_>,
-    program: &'r ProgramBenchmark,
+    index: BenchmarkIndex,
+    programs: &'r BySide<ProgramBenchmark>,
     context: &'r ProcessContext<'r>,
     range: Option<RunRange>,
 ) -> Vec<SideRuns<'r>> {
-    let order = round.order_of_sides(&format!("sides/{}", program.id));
+    let order = round.order_of_sides(&format!("sides/{}", round.benchmark(index).subject.key.id));
     let sides: Vec<Side> = round.processes.records.sides_in(order).collect();
     let mut started = Vec::new();
     for side in sides {
@@ -215,7 +233,7 @@ fn start_sides<'r>(
         });
         started.push(SideRuns {
             side,
-            program,
+            program: programs.get(side),
             spec: round.processes.spec(round.target.executables.get(side)),
             context,
             watch: if started.is_empty() {
@@ -258,10 +276,16 @@ fn examine_sides(
     if first == second || sides[0].examine()?.output != Some(first) {
         return Ok(());
     }
+    let benchmark = round.benchmark(index);
+    let key = &benchmark.subject.key;
+    let both = match &benchmark.base_id {
+        Some(base) => format!("`{base}` and `{}`", key.id),
+        None => format!("the two sides of `{}`", key.id),
+    };
     let program = sides[0].program;
     round.warn(&format!(
-        "{}/{}: the two sides of `{}` print different output, so they may not do the same work",
-        program.package, program.binary, program.id
+        "{}/{}: {both} print different output, so they may not do the same work",
+        program.package, program.binary
     ));
     Ok(())
 }

@@ -6,6 +6,7 @@
     reason = "how long links take, for the time budget"
 )]
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
@@ -19,13 +20,16 @@ use perfcheck_analysis::model::{Benchmark, BySide, Event, Round, Side};
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::link::{CodeLayouts, LinkError};
 
-/// A bench target on both sides, with the benchmarks that both have.
+/// An executable on each side, with the benchmarks that are measured side by side.
 #[derive(Debug, Clone)]
 pub struct PairedTarget {
     /// The executables.
     pub targets: BySide<BenchTarget>,
     /// The benchmarks as announced by the candidate.
     pub benchmarks: Vec<Benchmark>,
+    /// The benchmarks of the base that differ from those of the candidate: for the id of a benchmark, the id of the one that the base measures
+    /// beside it. If an id has no entry, both sides measure the same benchmark.
+    pub base_ids: BTreeMap<String, String>,
     /// The kind of harness of each side. Both have the same driver.
     pub harnesses: BySide<HarnessKind>,
     /// Links both executables again with other code layouts. `None` if that is not possible.
@@ -41,6 +45,7 @@ impl PairedTarget {
                 candidate: found.target,
             },
             benchmarks: found.benchmarks,
+            base_ids: BTreeMap::new(),
             harnesses: BySide {
                 base: found.harness.clone(),
                 candidate: found.harness,

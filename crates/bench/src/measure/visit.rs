@@ -22,7 +22,7 @@ use crate::child::{
 };
 use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling};
 use perfcheck_analysis::model::{
-    Extras, Metric, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
+    BySide, Extras, Metric, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
 };
 use perfcheck_stats::Draws;
 
@@ -60,7 +60,8 @@ pub(super) enum VisitOutcome {
 
 /// A request to visit a benchmark.
 pub(super) struct VisitRequest<'a> {
-    pub(super) id: &'a str,
+    /// The id of the benchmark on each side.
+    pub(super) ids: BySide<&'a str>,
     /// The metric of the benchmark's samples. If they are amounts, only the warm-up shows how long an iteration takes.
     pub(super) metric: &'a Metric,
     /// The layout of the samples. The first visit of a run sets it, and later visits repeat it.
@@ -125,7 +126,7 @@ pub(super) fn visit(
     let mut skipped = None;
     for child in children.iter_mut() {
         let side = child.side;
-        let started = start_or_advance(&mut child.session, request.id);
+        let started = start_or_advance(&mut child.session, request.ids.get(side));
         match started.map_err(SideError::on(side))? {
             Some(StartOutcome::Ready(result)) => ready.push(SideResult { side, result }),
             Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
@@ -136,7 +137,7 @@ pub(super) fn visit(
         // A side that has started the benchmark must finish it before it accepts the next request.
         for child in children {
             if ready.iter().any(|started| started.side == child.side) {
-                let finished = child.session.finish(request.id);
+                let finished = child.session.finish(request.ids.get(child.side));
                 finished.map_err(SideError::on(child.side))?;
             }
         }
@@ -183,7 +184,9 @@ pub(super) fn visit(
         let (kind, total_ns) = (ready[place].result.kind, warm[place].total_per_iteration());
         take_untimed(session, kind, scope, total_ns)
     })?;
-    request_each(children, |_, session| session.finish(request.id))?;
+    request_each(children, |place, session| {
+        session.finish(request.ids.get(ready[place].side))
+    })?;
     if let Sampling::Process(_) = request.sampling {
         check_suspension(suspended, perfcheck_host::suspended_time())
             .map_err(SideError::on(Side::Candidate))?;

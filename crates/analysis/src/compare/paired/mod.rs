@@ -9,6 +9,7 @@ mod diagnostics;
 mod judge;
 mod look;
 mod plan;
+mod ranking;
 mod resolution;
 mod series;
 mod slow_path;
@@ -17,6 +18,7 @@ mod speed_test;
 pub use judge::{check_settled, judge, judge_with_method};
 pub use look::LookStatus;
 pub use plan::{FloorGuard, HostNoise, PairedMethod, Plan};
+pub use ranking::{RankedBenchmark, Ranking, Standing, rank_beside_reference};
 pub use resolution::{HostResolution, PowerTarget, RoundsNeeded};
 pub use series::PairedSeries;
 

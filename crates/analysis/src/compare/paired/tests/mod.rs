@@ -3,6 +3,7 @@
 mod degenerate;
 mod laws;
 mod looks;
+mod ranking;
 mod resolution;
 mod slow_path;
 

@@ -1,0 +1,286 @@
+//! `rank`: benchmarks of one build are ordered by their speed, equal ones share a rank, and whatever cannot be ranked is refused.
+
+use serde_json::{Value, json};
+
+use crate::against::project::Project;
+use crate::commands::scripted::CLOCK;
+use crate::support::{Finished, Machine, Perfcheck};
+
+/// Prepares a ranking of testbench/steady with scripted times.
+fn rank_steady(machine: &Machine, script: &str, words: &[&str]) -> Perfcheck {
+    machine
+        .perfcheck()
+        .args(["rank", "--seed", "7", "-p", "steady"])
+        .testbench("")
+        .args(words)
+        .env(CLOCK, script)
+}
+
+/// Returns the id, rank and standing of each benchmark, in the order of the output.
+#[track_caller]
+fn ranks(finished: &Finished) -> Vec<Value> {
+    let rows = finished.messages("benchmark-ranked");
+    rows.iter()
+        .map(|row| json!([row["benchmark"]["id"], row["rank"], row["standing"]]))
+        .collect()
+}
+
+/// Returns the message that ends a ranking.
+#[track_caller]
+fn finish(finished: &Finished) -> Value {
+    let mut messages = finished.messages("rank-finished");
+    assert_eq!(messages.len(), 1, "{finished}");
+    messages.remove(0)
+}
+
+#[test]
+fn steps_of_two_percent_are_ordered_beside_the_fastest_and_nothing_is_stored() {
+    let machine = Machine::new();
+    let script = "arithmetic=104.04;memory=100;text=102";
+    let words = ["--message-format", "json"];
+    let finished = rank_steady(&machine, script, &words).run().expect_code(0);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["memory", 1, "reference"]),
+            json!(["text", 2, "slower"]),
+            json!(["arithmetic", 3, "slower"]),
+        ],
+        "{finished}"
+    );
+    let rows = finished.messages("benchmark-ranked");
+    let change = rows[1]["change"]["estimate"].as_f64().expect("a number");
+    assert!((change - 0.02).abs() < 1e-3, "{finished}");
+    assert_eq!(rows[0]["change"], Value::Null);
+    let found = finish(&finished);
+    assert_eq!(found["groups"][0]["reference"]["id"], "memory");
+    assert_eq!(found["groups"][0]["replaced"], Value::Null);
+    assert_eq!(found["significance_level"], 0.01);
+    assert_eq!(found["exit_code"], 0);
+    assert!(!machine.store().exists(), "nothing is stored");
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn equal_benchmarks_share_the_first_rank_and_the_table_says_so_in_words() {
+    let machine = Machine::new();
+    let script = "arithmetic=100;memory=100;text=150";
+    let finished = rank_steady(&machine, script, &[]).run().expect_code(0);
+    for text in [
+        "  arithmetic  ",
+        "fastest",
+        "about as fast",
+        "+50.0 %",
+        "slower",
+        "The chance that any two equally fast benchmarks are told apart is at most 1 %.",
+    ] {
+        assert!(
+            finished.stdout.contains(text.trim_start()),
+            "no {text:?} in {finished}"
+        );
+    }
+    let words = ["--report", "markdown-table"];
+    let finished = rank_steady(&machine, script, &words).run().expect_code(0);
+    let rows: Vec<&str> = finished.stdout.lines().collect();
+    assert!(rows[0].starts_with("| benchmark | rank |"), "{finished}");
+    assert!(rows[2].ends_with("| fastest |"), "{finished}");
+    assert!(rows[4].starts_with("| text | 3 |"), "{finished}");
+}
+
+#[test]
+fn a_named_reference_may_be_the_slowest() {
+    let machine = Machine::new();
+    let script = "arithmetic=100;memory=120;text=110";
+    let words = ["--against", "memory", "--message-format", "json"];
+    let finished = rank_steady(&machine, script, &words).run().expect_code(0);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["arithmetic", 1, "faster"]),
+            json!(["text", 2, "faster"]),
+            json!(["memory", 3, "reference"]),
+        ],
+        "{finished}"
+    );
+}
+
+#[test]
+fn benchmarks_in_program_order_are_measured_beside_an_earlier_and_a_later_one() {
+    let machine = Machine::new();
+    let words = ["-p", "sequential", "--rounds", "20", "--message-format"];
+    for (reference, standings) in [
+        ("first", ["reference", "slower", "slower"]),
+        ("third", ["faster", "faster", "reference"]),
+    ] {
+        let finished = machine
+            .perfcheck()
+            .args(["rank", "--against", reference, "--seed", "7"])
+            .testbench("")
+            .args(words)
+            .arg("json")
+            .run()
+            .expect_code(0);
+        // Each benchmark does ten times as much as the one before it.
+        let expected = (["first", "second", "third"].iter().zip(1..)).zip(standings);
+        let expected: Vec<Value> = expected
+            .map(|((id, rank), standing)| json!([id, rank, standing]))
+            .collect();
+        assert_eq!(ranks(&finished), expected, "{finished}");
+    }
+}
+
+/// The library of a project whose benchmarks count how often they have started, in a file that the test names.
+const COUNTING: &str = r#"
+pub fn starts() -> u64 {
+    use std::io::Write;
+    let path = std::env::var_os("STARTS").expect("named by the test");
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let mut file = file.expect("a file of the test");
+    file.write_all(b"x").expect("written");
+    file.metadata().expect("there").len()
+}
+"#;
+
+#[test]
+fn a_benchmark_that_proves_faster_becomes_the_reference_of_a_second_measurement() {
+    let machine = Machine::new();
+    // The first look has three rounds, in which `early` is the faster one.
+    let project = Project::of(
+        &machine,
+        COUNTING,
+        r#"
+    suite.bench("early", |b| takes(b, if planted::starts() > 3 { 110 } else { 90 }));
+    suite.bench("late", |b| takes(b, 100));
+"#,
+    );
+    let starts = machine.home().join("starts");
+    let finished = project.measure(&["rank"]).env("STARTS", &starts).run();
+    let finished = finished.expect_code(0);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["late", 1, "reference"]),
+            json!(["early", 2, "slower"])
+        ],
+        "{finished}"
+    );
+    let group = &finish(&finished)["groups"][0];
+    assert_eq!(group["replaced"]["id"], "early", "{finished}");
+    assert_eq!(group["reference"]["id"], "late");
+}
+
+#[test]
+fn parts_of_ids_form_groups_that_are_ranked_apart_in_varying_layouts() {
+    let machine = Machine::new();
+    let project = Project::of(
+        &machine,
+        "",
+        r#"
+    suite.bench("parse/one/10", |b| takes(b, 100));
+    suite.bench("parse/two/10", |b| takes(b, 105));
+    suite.bench("parse/one/200", |b| takes(b, 3_000));
+    suite.bench("parse/two/200", |b| takes(b, 2_000));
+    suite.bench("write/one/10", |b| takes(b, 10));
+    suite.bench("whole", |b| takes(b, 10));
+"#,
+    );
+    let finished = project
+        .measure_in_layouts(&["rank", "--by", "2"])
+        .run()
+        .expect_code(0);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["parse/one/10", 1, "reference"]),
+            json!(["parse/two/10", 2, "slower"]),
+            json!(["parse/two/200", 1, "reference"]),
+            json!(["parse/one/200", 2, "slower"]),
+        ],
+        "{finished}"
+    );
+    let rows = finished.messages("benchmark-ranked");
+    assert_eq!(rows[0]["group"], "parse/*/10");
+    assert_eq!(rows[1]["label"], "two");
+    let found = finish(&finished);
+    assert_eq!(found["left_out"], 2, "{finished}");
+    if found["remarks"] == json!([]) {
+        assert_eq!(rows[1]["layouts"], rows[1]["rounds"], "{finished}");
+    }
+    // The label names the reference of each group.
+    let words = ["rank", "parse/*", "--by", "function", "--against", "two"];
+    let finished = project.measure(&words).run().expect_code(0);
+    let groups = &finish(&finished)["groups"];
+    for (place, id) in ["parse/two/10", "parse/two/200"].iter().enumerate() {
+        assert_eq!(groups[place]["reference"]["id"], *id, "{finished}");
+    }
+}
+
+#[test]
+fn programs_of_one_binary_are_ranked() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.write(
+        "src/main.rs",
+        "fn main() {\n    let time = std::env::args().nth(1).and_then(|text| text.parse().ok());\n    \
+         std::thread::sleep(std::time::Duration::from_millis(time.unwrap_or(0)));\n}\n",
+    );
+    project.commit();
+    let words = ["rank", "--program", "planted 30", "--program", "planted 3"];
+    let finished = project.measure(&words).run().expect_code(0);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["planted 3", 1, "reference"]),
+            json!(["planted 30", 2, "slower"])
+        ],
+        "{finished}"
+    );
+}
+
+#[test]
+fn a_benchmark_that_fails_is_last_and_the_others_are_ranked() {
+    let machine = Machine::new();
+    let project = Project::of(
+        &machine,
+        "",
+        r#"
+    suite.bench("broken", |_| panic!("on purpose"));
+    suite.bench("slow", |b| takes(b, 120));
+    suite.bench("fast", |b| takes(b, 100));
+"#,
+    );
+    let finished = project.measure(&["rank"]).run().expect_code(4);
+    let found = ranks(&finished);
+    assert_eq!(found[2], json!(["broken", null, "failed"]), "{finished}");
+    assert_eq!(found[0][1], 1, "{finished}");
+    assert_eq!(found[1][1], 2, "{finished}");
+}
+
+#[test]
+fn a_ranking_without_rivals_or_of_unknown_parts_is_wrong_usage() {
+    let machine = Machine::new();
+    for (words, said) in [
+        ("memory", "a ranking needs at least two benchmarks"),
+        (
+            "--by 2",
+            "no two of the selected benchmarks differ only in function",
+        ),
+        ("--by run", "does not distinguish benchmarks of one build"),
+        ("--by speed", "group (first part of an id)"),
+        (
+            "--against nobody",
+            "none of the selected benchmarks is called `nobody`",
+        ),
+        ("--report junit=x.xml", "a ranking has no verdicts"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        rank_steady(&machine, "", &words)
+            .run()
+            .expect_code(2)
+            .expect_stderr(&[said]);
+    }
+    rank_steady(&machine, "", &["nothing-like-it"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["no benchmark whose id contains `nothing-like-it`"]);
+}
