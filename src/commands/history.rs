@@ -1,8 +1,12 @@
 //! The `history` command and its options: selects benchmarks and a branch, then reads and shows their histories. Without a benchmark, it lists all
-//! benchmarks in the store with their latest times.
+//! benchmarks in the store with their latest times. With `--measure`, it first measures commits of the past.
+
+mod measure;
+mod refine;
 
 use clap::Args;
 
+use self::measure::{MeasureOptions, measure_past};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys};
 use crate::options::CommonOptions;
@@ -13,7 +17,7 @@ use crate::stored::references::{branches_by_distance, branches_of};
 use perfcheck_analysis::compare::{Fact, Position};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Timestamp, Verdict};
 use perfcheck_bench::measure::Filter;
 use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
@@ -28,6 +32,9 @@ pub fn history(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if let Some(range) = options.measuring.range() {
+        return measure_past(range, options, common, world);
+    }
     if options.is_overview() {
         return overview(&options.verdict, common, world);
     }
@@ -40,36 +47,69 @@ pub fn history(
         return context.note_nothing_stored(common, world);
     };
     let keys = selected_benchmarks(options, &store, workspace)?;
-    let branch = Branch::resolve(options, &keys, &context, &store, workspace, world)?;
-    let request = HistoryRequest {
-        branch: branch.filter(),
+    let scope = HistoryScope {
+        branch: Branch::resolve(options, &keys, &context, &store, workspace, world)?,
         limit: options.limit(),
         since,
-        allowed: &options.allow_different,
-        medians: keys.len() == 1,
     };
-    let mut found = histories(&store, workspace, &keys, &request)?;
-    sort_histories(&mut found, common.output.order());
-    if found.is_empty() && !common.output.quiet {
-        writeln!(
-            world.stderr,
-            "No run {} measured the selected benchmarks{}; use `--all-branches` to include other branches.",
-            branch.describe(),
-            if since.is_some() {
-                " in this period"
-            } else {
-                ""
-            }
-        )?;
-    }
-    write_histories(
-        world.stdout,
-        &found,
-        &branch.describe(),
-        common.output.format,
-        &common.output.view(),
-    )?;
+    drop(store);
+    scope.write_histories(&keys, options, &context, common, world)?;
     Ok(ExitCode::Clean)
+}
+
+/// The runs that a history shows.
+struct HistoryScope {
+    branch: Branch,
+    /// How many of the newest runs of each benchmark are shown at most.
+    limit: usize,
+    /// Runs from before this time are not shown.
+    since: Option<Timestamp>,
+}
+
+impl HistoryScope {
+    /// Reads and writes the histories of these benchmarks.
+    fn write_histories(
+        &self,
+        keys: &[BenchmarkKey],
+        options: &HistoryOptions,
+        context: &Context,
+        common: &CommonOptions,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let Some((store, workspace)) = context.open_stored()? else {
+            return Ok(());
+        };
+        let branch = &self.branch;
+        let request = HistoryRequest {
+            branch: branch.filter(),
+            limit: self.limit,
+            since: self.since,
+            allowed: &options.allow_different,
+            medians: keys.len() == 1,
+        };
+        let mut found = histories(&store, workspace, keys, &request)?;
+        sort_histories(&mut found, common.output.order());
+        if found.is_empty() && !common.output.quiet {
+            writeln!(
+                world.stderr,
+                "No run {} measured the selected benchmarks{}; use `--all-branches` to include other branches.",
+                branch.describe(),
+                if self.since.is_some() {
+                    " in this period"
+                } else {
+                    ""
+                }
+            )?;
+        }
+        write_histories(
+            world.stdout,
+            &found,
+            &branch.describe(),
+            common.output.format,
+            &common.output.view(),
+        )?;
+        Ok(())
+    }
 }
 
 /// Sorts histories in the order that the user chose: by name, by the last change of level, by the value of the present level, or worst first. Worst
@@ -203,6 +243,10 @@ impl Branch {
 const AFTER_HISTORY: &str = "\
 Without FILTER or flags that select runs, history lists every stored benchmark with its latest time and verdict.
 
+With --measure, history first measures commits that nobody measured: those of the range, or N+1 of them (--steps N), or the releases (--releases). Each is \
+built in the cache and measured side by side with its older neighbor; your work tree is untouched. --time-budget limits the whole series. --refine then searches for \
+the commit of each change as `bisect` does. A table of the changes precedes the history.
+
 The value of a run is the 1st percentile of its fastest process or, if any process has fewer than 100 samples, the mean of the process medians. A level is a \
 series of runs with neither a change point (E-divisive, p <= 0.001, at least four runs on each side) nor an accepted change between them. If nothing changed, \
 the newest run is within the expected range with 99.8 % probability. The exit status does not depend on the result.
@@ -213,8 +257,11 @@ Examples:
   cargo perfcheck history sort                  show one line for each benchmark with `sort` in its id
   cargo perfcheck history json --since 90d --branch main
   cargo perfcheck history sort/10 --message-format json
+  cargo perfcheck history --measure v1.0..HEAD --steps 20 --refine
+                                                measure 21 commits, then find the commit of each change
+  cargo perfcheck history parse --measure v1.0..HEAD --releases --time-budget 2h
 
-Exit status: 0 success, 2 usage error or no such benchmark, 5 store unusable.";
+Exit status: 0 success; 2 usage error or no such benchmark; 5 store unusable; with --measure, 3 build failed, 4 no commit could be measured, 130 interrupted.";
 
 /// Options of `history`.
 #[derive(Debug, Clone, Args)]
@@ -245,6 +292,8 @@ pub struct HistoryOptions {
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
         conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
     pub(super) verdict: Vec<Verdict>,
+    #[command(flatten)]
+    measuring: MeasureOptions,
 }
 
 impl HistoryOptions {
@@ -253,6 +302,11 @@ impl HistoryOptions {
             words: self.filters.clone(),
             exact: self.exact,
         }
+    }
+
+    /// Reports whether the command measures before it shows the history.
+    pub fn measures(&self) -> bool {
+        self.measuring.range().is_some()
     }
 
     /// Returns how many of the newest runs of each benchmark are shown at most.
