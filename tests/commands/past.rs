@@ -249,7 +249,8 @@ fn the_past_stands_before_a_plain_run_and_is_no_reference() {
     // The next plain run is compared with the first, which has the same code.
     let next = plain(&["run"]).expect_code(0);
     assert_eq!(next.messages("benchmark-compared")[0]["verdict"], "unchanged", "{next}");
-    let latest = plain(&["show", "latest"]);
+    let words = ["show", "latest", "--message-format", "json"];
+    let latest = history.made.perfcheck(&machine, &words).run();
     assert_eq!(latest.messages("run-finished")[0]["run"], 4, "{latest}");
 }
 

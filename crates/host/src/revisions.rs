@@ -192,7 +192,9 @@ impl Checkout {
     /// out branch if it contains the end.
     pub fn branch_of_range(&self, tip: &Revision) -> Result<Option<String>, GitError> {
         let reference = format!("refs/heads/{}", tip.name);
-        if self.resolve(&reference)?.is_some_and(|commit| commit == tip.commit) {
+        // Unlike `rev-parse`, this does not take `main~1` for a branch.
+        let is_branch = self.query(&["show-ref", "--verify", "--quiet", &reference])?;
+        if is_branch.is_some() {
             return Ok(Some(tip.name.clone()));
         }
         let current = self.state()?.and_then(|state| state.branch);

@@ -4,15 +4,13 @@
 //! a file in the cache remembers them. Invariant: nothing is measured that the store already has for the same series.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
-
-use super::{Branch, HistoryOptions, HistoryScope};
+use super::options::{HistoryOptions, MeasureOptions, RevisionRange};
+use super::scope::{Branch, HistoryScope};
 use crate::config::Layer;
 use crate::error::AppError;
-use crate::options::{CommonOptions, Effort, PairedOptions, word_parser};
+use crate::options::{CommonOptions, Effort};
 use crate::output::{
     self, PastChange, PastCommitMeasured, PastFinished, PastOutcome, ProgressMode,
 };
@@ -26,75 +24,13 @@ use crate::pipeline::request::git_state;
 use crate::pipeline::search::SearchState;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{
-    BenchesFrom, BenchmarkKey, BySide, Environment, Timestamp, Verdict,
-};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
 use perfcheck_host::{GitError, Revision};
 
 /// The subdirectory of the cache with the files that keep the commits that cannot be measured.
 const MEMORIES: &str = "past";
 /// Maximum number of commits of a series.
 const MOST_COMMITS: usize = 201;
-
-/// Options of `history --measure`.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Measuring the past")]
-pub struct MeasureOptions {
-    /// First measure commits of this range side by side, e.g. v1.0..HEAD; commits that were measured before are not measured again
-    ///
-    /// Each chosen commit is measured side by side with its older neighbor, newest first. Commits with the same code as their neighbor are not
-    /// measured, and commits that cannot be built are passed over. In the history, each commit stands at its own time. The same command continues
-    /// after an interruption.
-    #[arg(long, value_name = "A..B", value_parser = str::parse::<RevisionRange>,
-        conflicts_with_all = ["branch", "all_branches", "last", "since", "allow_different", "verdict"])]
-    measure: Option<RevisionRange>,
-    /// With --measure: choose N+1 commits, spread evenly over the range [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200), conflicts_with = "releases")]
-    steps: Option<u32>,
-    /// With --measure: choose the commits that have a tag, and both ends of the range
-    #[arg(long)]
-    releases: bool,
-    /// With --measure: find the commit of each change between two measured commits
-    #[arg(long)]
-    refine: bool,
-    /// With --measure: try commits again that could not be built or measured
-    #[arg(long)]
-    restart: bool,
-    /// With --measure: build commits with their own benchmarks or with those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = word_parser::<BenchesFrom>(BenchesFrom::WORDS))]
-    benches_from: BenchesFrom,
-    #[command(flatten)]
-    paired: PairedOptions,
-}
-
-impl MeasureOptions {
-    /// Returns the range of commits to measure, if the user gave one.
-    pub(super) fn range(&self) -> Option<&RevisionRange> {
-        self.measure.as_ref()
-    }
-}
-
-/// A range of commits, `A..B` as in git.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RevisionRange {
-    from: String,
-    to: String,
-}
-
-impl FromStr for RevisionRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = (text.split_once(".."))
-            .filter(|(_, to)| !to.starts_with('.'))
-            .ok_or_else(|| "expected a range such as `v1.0..HEAD`".to_owned())?;
-        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
-        Ok(Self {
-            from: name(from),
-            to: name(to),
-        })
-    }
-}
 
 /// Carries out `cargo perfcheck history --measure`.
 pub(super) fn measure_past(
@@ -249,9 +185,10 @@ fn choose_commits(
     commits: &[Revision],
     context: &Context,
 ) -> Result<Vec<usize>, AppError> {
-    let tagged = match wishes.releases {
-        true => context.require_checkout()?.tagged_commits()?,
-        false => BTreeSet::new(),
+    let tagged = if wishes.releases {
+        context.require_checkout()?.tagged_commits()?
+    } else {
+        BTreeSet::new()
     };
     let choice = match wishes.steps {
         Some(steps) => CommitChoice::Steps(steps as usize),
@@ -621,22 +558,5 @@ pub(super) fn past_change(row: &PairRow) -> PastChange {
         benchmark: row.key.clone(),
         verdict: row.verdict,
         change: row.change,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_has_two_ends_as_in_git() {
-        let range = |text: &str| text.parse::<RevisionRange>().map(|range| [range.from, range.to]);
-        let ends = |from: &str, to: &str| Ok([from.to_owned(), to.to_owned()]);
-        assert_eq!(range("v1.0..HEAD~2"), ends("v1.0", "HEAD~2"));
-        assert_eq!(range("v1.0.."), ends("v1.0", "HEAD"));
-        assert_eq!(range("..main"), ends("HEAD", "main"));
-        for text in ["v1.0", "", "a...b"] {
-            assert!(range(text).is_err(), "{text}");
-        }
     }
 }
