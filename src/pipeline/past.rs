@@ -208,7 +208,14 @@ impl PastSeries<'_> {
             }
         };
         let targets = side.bench_targets();
-        let found = find_benchmarks(self.filter, self.timeout, targets, None, world)?;
+        let mut found = find_benchmarks(self.filter, self.timeout, targets, None, world)?;
+        // As in `history` itself, a complete id selects only that benchmark.
+        let is_named =
+            |key: &BenchmarkKey| matches!(&self.filter.words[..], [word] if *word == key.id);
+        let mut listed = found.targets.iter().flat_map(|target| &target.benchmarks);
+        if listed.any(|benchmark| is_named(&benchmark.key)) {
+            found.retain(is_named);
+        }
         if found.is_empty() {
             let failure = found.failures.first();
             let reason = failure.map_or_else(

@@ -170,11 +170,6 @@ pub struct PastCommit {
 }
 
 impl NewRun {
-    /// Returns the time at which the run stands in a history: that of its commit if the run was measured for the history later, or else its start.
-    pub fn history_time(&self) -> Timestamp {
-        self.past.as_ref().map_or(self.started, |past| past.committed)
-    }
-
     /// Returns the facts for another store: without the build, which exists only in the cache of one machine.
     #[must_use]
     pub fn without_build(&self) -> Self {
