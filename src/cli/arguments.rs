@@ -16,8 +16,8 @@ use super::subcommands::{
     ListArguments, StoreCommand, reject_useless_flags, require_measure,
 };
 use crate::commands::{
-    AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo, ReportCommandOptions,
-    RunOptions, ShowOptions,
+    AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo,
+    ReportCommandOptions, RunOptions, ShowOptions,
 };
 use crate::delivery::ReportOptions;
 use crate::options::{CommonOptions, ComparisonOptions, OutputOptions};

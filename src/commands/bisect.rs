@@ -18,9 +18,7 @@ use crate::output::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
 use crate::pipeline::cache_build::{CommitBuild, cache_directory};
-use crate::pipeline::search::{
-    SearchState, SearchStep, StepFinding, bounds, most_steps, next,
-};
+use crate::pipeline::search::{SearchState, SearchStep, StepFinding, bounds, most_steps, next};
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;

@@ -81,7 +81,9 @@ pub(crate) struct StoredPair {
 pub(crate) enum PairResult {
     Measured(StoredPair),
     /// The commits cannot be measured against each other.
-    Incomparable { reason: String },
+    Incomparable {
+        reason: String,
+    },
 }
 
 impl PairRow {
@@ -105,7 +107,11 @@ impl StoredPair {
     fn from_conclusion(run: RunId, concluded: &Conclusion<'_>) -> Self {
         Self {
             run,
-            rows: concluded.rows.iter().filter_map(PairRow::from_row).collect(),
+            rows: concluded
+                .rows
+                .iter()
+                .filter_map(PairRow::from_row)
+                .collect(),
         }
     }
 
@@ -242,7 +248,11 @@ impl PastSeries<'_> {
         world: &mut World<'_>,
     ) -> Result<PairResult, AppError> {
         let BySide { base, candidate } = builds;
-        if !candidate.side.criterion.is_same_harness(&base.side.criterion) {
+        if !candidate
+            .side
+            .criterion
+            .is_same_harness(&base.side.criterion)
+        {
             return Ok(PairResult::Incomparable {
                 reason: format!(
                     "perfcheck's harness replaces Criterion in only one of this commit and {}; use `--harness as-is`",
@@ -254,7 +264,10 @@ impl PastSeries<'_> {
             base: Some(self.git_state(&base.revision)),
             candidate: Some(self.git_state(&candidate.revision)),
         };
-        let names = format!("past/{}/{}", base.revision.commit, candidate.revision.commit);
+        let names = format!(
+            "past/{}/{}",
+            base.revision.commit, candidate.revision.commit
+        );
         let request = Request {
             context: self.context,
             common: self.common,
@@ -363,7 +376,11 @@ pub(crate) fn place_commits(line: &[CommitTime], now: Timestamp) -> BTreeMap<Str
     for one in line {
         let committed = one.seconds.saturating_mul(1_000_000_000);
         let next = before.saturating_add(1);
-        let place = if committed > now.0 { next } else { committed.max(next) };
+        let place = if committed > now.0 {
+            next
+        } else {
+            committed.max(next)
+        };
         places.insert(one.commit.clone(), Timestamp(place));
         before = place;
     }
@@ -387,7 +404,9 @@ impl CommitChoice<'_> {
         match self {
             Self::Steps(steps) if steps < last => {
                 let steps = steps.max(1);
-                (0..=steps).map(|step| (step * last + steps / 2) / steps).collect()
+                (0..=steps)
+                    .map(|step| (step * last + steps / 2) / steps)
+                    .collect()
             }
             Self::All | Self::Steps(_) => (0..commits.len()).collect(),
             Self::Releases(tagged) => {
@@ -453,7 +472,10 @@ mod tests {
         let places = place_commits(&line, Timestamp(100 * second));
         let places: Vec<i64> = places.into_values().map(|place| place.0).collect();
         let start = 10 * second;
-        assert_eq!(places, [start, start + 1, start + 2, start + 3, 12 * second]);
+        assert_eq!(
+            places,
+            [start, start + 1, start + 2, start + 3, 12 * second]
+        );
         // A series that ends earlier gives the same places.
         let fewer = place_commits(&line[..3], Timestamp(100 * second));
         assert_eq!(fewer["c"], Timestamp(start + 2));

@@ -111,11 +111,7 @@ impl<T: Serialize + DeserializeOwned> SearchState<T> {
     }
 
     /// Records an outcome and saves the state.
-    pub(crate) fn record_outcome(
-        &mut self,
-        commit: &str,
-        outcome: T,
-    ) -> io::Result<()> {
+    pub(crate) fn record_outcome(&mut self, commit: &str, outcome: T) -> io::Result<()> {
         self.content.outcomes.insert(commit.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;

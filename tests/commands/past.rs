@@ -32,8 +32,14 @@ impl History<'_> {
             .expect_code(0);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let runs = listed.messages("run").into_iter();
-        runs.map(|run| (text(&run["status"]), text(&run["acceptance"]), text(&run["git"]["commit"])))
-            .collect()
+        runs.map(|run| {
+            (
+                text(&run["status"]),
+                text(&run["acceptance"]),
+                text(&run["git"]["commit"]),
+            )
+        })
+        .collect()
     }
 
     /// Makes the benchmark and a commit for each of these times. Returns the hashes, oldest first.
@@ -54,7 +60,12 @@ fn outcomes(finished: &Finished) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let messages = finished.messages("commit-measured").into_iter();
     messages
-        .map(|message| (text(&message["commit"]["subject"]), text(&message["outcome"])))
+        .map(|message| {
+            (
+                text(&message["commit"]["subject"]),
+                text(&message["outcome"]),
+            )
+        })
         .collect()
 }
 
@@ -74,7 +85,12 @@ fn summary(finished: &Finished) -> Value {
 fn shown_commits(finished: &Finished) -> Vec<String> {
     let points = finished.messages("history-point").into_iter();
     points
-        .map(|point| point["git"]["commit"].as_str().unwrap_or_default().to_owned())
+        .map(|point| {
+            point["git"]["commit"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        })
         .collect()
 }
 
@@ -99,7 +115,10 @@ fn commits_of_the_past_are_measured_once_and_their_step_is_found() {
         hashes.push(history.commit(&format!("Change {change}")));
     }
     let range = format!("{}..HEAD", hashes[0]);
-    let spread = history.measure(&range, &["--steps", "4"]).run().expect_code(0);
+    let spread = history
+        .measure(&range, &["--steps", "4"])
+        .run()
+        .expect_code(0);
     expect_documented(&spread);
     assert_eq!(
         outcomes(&spread),
@@ -107,7 +126,10 @@ fn commits_of_the_past_are_measured_once_and_their_step_is_found() {
         "{spread}"
     );
     let said = summary(&spread);
-    assert_eq!((said["measured"].as_u64(), said["left"].as_u64()), (Some(4), Some(0)));
+    assert_eq!(
+        (said["measured"].as_u64(), said["left"].as_u64()),
+        (Some(4), Some(0))
+    );
     let steps = spread.messages("step-found");
     assert_eq!(steps.len(), 1, "{spread}");
     assert_eq!(steps[0]["commit"], Value::Null);
@@ -115,32 +137,60 @@ fn commits_of_the_past_are_measured_once_and_their_step_is_found() {
     assert_eq!(steps[0]["until"]["hash"], hashes[6].as_str());
     expect_change(&steps[0], 1.0);
     // The newest commit was measured first. All were made within seconds, so only their order in git tells which is older.
-    assert_eq!(shown_commits(&spread), [2, 4, 6, 8].map(|at: usize| hashes[at].clone()), "{spread}");
+    assert_eq!(
+        shown_commits(&spread),
+        [2, 4, 6, 8].map(|at: usize| hashes[at].clone()),
+        "{spread}"
+    );
     let points = spread.messages("history-point");
-    assert_eq!(points[2]["step"]["change"]["estimate"].as_f64().map(f64::round), Some(1.0));
+    assert_eq!(
+        points[2]["step"]["change"]["estimate"]
+            .as_f64()
+            .map(f64::round),
+        Some(1.0)
+    );
     let refined = history
         .measure(&range, &["--steps", "4", "--refine"])
         .run()
         .expect_code(0);
     let said = summary(&refined);
     assert_eq!(said["remembered"], 4, "{refined}");
-    assert_eq!((said["measured"].as_u64(), said["same_code"].as_u64()), (Some(0), Some(1)));
+    assert_eq!(
+        (said["measured"].as_u64(), said["same_code"].as_u64()),
+        (Some(0), Some(1))
+    );
     let steps = refined.messages("step-found");
     assert_eq!(steps[0]["commit"]["hash"], hashes[6].as_str(), "{refined}");
     assert_eq!(steps[0]["commit"]["subject"], "Change 6");
-    assert_eq!(shown_commits(&refined), [2, 4, 5, 6, 8].map(|at: usize| hashes[at].clone()));
+    assert_eq!(
+        shown_commits(&refined),
+        [2, 4, 5, 6, 8].map(|at: usize| hashes[at].clone())
+    );
     // All commits: those that are known are not measured again, and the broken one is passed over.
     let all = history.measure(&range, &[]).run().expect_code(0);
-    let passed_over = outcomes(&all).into_iter().filter(|(_, outcome)| outcome == "passed-over");
-    assert_eq!(passed_over.collect::<Vec<_>>(), [outcome(3, "passed-over")], "{all}");
+    let passed_over = outcomes(&all)
+        .into_iter()
+        .filter(|(_, outcome)| outcome == "passed-over");
+    assert_eq!(
+        passed_over.collect::<Vec<_>>(),
+        [outcome(3, "passed-over")],
+        "{all}"
+    );
     let runs = history.runs();
     let again = history.measure(&range, &[]).run().expect_code(0);
     let said = summary(&again);
-    assert_eq!((said["measured"].as_u64(), said["remembered"].as_u64()), (Some(0), Some(7)), "{again}");
+    assert_eq!(
+        (said["measured"].as_u64(), said["remembered"].as_u64()),
+        (Some(0), Some(7)),
+        "{again}"
+    );
     assert!(!again.stderr.contains("Building"), "{again}");
     assert_eq!(history.runs(), runs);
     let restarted = history.measure(&range, &["--restart"]).run().expect_code(0);
-    assert!(restarted.stderr.contains("Building"), "the broken commit: {restarted}");
+    assert!(
+        restarted.stderr.contains("Building"),
+        "the broken commit: {restarted}"
+    );
     assert_eq!(machine.left_behind(), [""; 0]);
 }
 
@@ -156,7 +206,9 @@ fn an_interrupted_or_killed_series_continues_and_measures_nothing_twice() {
         running.signal_group(signal);
         let stopped = running.finish();
         if signal == Signal::INT {
-            stopped.expect_code(130).expect_stderr(&["the same command continues"]);
+            stopped
+                .expect_code(130)
+                .expect_stderr(&["the same command continues"]);
         }
     }
     let finished = history.measure(&range, &[]).run().expect_code(0);
@@ -169,7 +221,9 @@ fn an_interrupted_or_killed_series_continues_and_measures_nothing_twice() {
     assert!(remembered >= Some(1), "{finished}");
     let runs = history.runs();
     for hash in &hashes[1..] {
-        let complete = runs.iter().filter(|(status, _, commit)| status == "complete" && commit == hash);
+        let complete = runs
+            .iter()
+            .filter(|(status, _, commit)| status == "complete" && commit == hash);
         // A commit is the candidate of its own pair, and the base of the next one.
         let expected = if *hash == hashes[4] { 1 } else { 2 };
         assert_eq!(complete.count(), expected, "{hash}: {runs:?}");
@@ -191,13 +245,20 @@ fn releases_are_chosen_by_their_tags_and_an_improvement_is_refined() {
         .run()
         .expect_code(0);
     let chosen: Vec<_> = outcomes(&finished).into_iter().take(3).collect();
-    assert_eq!(chosen, [6, 5, 2].map(|change| outcome(change, "measured")), "{finished}");
+    assert_eq!(
+        chosen,
+        [6, 5, 2].map(|change| outcome(change, "measured")),
+        "{finished}"
+    );
     let steps = finished.messages("step-found");
     assert_eq!(steps.len(), 1, "{finished}");
     assert_eq!(steps[0]["verdict"], "improved");
     assert_eq!(steps[0]["commit"]["hash"], hashes[4].as_str(), "{finished}");
     expect_change(&steps[0], -0.5);
-    let shown = history.history(&["cost", "--branch", "main"]).run().expect_code(0);
+    let shown = history
+        .history(&["cost", "--branch", "main"])
+        .run()
+        .expect_code(0);
     assert_eq!(shown_commits(&shown).last(), Some(&hashes[6]));
 }
 
@@ -207,11 +268,17 @@ fn two_steps_in_a_gap_are_both_found() {
     let history = History::new(&machine);
     let hashes = history.commit_times(&[100, 100, 150, 150, 150, 225]);
     let finished = history
-        .measure(&format!("{}..HEAD", hashes[0]), &["--steps", "1", "--refine"])
+        .measure(
+            &format!("{}..HEAD", hashes[0]),
+            &["--steps", "1", "--refine"],
+        )
         .run()
         .expect_code(0);
     let steps = finished.messages("step-found");
-    let found: Vec<&str> = steps.iter().filter_map(|step| step["commit"]["hash"].as_str()).collect();
+    let found: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["commit"]["hash"].as_str())
+        .collect();
     assert_eq!(found, [&hashes[2], &hashes[5]], "{finished}");
 }
 
@@ -224,7 +291,13 @@ fn the_past_stands_before_a_plain_run_and_is_no_reference() {
         history
             .made
             .perfcheck(&machine, words)
-            .args(["cost", "--offline", "--as-built", "--message-format", "json"])
+            .args([
+                "cost",
+                "--offline",
+                "--as-built",
+                "--message-format",
+                "json",
+            ])
             .env("PERFCHECK_CACHE", machine.home().join("cache"))
             .env_remove("CARGO_TARGET_DIR")
             .run()
@@ -233,13 +306,23 @@ fn the_past_stands_before_a_plain_run_and_is_no_reference() {
     let range = format!("{}..HEAD", hashes[0]);
     let measured = history.measure(&range, &[]).run().expect_code(0);
     let points = measured.messages("history-point");
-    let runs: Vec<i64> = points.iter().filter_map(|point| point["run"].as_i64()).collect();
+    let runs: Vec<i64> = points
+        .iter()
+        .filter_map(|point| point["run"].as_i64())
+        .collect();
     assert_eq!(runs, [3, 2, 1], "the plain run is the newest: {measured}");
     assert!(points[0]["committed"].is_string() && points[2]["committed"].is_null());
     let value = |at: usize| points[at]["value"].as_f64().expect("a value");
     assert!((value(1) / value(0) - 1.5).abs() < 0.02, "{measured}");
-    let acceptance: Vec<String> = history.runs().into_iter().map(|(_, acceptance, _)| acceptance).collect();
-    assert_eq!(acceptance, ["pending", "pending", "pending", "pending", "automatic"]);
+    let acceptance: Vec<String> = history
+        .runs()
+        .into_iter()
+        .map(|(_, acceptance, _)| acceptance)
+        .collect();
+    assert_eq!(
+        acceptance,
+        ["pending", "pending", "pending", "pending", "automatic"]
+    );
     history
         .made
         .perfcheck(&machine, &["accept", "3"])
@@ -248,7 +331,11 @@ fn the_past_stands_before_a_plain_run_and_is_no_reference() {
         .expect_stderr(&["cannot be accepted"]);
     // The next plain run is compared with the first, which has the same code.
     let next = plain(&["run"]).expect_code(0);
-    assert_eq!(next.messages("benchmark-compared")[0]["verdict"], "unchanged", "{next}");
+    assert_eq!(
+        next.messages("benchmark-compared")[0]["verdict"],
+        "unchanged",
+        "{next}"
+    );
     let words = ["show", "latest", "--message-format", "json"];
     let latest = history.made.perfcheck(&machine, &words).run();
     assert_eq!(latest.messages("run-finished")[0]["run"], 4, "{latest}");
@@ -284,11 +371,21 @@ fn what_cannot_be_measured_is_refused_before_anything_is_built() {
         (&["--measure", "HEAD..HEAD~1"], &["not an ancestor"]),
         (&["--measure", &range, "--branch", "main"], &["--branch"]),
         (&["--measure", &range, "--last", "3"], &["--last"]),
-        (&["--measure", &range, "--verdict", "regressed"], &["--verdict"]),
-        (&["--measure", &range, "--steps", "3", "--releases"], &["--releases"]),
+        (
+            &["--measure", &range, "--verdict", "regressed"],
+            &["--verdict"],
+        ),
+        (
+            &["--measure", &range, "--steps", "3", "--releases"],
+            &["--releases"],
+        ),
         (&["--measure", &range, "--steps", "0"], &["1..=200"]),
     ] {
-        let refused = history.history(words).run().expect_code(2).expect_stderr(texts);
+        let refused = history
+            .history(words)
+            .run()
+            .expect_code(2)
+            .expect_stderr(texts);
         assert!(!refused.stderr.contains("Building"), "{refused}");
     }
     for change in 0..201 {
@@ -302,5 +399,8 @@ fn what_cannot_be_measured_is_refused_before_anything_is_built() {
         .expect_code(2)
         .expect_stderr(&["203 commits", "--steps N"]);
     let nothing = history.history(&["no-such-benchmark", "--measure", &range, "--steps", "1"]);
-    nothing.run().expect_code(4).expect_stderr(&["no selected benchmark"]);
+    nothing
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["no selected benchmark"]);
 }

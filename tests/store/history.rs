@@ -430,9 +430,13 @@ fn record_past(
         base: &base,
         candidate: &candidate,
     };
-    let runs = store.begin_pair(workspace, sides, "{}", Purpose::Past).expect("begins");
+    let runs = store
+        .begin_pair(workspace, sides, "{}", Purpose::Past)
+        .expect("begins");
     for side in [runs.base, runs.candidate] {
-        store.record_process(side, &process(0, &["a"])).expect("records");
+        store
+            .record_process(side, &process(0, &["a"]))
+            .expect("records");
     }
     let found = end(Acceptance::Pending, vec![verdict("a", Verdict::Unchanged)]);
     let bare = end(Acceptance::Pending, Vec::new());
@@ -448,7 +452,13 @@ fn record_past(
 fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
     let (_directory, mut store, workspace) = fresh();
     let plain = |store: &mut Store| {
-        record(store, workspace, &new_run("cccc", "main"), Acceptance::Automatic, &["a"])
+        record(
+            store,
+            workspace,
+            &new_run("cccc", "main"),
+            Acceptance::Automatic,
+            &["a"],
+        )
     };
     let first = plain(&mut store);
     let started = store.run(first).expect("reads").begun.started;
@@ -458,7 +468,10 @@ fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
     let older = record_past(&mut store, workspace, ["9999", "aaaa"], before(20));
     for branch in [BranchFilter::Any, BranchFilter::Only(Some("main"))] {
         let query = HistoryQuery { branch, ..ALL };
-        assert_eq!(runs_of(&store, workspace, "a", query), [first, newer, older]);
+        assert_eq!(
+            runs_of(&store, workspace, "a", query),
+            [first, newer, older]
+        );
         let two = HistoryQuery { limit: 2, ..query };
         assert_eq!(runs_of(&store, workspace, "a", two), [first, newer]);
         let accepted = HistoryQuery {
@@ -467,9 +480,15 @@ fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
         };
         assert_eq!(runs_of(&store, workspace, "a", accepted), [first]);
     }
-    let links = store.run_links(workspace, &key("a"), 10).expect("reads").links;
+    let links = store
+        .run_links(workspace, &key("a"), 10)
+        .expect("reads")
+        .links;
     let links: Vec<_> = links.iter().map(|link| (link.code.run, link.at)).collect();
-    assert_eq!(links, [(older, before(20)), (newer, before(10)), (first, started)]);
+    assert_eq!(
+        links,
+        [(older, before(20)), (newer, before(10)), (first, started)]
+    );
     assert_eq!(store.latest_run(workspace).expect("reads"), Some(first));
     let listed = store.benchmarks(workspace).expect("reads");
     assert_eq!((listed[0].runs, listed[0].last_run), (3, first));
@@ -477,7 +496,9 @@ fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
     assert_eq!(head.begun.past.map(|past| past.committed), Some(before(10)));
     let pair = |commits: [&str; 2], series| {
         let [base, candidate] = commits;
-        store.past_pair(workspace, BySide { base, candidate }, series).expect("reads")
+        store
+            .past_pair(workspace, BySide { base, candidate }, series)
+            .expect("reads")
     };
     assert_eq!(pair(["aaaa", "bbbb"], "series"), Some(newer));
     assert_eq!(pair(["aaaa", "bbbb"], "another"), None);

@@ -184,7 +184,9 @@ impl Checkout {
             "refs/tags",
         ])?;
         let listed = String::from_utf8_lossy(&listed);
-        let commits = listed.lines().filter_map(|line| line.split(' ').rfind(|hash| !hash.is_empty()));
+        let commits = listed
+            .lines()
+            .filter_map(|line| line.split(' ').rfind(|hash| !hash.is_empty()));
         Ok(commits.map(str::to_owned).collect())
     }
 

@@ -134,7 +134,10 @@ fn measure_range(
     }
     output::write_past_steps(world.stdout, &steps, format, view.columns)?;
     let rows = pairs.iter().flat_map(|pair| &pair.stored.rows);
-    let keys: BTreeSet<&BenchmarkKey> = rows.filter(|row| is_on_both(row)).map(|row| &row.key).collect();
+    let keys: BTreeSet<&BenchmarkKey> = rows
+        .filter(|row| is_on_both(row))
+        .map(|row| &row.key)
+        .collect();
     let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
     let branch = Branch::One(series.branch.clone());
     let scope = HistoryScope {
@@ -151,15 +154,16 @@ fn commits_of(range: &RevisionRange, context: &Context) -> Result<Vec<Revision>,
     let checkout = context.require_checkout()?;
     let from = checkout.revision(&range.from)?;
     let to = checkout.revision(&range.to)?;
-    let later = checkout
-        .commits_between(&from.commit, &to.commit)
-        .map_err(|error| match error {
-            GitError::NotAncestor { .. } => GitError::NotAncestor {
-                good: range.from.clone(),
-                bad: range.to.clone(),
-            },
-            other => other,
-        })?;
+    let later =
+        checkout
+            .commits_between(&from.commit, &to.commit)
+            .map_err(|error| match error {
+                GitError::NotAncestor { .. } => GitError::NotAncestor {
+                    good: range.from.clone(),
+                    bad: range.to.clone(),
+                },
+                other => other,
+            })?;
     if later.is_empty() {
         return Err(AppError::Usage(format!(
             "`{}` and `{}` are the same commit, so there is nothing to measure",
@@ -427,7 +431,9 @@ impl<'a> RangeMeasurement<'a> {
 
     fn series_key(&self) -> SeriesKey {
         let known = self.known.as_ref();
-        known.map(|(key, _)| key.clone()).expect("the newest commit is built")
+        known
+            .map(|(key, _)| key.clone())
+            .expect("the newest commit is built")
     }
 
     fn remembered_reason(&self, place: usize) -> Option<String> {
@@ -475,7 +481,9 @@ impl<'a> RangeMeasurement<'a> {
     /// Returns the position of a commit among the chosen ones, newest first.
     fn position(&self, place: usize) -> Option<usize> {
         let mut chosen = self.chosen.iter().rev();
-        chosen.position(|chosen| *chosen == place).map(|position| position + 1)
+        chosen
+            .position(|chosen| *chosen == place)
+            .map(|position| position + 1)
     }
 
     /// Reports and counts a pair. `seconds` is `None` if an earlier call measured it.

@@ -28,7 +28,7 @@ Examples:
   cargo perfcheck history sort/10 --message-format json
   cargo perfcheck history --measure v1.0..HEAD --steps 20 --refine
                                                 measure 21 commits, then find the commit of each change
-  cargo perfcheck history parse --measure v1.0..HEAD --releases --time-budget 2h
+  cargo perfcheck history parse --measure v1.0..HEAD --releases --time-budget 120min
 
 Exit status: 0 success; 2 usage error or no such benchmark; 5 store unusable; with --measure, 3 build failed, 4 no commit could be measured, 130 interrupted.";
 
@@ -173,7 +173,10 @@ mod tests {
 
     #[test]
     fn a_range_has_two_ends_as_in_git() {
-        let range = |text: &str| text.parse::<RevisionRange>().map(|range| [range.from, range.to]);
+        let range = |text: &str| {
+            text.parse::<RevisionRange>()
+                .map(|range| [range.from, range.to])
+        };
         let ends = |from: &str, to: &str| Ok([from.to_owned(), to.to_owned()]);
         assert_eq!(range("v1.0..HEAD~2"), ends("v1.0", "HEAD~2"));
         assert_eq!(range("v1.0.."), ends("v1.0", "HEAD"));

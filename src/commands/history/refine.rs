@@ -83,7 +83,13 @@ impl StepSearch {
 fn classify(row: &PairRow, whole: &PairRow) -> StepFinding {
     let total = whole.change.map_or(0.0, |change| change.estimate.ln_1p());
     let (sign, half) = (total.signum(), total.abs() / 2.0);
-    let side = |is_after: bool| if is_after { StepFinding::After } else { StepFinding::Before };
+    let side = |is_after: bool| {
+        if is_after {
+            StepFinding::After
+        } else {
+            StepFinding::Before
+        }
+    };
     match (row.verdict, row.change) {
         (Verdict::Unchanged, None) => StepFinding::Before,
         (Verdict::Unchanged | Verdict::Regressed | Verdict::Improved, Some(change)) => {
@@ -168,7 +174,8 @@ impl RangeMeasurement<'_> {
         let mut why = UNCLEAR;
         while let Some(place) = searches.iter().find_map(StepSearch::next_place) {
             let needing = searches.iter().filter(|search| search.needs(place));
-            let only: BTreeSet<BenchmarkKey> = needing.map(|search| search.whole.key.clone()).collect();
+            let only: BTreeSet<BenchmarkKey> =
+                needing.map(|search| search.whole.key.clone()).collect();
             let middle = gap.older + 1 + place;
             let pair = BySide {
                 base: gap.older,
@@ -183,7 +190,10 @@ impl RangeMeasurement<'_> {
                     break;
                 }
             };
-            for search in searches.iter_mut().filter(|search| only.contains(&search.whole.key)) {
+            for search in searches
+                .iter_mut()
+                .filter(|search| only.contains(&search.whole.key))
+            {
                 let row = found.iter().find(|row| row.key == search.whole.key);
                 search.record(place, row);
             }
@@ -227,7 +237,9 @@ impl RangeMeasurement<'_> {
             return Ok(None);
         };
         let changed = stored.rows.into_iter();
-        let changed: Vec<PairRow> = changed.filter(|row| row.key == *key && row.is_step()).collect();
+        let changed: Vec<PairRow> = changed
+            .filter(|row| row.key == *key && row.is_step())
+            .collect();
         Ok((!changed.is_empty()).then_some(Gap {
             older,
             newer,
@@ -268,7 +280,10 @@ mod tests {
     }
 
     fn certain(verdict: Verdict, estimate: f64) -> PairRow {
-        row(verdict, Some([estimate - 0.001, estimate, estimate + 0.001]))
+        row(
+            verdict,
+            Some([estimate - 0.001, estimate, estimate + 0.001]),
+        )
     }
 
     #[test]
@@ -297,7 +312,10 @@ mod tests {
         assert_eq!(open([-0.02, 0.0, 0.02]), StepFinding::Before);
         assert_eq!(open([-0.6, -0.5, -0.4]), StepFinding::After);
         assert_eq!(open([-0.5, -0.3, 0.0]), StepFinding::Unknown);
-        assert_eq!(open([f64::NEG_INFINITY, 0.0, f64::INFINITY]), StepFinding::Unknown);
+        assert_eq!(
+            open([f64::NEG_INFINITY, 0.0, f64::INFINITY]),
+            StepFinding::Unknown
+        );
     }
 
     #[test]

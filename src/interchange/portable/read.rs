@@ -228,11 +228,12 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
     {
         return Err("a run must have a `partition` if and only if it is a part".to_owned());
     }
-    let is_past = |pair: PortablePair| {
-        pair.purpose == Purpose::Past && pair.side == Side::Candidate
-    };
+    let is_past =
+        |pair: PortablePair| pair.purpose == Purpose::Past && pair.side == Side::Candidate;
     if head.begun.past.is_some() != head.pair.is_some_and(is_past) {
-        return Err("a run must have `past` if and only if it measured a commit of the past".to_owned());
+        return Err(
+            "a run must have `past` if and only if it measured a commit of the past".to_owned(),
+        );
     }
     if head.begun.past.is_some() && head.acceptance != Acceptance::Pending {
         return Err("a commit of the past cannot be a reference".to_owned());

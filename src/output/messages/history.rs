@@ -287,6 +287,7 @@ pub struct PastChange {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "StepFound"))]
 pub struct PastStep {
+    /// The benchmark and its change.
     #[serde(flatten)]
     pub change: PastChange,
     /// The commit that changed the benchmark; null if several commits may have done it.

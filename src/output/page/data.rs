@@ -508,9 +508,8 @@ impl<'a> Timeline<'a> {
     pub(super) fn from_page(page: &'a Page<'_>) -> Self {
         let histories = page.benchmarks.iter().filter_map(|one| one.history);
         let all = histories.flat_map(|history| &history.points);
-        let runs: BTreeMap<(Timestamp, RunId), &HistoryPoint> = all
-            .map(|point| ((point.at, point.run), point))
-            .collect();
+        let runs: BTreeMap<(Timestamp, RunId), &HistoryPoint> =
+            all.map(|point| ((point.at, point.run), point)).collect();
         let points: Vec<&HistoryPoint> = runs.into_values().collect();
         let places = points.iter().enumerate();
         Self {

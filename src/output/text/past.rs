@@ -40,7 +40,9 @@ fn write_commit(
         PastOutcome::SameCode => "Same code",
         PastOutcome::PassedOver => "Passed over",
     };
-    let place = found.place.map_or_else(String::new, |place| format!(" ({place} of {})", found.of));
+    let place = found
+        .place
+        .map_or_else(String::new, |place| format!(" ({place} of {})", found.of));
     let subject = terminal::escape_terminal_text(&found.commit.subject);
     let commit = found.commit.short();
     let text = format!("{commit}{place} {subject}: {}", describe(found));
@@ -56,7 +58,10 @@ fn describe(found: &PastCommitMeasured) -> String {
         let named = found.changed.iter().take(MOST_NAMED).map(describe_change);
         parts.extend(named);
         match found.changed.len() {
-            0 => parts.push(format!("no change in {}", units::counted(found.benchmarks, "benchmark"))),
+            0 => parts.push(format!(
+                "no change in {}",
+                units::counted(found.benchmarks, "benchmark")
+            )),
             some if some > MOST_NAMED => {
                 parts.push(format!("{} more changed", some - MOST_NAMED));
             }
@@ -78,7 +83,10 @@ fn describe(found: &PastCommitMeasured) -> String {
 fn describe_change(one: &PastChange) -> String {
     let id = units::escape_id(&one.benchmark.id);
     let change = one.change.as_ref().map(units::change_with_interval);
-    format!("{id} {}", change.unwrap_or_else(|| one.verdict.word().to_owned()))
+    format!(
+        "{id} {}",
+        change.unwrap_or_else(|| one.verdict.word().to_owned())
+    )
 }
 
 /// Writes the steps that were found, oldest first for each benchmark: as a table, or as a message each.
@@ -93,7 +101,10 @@ pub fn write_past_steps(
             .iter()
             .try_for_each(|step| write_message(writer, JsonMessage::StepFound(step))),
         MessageFormat::Human if steps.is_empty() => {
-            writeln!(writer, "No benchmark changed between the measured commits.\n")
+            writeln!(
+                writer,
+                "No benchmark changed between the measured commits.\n"
+            )
         }
         MessageFormat::Human => {
             steps_table(steps).write(writer, columns)?;
@@ -115,7 +126,10 @@ fn steps_table(steps: &[PastStep]) -> Table {
         Some(commit) => units::escape_line(&commit.subject),
         None => {
             let commits = units::counted(step.commits, "commit");
-            let why = step.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
+            let why = step
+                .why
+                .as_deref()
+                .map_or_else(String::new, |why| format!(": {why}"));
             units::escape_line(&format!("one of {commits}{why}"))
         }
     };
@@ -142,7 +156,11 @@ pub fn write_past_finished(
     format: MessageFormat,
 ) -> io::Result<()> {
     if let Some(progress) = progress {
-        let text = wrap_prose(&summarize(finished), units::terminal_width(), &" ".repeat(STATUS));
+        let text = wrap_prose(
+            &summarize(finished),
+            units::terminal_width(),
+            &" ".repeat(STATUS),
+        );
         writeln!(progress, "{} {text}", terminal::status("Finished"))?;
     }
     if format == MessageFormat::Json {
@@ -226,7 +244,8 @@ mod tests {
 
     #[test]
     fn the_line_of_a_commit_names_its_changes_or_the_reason() {
-        let line = |found: &PastCommitMeasured| shown(|progress| write_commit(progress, found, 999));
+        let line =
+            |found: &PastCommitMeasured| shown(|progress| write_commit(progress, found, 999));
         assert_eq!(
             line(&measured(&["sort/10"])),
             "    Measured aaaaaaaaaa (3 of 20) Simplify\\u{1b}[2J: sort/10 +5.10 % [+4.40 %, +5.80 %], 12 s\n"
@@ -242,7 +261,10 @@ mod tests {
         };
         let same = line(&same);
         assert!(same.contains("Same code"), "{same}");
-        assert!(same.ends_with(": as bbbbbbbbbb, known from an earlier call\n"), "{same}");
+        assert!(
+            same.ends_with(": as bbbbbbbbbb, known from an earlier call\n"),
+            "{same}"
+        );
         let passed_over = PastCommitMeasured {
             outcome: PastOutcome::PassedOver,
             place: None,
@@ -275,7 +297,9 @@ mod tests {
         let table = shown(|writer| {
             write_past_steps(writer, &[found.clone(), open], MessageFormat::Human, 120)
         });
-        let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = table
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         let lines: Vec<String> = lines.collect();
         let change = "sort/10 +5.10 % [+4.40 %, +5.80 %]";
         let expected = [
@@ -286,7 +310,10 @@ mod tests {
         ];
         assert_eq!(lines, expected, "{table}");
         let nothing = shown(|writer| write_past_steps(writer, &[], MessageFormat::Human, 120));
-        assert_eq!(nothing, "No benchmark changed between the measured commits.\n\n");
+        assert_eq!(
+            nothing,
+            "No benchmark changed between the measured commits.\n\n"
+        );
     }
 
     #[test]
@@ -308,7 +335,8 @@ mod tests {
             ..finished
         };
         assert!(
-            summarize(&stopped).ends_with("is used up, with 3 commits left: the same command continues")
+            summarize(&stopped)
+                .ends_with("is used up, with 3 commits left: the same command continues")
         );
     }
 }
