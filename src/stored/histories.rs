@@ -289,22 +289,10 @@ impl HistorySubject<'_> {
         let points = (0..past.len())
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
-                let left_out = match (series.values[place], &differing[place]) {
-                    (Some(_), _) if is_elsewhere[place] => {
-                        Some(ExclusionReason::OtherBranch.into())
-                    }
-                    (Some(_), _) => None,
-                    _ if placed.is_of_another_class(past.run) => {
-                        Some(ExclusionReason::OtherProcessor.into())
-                    }
-                    (None, differing) if !differing.is_empty() => Some(ExcludedRun {
-                        why: ExclusionReason::Incomparable,
-                        differences: differing.clone(),
-                    }),
-                    _ if past.verdict == Some(Verdict::Failed) => {
-                        Some(ExclusionReason::Failed.into())
-                    }
-                    _ => Some(ExclusionReason::OtherSamples.into()),
+                let left_out = match series.values[place] {
+                    Some(_) if is_elsewhere[place] => Some(ExclusionReason::OtherBranch.into()),
+                    Some(_) => None,
+                    None => Some(explain_exclusion(past, &differing[place], &placed)),
                 };
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
@@ -490,6 +478,26 @@ impl HistorySubject<'_> {
         let (part, _) = placed.place(run(counted.last()?))?;
         let mut runs = counted.iter().map(run);
         runs.find(|run| placed.place(*run).is_some_and(|(other, _)| other == part))
+    }
+}
+
+/// Says why a run has no value. `differing` has the facts that make it incomparable with the newest run.
+fn explain_exclusion(
+    past: &PastMeasurement,
+    differing: &[Difference],
+    placed: &PlacedRuns,
+) -> ExcludedRun {
+    if placed.is_of_another_class(past.run) {
+        ExclusionReason::OtherProcessor.into()
+    } else if !differing.is_empty() {
+        ExcludedRun {
+            why: ExclusionReason::Incomparable,
+            differences: differing.to_vec(),
+        }
+    } else if past.verdict == Some(Verdict::Failed) {
+        ExclusionReason::Failed.into()
+    } else {
+        ExclusionReason::OtherSamples.into()
     }
 }
 
