@@ -30,7 +30,6 @@ use perfcheck_bench::measure::{DiscoveredBenches, Filter};
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{BuiltSide, PreparedSides};
 use perfcheck_host::{CommitTime, Revision};
-use perfcheck_stats::derived_seed;
 
 /// The settings that all pairs of a series share.
 pub(crate) struct PastSeries<'a> {
@@ -276,8 +275,7 @@ impl PastSeries<'_> {
             effort: self.effort,
             timeout: self.timeout,
             load: self.load.take(),
-            // Keep 53 bits: programs that read JSON numbers as doubles cannot represent more.
-            seed: derived_seed(self.seed, &names) >> 11,
+            seed: self.derive_seed(&names),
             git: git.candidate.clone(),
         };
         let reference = self.pair_builds_of(builds, only, &request, world)?;
@@ -351,6 +349,13 @@ impl PastSeries<'_> {
             found,
             earlier: None,
         })
+    }
+
+    /// Returns the seed of the pair with these `names`. It has 53 bits: programs that read JSON numbers as doubles cannot represent more.
+    fn derive_seed(&self, names: &str) -> u64 {
+        let digest = blake3::hash(format!("{} {names}", self.seed).as_bytes());
+        let bytes = digest.as_bytes().iter().take(8);
+        bytes.fold(0, |seed, byte| seed << 8 | u64::from(*byte)) >> 11
     }
 
     fn git_state(&self, revision: &Revision) -> GitState {

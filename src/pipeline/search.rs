@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use perfcheck_stats::derived_seed;
-
 /// What is known about a commit relative to the change that is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepFinding {
@@ -82,7 +80,8 @@ pub(crate) struct SearchState<T> {
 impl<T: Serialize + DeserializeOwned> SearchState<T> {
     /// Loads the state for `question` from `directory`. `question` must contain everything that the outcomes depend on.
     pub(crate) fn load(directory: &Path, question: &str) -> Self {
-        let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
+        let digest = blake3::hash(question.as_bytes()).to_hex();
+        let path = directory.join(format!("{}.json", &digest[..16]));
         let content = fs::read(&path)
             .ok()
             .and_then(|text| serde_json::from_slice::<SavedState<T>>(&text).ok())
