@@ -12,11 +12,11 @@ use super::flags::{
 };
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
 use super::subcommands::{
-    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, RankArguments,
-    StoreCommand, reject_useless_flags,
+    BaselineCommand, BisectArguments, DoctorArguments, HistoryArguments, InitArguments,
+    ListArguments, RankArguments, StoreCommand, reject_useless_flags, require_measure,
 };
 use crate::commands::{
-    AcceptOptions, CompareOptions, ExplainOptions, HistoryOptions, MergeOptions, PossibleTypo,
+    AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo,
     ReportCommandOptions, RunOptions, ShowOptions,
 };
 use crate::delivery::ReportOptions;
@@ -154,7 +154,7 @@ enum Subcommands {
     /// Explain how a stored verdict was reached
     Explain(Box<WithStore<ExplainOptions>>),
     /// Show how benchmarks changed from run to run
-    History(Box<WithStore<HistoryOptions>>),
+    History(Box<HistoryArguments>),
     /// Write a page or another report about stored runs
     Report(Box<WithStore<ReportCommandOptions>>),
     /// Accept an intentional change as the new reference
@@ -218,7 +218,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<ParsedComm
 
 /// Returns the whole command line, for documentation and completions.
 pub fn command_line() -> clap::Command {
-    Arguments::command()
+    Arguments::command().mut_subcommand("history", require_measure)
 }
 
 impl Subcommands {
@@ -232,7 +232,7 @@ impl Subcommands {
             }
             Self::Show(arguments) => arguments.into_parsed(Command::Show),
             Self::Explain(arguments) => arguments.into_parsed(Command::Explain),
-            Self::History(arguments) => arguments.into_parsed(Command::History),
+            Self::History(arguments) => arguments.translate(),
             Self::Report(arguments) => arguments.into_parsed(Command::Report),
             Self::Accept(arguments) => arguments.into_parsed(Command::Accept),
             Self::Merge(arguments) => {

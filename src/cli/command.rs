@@ -44,7 +44,7 @@ pub enum Command {
     /// Write a page or another report
     Report(ReportCommandOptions),
     /// Show how benchmarks changed from run to run
-    History(HistoryOptions),
+    History(Box<HistoryOptions>),
     /// Accept runs or single benchmarks, or undo an acceptance
     Accept(AcceptOptions),
     /// Remove runs by rules
@@ -70,16 +70,16 @@ pub enum Command {
 impl Command {
     /// Reports whether the command only reads the store and computes, so that an interrupt may end it at any time.
     pub fn is_read_only(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::History(options) => !options.measures(),
             Self::Compare(_)
-                | Self::Runs(_)
-                | Self::Show(_)
-                | Self::Explain(_)
-                | Self::Report(_)
-                | Self::History(_)
-                | Self::Export(_)
-        )
+            | Self::Runs(_)
+            | Self::Show(_)
+            | Self::Explain(_)
+            | Self::Report(_)
+            | Self::Export(_) => true,
+            _ => false,
+        }
     }
 }
 

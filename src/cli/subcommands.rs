@@ -1,4 +1,4 @@
-//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `init`, `list`, `rank` and `store`.
+//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `history`, `init`, `list`, `rank` and `store`.
 //!
 //! This module must only parse.
 
@@ -13,8 +13,9 @@ use super::flags::{
     BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
 };
 use crate::commands::{
-    BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
-    ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions, StoreInitOptions,
+    BaselineAction, BisectOptions, DoctorOptions, ExportOptions, HistoryOptions, ImportOptions,
+    InitOptions, ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions,
+    StoreInitOptions,
 };
 use crate::config::parse_positive_duration;
 use crate::options::{CommonOptions, OutputOptions, PairedOptions};
@@ -262,6 +263,74 @@ impl DoctorArguments {
             },
         }
     }
+}
+
+/// Flags of `history` that apply without `--measure`. All others need it.
+const OF_STORED_HISTORY: [&str; 20] = [
+    // The id that clap-cargo gives to `--manifest-path`.
+    "PATH",
+    "all_branches",
+    "allow_different",
+    "branch",
+    "color",
+    "config",
+    "exact",
+    "filters",
+    "frozen",
+    "last",
+    "locked",
+    "measure",
+    "message_format",
+    "offline",
+    "quiet",
+    "since",
+    "sort",
+    "store",
+    "verbose",
+    "verdict",
+];
+
+/// The arguments of `history`. Most of them are for `--measure`.
+#[derive(Debug, Args)]
+pub(super) struct HistoryArguments {
+    #[command(flatten)]
+    options: HistoryOptions,
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: BuildFlags,
+}
+
+impl HistoryArguments {
+    pub(super) fn translate(self) -> ParsedCommand {
+        let cargo = self.build.options(&self.output);
+        ParsedCommand {
+            common: CommonOptions {
+                store: self.store.store,
+                output: self.output,
+                cargo,
+            },
+            command: Command::History(Box::new(self.options)),
+        }
+    }
+}
+
+/// Makes the flags of `history` that only a measurement uses require `--measure`.
+pub(super) fn require_measure(history: clap::Command) -> clap::Command {
+    history
+        .mut_args(|arg| {
+            let id = arg.get_id().as_str();
+            if OF_STORED_HISTORY.contains(&id) {
+                arg
+            } else {
+                arg.requires("measure")
+            }
+        })
+        .mut_arg("time_budget", |arg| {
+            arg.help("Begin no further commit after this time; the same command continues later")
+        })
 }
 
 /// The arguments of `init`.

@@ -194,7 +194,7 @@ fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
             .is_some_and(|pair| pair.side == Side::Base)
     {
         return Err(AppError::Usage(format!(
-            "run {run} cannot be accepted: it measured an earlier build again or was a step of `bisect`\n  help: name another run; use `cargo perfcheck store runs` to list the runs"
+            "run {run} cannot be accepted: it measured an earlier build again, was a step of `bisect` or measured a commit of the past\n  help: name another run; use `cargo perfcheck store runs` to list the runs"
         )));
     }
     Ok(())

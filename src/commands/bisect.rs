@@ -5,13 +5,11 @@
 //! clear outcome counts as neither fast nor slow.
 
 mod options;
-mod search;
 mod step;
 
 pub use self::options::BisectOptions;
 
-use self::search::{SearchState, SearchStep, bounds, most_steps, next};
-use self::step::{BisectSession, BuiltBenchmark, CommitBuild, MeasurementBudget, skipped_outcome};
+use self::step::{BisectSession, BuiltBenchmark, MeasurementBudget, skipped_outcome};
 use crate::config::Layer;
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};
@@ -19,7 +17,8 @@ use crate::options::CommonOptions;
 use crate::output::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
-use crate::pipeline::cache_build::cache_directory;
+use crate::pipeline::cache_build::{CommitBuild, cache_directory};
+use crate::pipeline::search::{SearchState, SearchStep, StepFinding, bounds, most_steps, next};
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -225,14 +224,14 @@ impl<'a> Bisection<'a> {
             output::write_build_event(world.stderr, "Threshold", &words)?;
         }
         let mut known = vec![None; self.commits.len()];
-        known[last] = Some(CommitFinding::Slow);
+        known[last] = Some(StepFinding::After);
         while let SearchStep::Try(place) = next(&known) {
             let remembered = self.known_outcome(place).is_some();
             if !remembered && self.ledger.is_used_up() {
                 break;
             }
             let outcome = self.examine_commit(place, halfway, world)?;
-            known[place] = Some(outcome.finding);
+            known[place] = Some(step_finding(outcome.finding));
         }
         self.report_answer(&known, &bad, world)
     }
@@ -324,7 +323,7 @@ impl<'a> Bisection<'a> {
 
     fn report_answer(
         mut self,
-        known: &[Option<CommitFinding>],
+        known: &[Option<StepFinding>],
         bad: &CommitOutcome,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
@@ -372,6 +371,14 @@ impl<'a> Bisection<'a> {
         // The search is complete: a repeated command measures again.
         self.ledger.memory.clear()?;
         Ok(exit_code)
+    }
+}
+
+fn step_finding(finding: CommitFinding) -> StepFinding {
+    match finding {
+        CommitFinding::Fast => StepFinding::Before,
+        CommitFinding::Slow => StepFinding::After,
+        CommitFinding::Skipped => StepFinding::Unknown,
     }
 }
 

@@ -1,26 +1,26 @@
-//! The `history` command and its options: selects benchmarks and a branch, then reads and shows their histories. Without a benchmark, it lists all
-//! benchmarks in the store with their latest times.
+//! The `history` command: selects benchmarks and a branch, then reads and shows their histories. Without a benchmark, it lists all benchmarks in the
+//! store with their latest times. With `--measure`, it first measures commits of the past.
 
-use clap::Args;
+mod measure;
+mod options;
+mod refine;
+mod scope;
 
+pub use self::options::HistoryOptions;
+
+use self::measure::measure_past;
+use self::scope::{Branch, HistoryScope};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys, similar_keys};
 use crate::options::CommonOptions;
-use crate::output::{BenchmarkHistory, BenchmarkLine, write_benchmarks, write_histories};
+use crate::output::{BenchmarkLine, write_benchmarks};
 use crate::session::{Context, World};
-use crate::stored::histories::{HistoryRequest, histories};
-use crate::stored::references::{branches_by_distance, branches_of};
-use perfcheck_analysis::compare::{Fact, Position};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
-use perfcheck_bench::measure::Filter;
 use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
 };
-
-/// To find the branches that have runs, look at this many of the newest runs.
-const HORIZON: usize = 400;
 
 /// Carries out `cargo perfcheck history`.
 pub fn history(
@@ -28,6 +28,9 @@ pub fn history(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if let Some(range) = options.measuring.range() {
+        return measure_past(range, options, common, world);
+    }
     if options.is_overview() {
         return overview(&options.verdict, common, world);
     }
@@ -40,68 +43,14 @@ pub fn history(
         return context.note_nothing_stored(common, world);
     };
     let keys = selected_benchmarks(options, &store, workspace)?;
-    let branch = Branch::resolve(options, &keys, &context, &store, workspace, world)?;
-    let request = HistoryRequest {
-        branch: branch.filter(),
+    let scope = HistoryScope {
+        branch: Branch::resolve(options, &keys, &context, &store, workspace, world)?,
         limit: options.limit(),
         since,
-        allowed: &options.allow_different,
-        medians: keys.len() == 1,
     };
-    let mut found = histories(&store, workspace, &keys, &request)?;
-    sort_histories(&mut found, common.output.order());
-    if found.is_empty() && !common.output.quiet {
-        writeln!(
-            world.stderr,
-            "No run {} measured the selected benchmarks{}; use `--all-branches` to include other branches.",
-            branch.describe(),
-            if since.is_some() {
-                " in this period"
-            } else {
-                ""
-            }
-        )?;
-    }
-    write_histories(
-        world.stdout,
-        &found,
-        &branch.describe(),
-        common.output.format,
-        &common.output.view(),
-    )?;
+    drop(store);
+    scope.write_histories(&keys, options, &context, common, world)?;
     Ok(ExitCode::Clean)
-}
-
-/// Sorts histories in the order that the user chose: by name, by the last change of level, by the value of the present level, or worst first. Worst
-/// first begins with the benchmarks whose newest runs are above the expected range.
-fn sort_histories(histories: &mut [BenchmarkHistory], order: Order) {
-    let step = |history: &BenchmarkHistory| {
-        let step = history.present().and_then(|level| level.step);
-        step.map_or(f64::NEG_INFINITY, |step| step.change.estimate)
-    };
-    let level = |history: &BenchmarkHistory| {
-        let level = history.present();
-        level.map_or(f64::NEG_INFINITY, |level| level.value)
-    };
-    let calm = |history: &BenchmarkHistory| match history.course.newest {
-        Position::AboveTwice => 0,
-        Position::AboveOnce => 1,
-        Position::Within => 2,
-        Position::BelowOnce => 3,
-        Position::BelowTwice => 4,
-        Position::Unknown => 5,
-    };
-    // The sorts below are stable, so ties stay in this order.
-    histories.sort_by(|a, b| a.key.cmp_natural(&b.key));
-    match order {
-        Order::Name => {}
-        Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),
-        Order::Time => histories.sort_by(|a, b| level(b).total_cmp(&level(a))),
-        Order::WorstFirst => histories.sort_by(|a, b| {
-            let newest = calm(a).cmp(&calm(b));
-            newest.then_with(|| step(b).total_cmp(&step(a)))
-        }),
-    }
 }
 
 /// Returns the benchmarks that the filters select.
@@ -136,157 +85,11 @@ fn selected_benchmarks(
     Ok(found.into_iter().cloned().collect())
 }
 
-/// The branch whose runs are shown.
-enum Branch {
-    All,
-    /// The runs of one branch, or with `None` those of a detached `HEAD`.
-    One(Option<String>),
-}
-
-impl Branch {
-    fn resolve(
-        options: &HistoryOptions,
-        keys: &[BenchmarkKey],
-        context: &Context,
-        store: &Store,
-        workspace: WorkspaceId,
-        world: &World<'_>,
-    ) -> Result<Self, AppError> {
-        if let Some(name) = &options.branch {
-            return Ok(Self::One(Some(name.clone())));
-        }
-        let Some(checkout) = context.checkout().filter(|_| !options.all_branches) else {
-            return Ok(Self::All);
-        };
-        let Some(state) = checkout.state()? else {
-            return Ok(Self::All);
-        };
-        let own = state.branch.or_else(|| world.variables.ci_branch.clone());
-        let query = HistoryQuery {
-            branch: BranchFilter::Only(own.as_deref()),
-            runs: RunFilter::Own,
-            before: None,
-            limit: 1,
-        };
-        if store.history(workspace, keys, &query)?.runs.is_empty() {
-            let everywhere = HistoryQuery {
-                branch: BranchFilter::Any,
-                limit: HORIZON,
-                ..query
-            };
-            let all = store.history(workspace, keys, &everywhere)?;
-            let branches = branches_of(&all).into_iter();
-            let parents = branches_by_distance(checkout, own.as_deref(), branches)?;
-            if let Some(parent) = parents.first() {
-                return Ok(Self::One(Some((*parent).to_owned())));
-            }
-        }
-        Ok(Self::One(own))
-    }
-
-    fn filter(&self) -> BranchFilter<'_> {
-        match self {
-            Self::All => BranchFilter::Any,
-            Self::One(name) => BranchFilter::Only(name.as_deref()),
-        }
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Self::All => "of any branch".to_owned(),
-            Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
-            Self::One(None) => "without a branch".to_owned(),
-        }
-    }
-}
-
-const AFTER_HISTORY: &str = "\
-Without FILTER or flags that select runs, history lists every stored benchmark with its latest time and verdict.
-
-The value of a run is the 1st percentile of its fastest process or, if any process has fewer than 100 samples, the mean of the process medians. A level is a \
-series of runs with neither a change point (E-divisive, p <= 0.001, at least four runs on each side) nor an accepted change between them. If nothing changed, \
-the newest run is within the expected range with 99.8 % probability. The exit status does not depend on the result.
-
-Examples:
-  cargo perfcheck history                       list all benchmarks with their latest times
-  cargo perfcheck history sort/10               show one benchmark, run by run
-  cargo perfcheck history sort                  show one line for each benchmark with `sort` in its id
-  cargo perfcheck history json --since 90d --branch main
-  cargo perfcheck history sort/10 --message-format json
-
-Exit status: 0 success, 2 usage error or no such benchmark, 5 store unusable.";
-
-/// Options of `history`.
-#[derive(Debug, Clone, Args)]
-#[command(after_long_help = AFTER_HISTORY)]
-pub struct HistoryOptions {
-    /// Show only benchmarks whose id contains one of these words; a complete id selects only that benchmark
-    #[arg(value_name = "FILTER")]
-    filters: Vec<String>,
-    /// Match FILTER against whole ids
-    #[arg(long)]
-    exact: bool,
-    /// Show runs of this branch [default: the current branch or, if it has no runs, the branch it forked from]
-    #[arg(long, value_name = "NAME")]
-    pub(super) branch: Option<String>,
-    /// Show runs of all branches
-    #[arg(long, conflicts_with = "branch")]
-    pub(super) all_branches: bool,
-    /// Show at most the newest N runs of each benchmark [default: 50]
-    #[arg(long, value_name = "N", value_parser = runs_of_history)]
-    last: Option<usize>,
-    /// Show only runs since this date or of at most this age, e.g. 2026-01-31 or 90d
-    #[arg(long, value_name = "WHEN")]
-    pub(super) since: Option<String>,
-    /// Show runs in one history even if these facts differ, e.g. rustc,profile
-    #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
-    pub(super) allow_different: Vec<Fact>,
-    /// Show only benchmarks whose latest verdict is one of these (comma-separated); not with FILTER or flags that select runs
-    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
-        conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
-    pub(super) verdict: Vec<Verdict>,
-}
-
-impl HistoryOptions {
-    pub(super) fn filter(&self) -> Filter {
-        Filter {
-            words: self.filters.clone(),
-            exact: self.exact,
-        }
-    }
-
-    /// Returns how many of the newest runs of each benchmark are shown at most.
-    pub(super) fn limit(&self) -> usize {
-        self.last.unwrap_or(USUAL_LAST)
-    }
-
-    /// Returns true if no option selects runs or benchmarks. In that case, the command lists all benchmarks.
-    pub(super) fn is_overview(&self) -> bool {
-        self.filters.is_empty()
-            && self.branch.is_none()
-            && !self.all_branches
-            && self.last.is_none()
-            && self.since.is_none()
-            && self.allow_different.is_empty()
-    }
-}
-
-/// Default number of runs shown of each benchmark.
-const USUAL_LAST: usize = 50;
-
-/// Parses a number of runs. The number is limited because the search for change points takes quadratic time.
-fn runs_of_history(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(runs @ 1..=200) => Ok(runs),
-        _ => Err("expected 1 to 200 runs".to_owned()),
-    }
-}
-
 /// In the list of all benchmarks, the values of this many newest runs are drawn.
 const LAST_RUNS: usize = 16;
 
 /// Lists all benchmarks in the store. If `only` is not empty, lists only those whose latest verdict is in `only`.
-pub(super) fn overview(
+fn overview(
     only: &[Verdict],
     common: &CommonOptions,
     world: &mut World<'_>,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::prepare::{select_programs, warn_of_skipped};
-use crate::error::AppError;
+use crate::error::{AppError, first_line};
 use crate::output;
 use crate::output::counted;
 use crate::session::{Context, World};
@@ -22,6 +22,12 @@ const WORK_TREE: &str = "the work tree";
 
 /// Default size limit of kept builds, in MiB.
 const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
+
+/// The result of building a commit in order to measure it.
+pub(crate) enum CommitBuild<T> {
+    Ready(T),
+    Unmeasurable { reason: String },
+}
 
 /// A request to build something in the cache, with the settings.
 pub(crate) struct CacheBuild<'a> {
@@ -106,6 +112,26 @@ impl CacheBuild<'_> {
         Ok(built)
     }
 
+    /// Builds only a revision. `Unmeasurable` has the reason if the revision itself cannot be built.
+    pub(crate) fn try_build_commit(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<CommitBuild<BuiltSide>, AppError> {
+        match self.build_commit(revision, world) {
+            Ok(side) => Ok(CommitBuild::Ready(side)),
+            Err(AppError::Sides(error)) if error.is_caused_by_revision() => {
+                // An interrupted build does not prove that the commit cannot be built.
+                if world.interrupt.is_requested_after_delay() {
+                    return Err(AppError::Interrupted(String::new()));
+                }
+                let reason = why_not_built(&error);
+                Ok(CommitBuild::Unmeasurable { reason })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
     /// Calls `build` with the cache and the compiler of the workspace, and shows the events of the build.
     fn with_cache<T>(
         &self,
@@ -162,6 +188,15 @@ impl CacheBuild<'_> {
             output::write_build_event(world.stderr, "Ready", &words)?;
         }
         Ok(())
+    }
+}
+
+fn why_not_built(error: &SidesError) -> String {
+    match error {
+        SidesError::Revision { source, .. } => {
+            first_line(&format!("the commit cannot be built: {source}"))
+        }
+        other => first_line(other),
     }
 }
 

@@ -10,6 +10,8 @@
 //! - record: [`record::RecordedRun`]
 //! - publish: [`publish::Publication`], with the advice of `next_steps`
 //!
+//! `past` composes them for commits of the past, and `search` looks for the commit with a change.
+//!
 //! Invariant: the samples of a run are stored before anything is decided about them.
 
 pub(crate) mod build;
@@ -20,12 +22,14 @@ pub(crate) mod machine_code;
 pub(crate) mod next_steps;
 pub(crate) mod pair;
 pub(crate) mod paired;
+pub(crate) mod past;
 pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod record;
 pub(crate) mod reference;
 pub(crate) mod relinking;
 pub(crate) mod request;
+pub(crate) mod search;
 pub(crate) mod single;
 pub(crate) mod work_tree;
 

@@ -18,8 +18,8 @@ use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, check_settled};
 use perfcheck_analysis::findings::{RoundsCost, RunNote};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, GitState,
-    Metric, NewRun, NullObserver, Observer, ProcessHead, ProcessOutcome, ProcessRecord, Purpose,
-    Round, RunId, Sample, Shard, Side, WarmUpGoal,
+    Metric, NewRun, NullObserver, Observer, PastCommit, ProcessHead, ProcessOutcome, ProcessRecord,
+    Purpose, Round, RunId, Sample, Shard, Side, WarmUpGoal,
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{
@@ -99,6 +99,8 @@ pub(crate) struct PairedMeasurement<'a> {
     /// Remarks about the builds.
     pub(crate) remarks: Vec<RunNote>,
     pub(crate) purpose: Purpose,
+    /// The place of the candidate's commit in a history, if the measurement is for that history.
+    pub(crate) past: Option<PastCommit>,
     /// The shard that is measured, if the suite is split.
     pub(crate) partition: Option<Shard>,
 }
@@ -131,6 +133,7 @@ impl<'a> PairedMeasurement<'a> {
             reference: String::new(),
             remarks: Vec::new(),
             purpose: Purpose::Comparison,
+            past: None,
             partition: None,
         }
     }
@@ -158,6 +161,10 @@ impl<'a> PairedMeasurement<'a> {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: measurement.builds.get(side).clone(),
             partition: measurement.partition.clone(),
+            past: match side {
+                Side::Base => None,
+                Side::Candidate => measurement.past.clone(),
+            },
         };
         let purpose = match measurement.partition {
             Some(_) => Purpose::Part,

@@ -53,6 +53,7 @@ impl SingleMeasurement<'_> {
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
                 build: self.build.map(str::to_owned),
                 partition: self.partition.cloned(),
+                past: None,
             },
         )
     }

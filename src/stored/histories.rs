@@ -2,6 +2,7 @@
 //! the values form.
 
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,7 @@ pub(crate) struct HistoryRequest<'a> {
     pub(crate) branch: BranchFilter<'a>,
     /// How many of the newest runs of each benchmark are read at most.
     pub(crate) limit: usize,
-    /// Runs that began before this time are left out. `None` leaves out none.
+    /// Runs that stand before this time in the history are left out. `None` leaves out none.
     pub(crate) since: Option<Timestamp>,
     /// Facts that may differ between the runs of a history.
     pub(crate) allowed: &'a [Fact],
@@ -134,18 +135,17 @@ fn first_measured(
     Ok(None)
 }
 
-/// Returns the runs of a benchmark, sorted by their start, oldest first. An imported run may be older than runs with smaller numbers.
+/// Returns the runs of a benchmark, oldest first. An imported run and a run of an old commit may be older than runs with smaller numbers.
 fn chronological<'h>(
     key: &BenchmarkKey,
     history: &'h History,
     since: Option<Timestamp>,
 ) -> Vec<&'h PastMeasurement> {
-    let started = |past: &PastMeasurement| history.runs[&past.run].begun.started;
     let of_key = history.benchmarks.get(key).into_iter().flatten();
     let mut past: Vec<&PastMeasurement> = of_key
-        .filter(|past| since.is_none_or(|since| started(past) >= since))
+        .filter(|past| since.is_none_or(|since| past.at >= since))
         .collect();
-    past.sort_by_key(|past| (started(past), past.run));
+    past.sort_by_key(|past| (past.at, past.run));
     past
 }
 
@@ -170,12 +170,15 @@ fn add_unmeasured(
         let is_elsewhere = matches!(request.branch, BranchFilter::Only(branch) if branch != link.branch.as_deref());
         link.base.is_some() && link.verdict == Verdict::Unchanged && is_new && !is_elsewhere
     };
-    for link in links.iter().filter(is_wanted).take(request.limit) {
+    let mut wanted: Vec<&RunLink> = links.iter().filter(is_wanted).collect();
+    wanted.sort_by_key(|link| Reverse((link.at, link.code.run)));
+    for link in wanted.into_iter().take(request.limit) {
         if let Entry::Vacant(head) = history.runs.entry(link.code.run) {
             head.insert(store.run(link.code.run)?);
         }
         past.push(PastMeasurement {
             run: link.code.run,
+            at: link.at,
             verdict: Some(link.verdict),
             typical_ns: None,
             change: None,
@@ -184,7 +187,7 @@ fn add_unmeasured(
             ..newest.clone()
         });
     }
-    past.sort_by_key(|past| std::cmp::Reverse(past.run));
+    past.sort_by_key(|past| Reverse((past.at, past.run)));
     past.truncate(request.limit);
     Ok(())
 }
@@ -286,27 +289,18 @@ impl HistorySubject<'_> {
         let points = (0..past.len())
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
-                let left_out = match (series.values[place], &differing[place]) {
-                    (Some(_), _) if is_elsewhere[place] => {
-                        Some(ExclusionReason::OtherBranch.into())
-                    }
-                    (Some(_), _) => None,
-                    _ if placed.is_of_another_class(past.run) => {
-                        Some(ExclusionReason::OtherProcessor.into())
-                    }
-                    (None, differing) if !differing.is_empty() => Some(ExcludedRun {
-                        why: ExclusionReason::Incomparable,
-                        differences: differing.clone(),
-                    }),
-                    _ if past.verdict == Some(Verdict::Failed) => {
-                        Some(ExclusionReason::Failed.into())
-                    }
-                    _ => Some(ExclusionReason::OtherSamples.into()),
+                let left_out = match series.values[place] {
+                    Some(_) if is_elsewhere[place] => Some(ExclusionReason::OtherBranch.into()),
+                    Some(_) => None,
+                    None => Some(explain_exclusion(past, &differing[place], &placed)),
                 };
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
                     run: past.run,
                     started: perfcheck_host::to_rfc3339(head.begun.started),
+                    committed: (head.begun.past.as_ref())
+                        .map(|past| perfcheck_host::to_rfc3339(past.committed)),
+                    at: past.at,
                     git: head.begun.git.clone(),
                     acceptance: head.acceptance,
                     accepted: past.accepted || is_accepted(head),
@@ -484,6 +478,26 @@ impl HistorySubject<'_> {
         let (part, _) = placed.place(run(counted.last()?))?;
         let mut runs = counted.iter().map(run);
         runs.find(|run| placed.place(*run).is_some_and(|(other, _)| other == part))
+    }
+}
+
+/// Says why a run has no value. `differing` has the facts that make it incomparable with the newest run.
+fn explain_exclusion(
+    past: &PastMeasurement,
+    differing: &[Difference],
+    placed: &PlacedRuns,
+) -> ExcludedRun {
+    if placed.is_of_another_class(past.run) {
+        ExclusionReason::OtherProcessor.into()
+    } else if !differing.is_empty() {
+        ExcludedRun {
+            why: ExclusionReason::Incomparable,
+            differences: differing.to_vec(),
+        }
+    } else if past.verdict == Some(Verdict::Failed) {
+        ExclusionReason::Failed.into()
+    } else {
+        ExclusionReason::OtherSamples.into()
     }
 }
 

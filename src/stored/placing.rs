@@ -63,7 +63,7 @@ impl PlacedRuns {
             .iter()
             .filter(|link| link.branch.as_deref() == rules.branch)
             .collect();
-        own.sort_by_key(|link| (link.started, link.code.run));
+        own.sort_by_key(|link| (link.at, link.code.run));
         let mut nodes = NodeNumbers::new(found, rules.allowed);
         let (mut places, mut first_runs) = (BTreeMap::new(), Vec::new());
         for link in &own {
@@ -86,13 +86,13 @@ impl PlacedRuns {
         };
         let tolerance = rules.course.noise_threshold.ln_1p();
         let mut edges = Vec::new();
-        // Order by time: an imported run may be older than runs with smaller numbers.
+        // Order by time: an imported run and a run of an old commit may be older than runs with smaller numbers.
         let mut side_by_side: Vec<(&RunLink, &MeasuredCode)> = found
             .links
             .iter()
             .filter_map(|link| Some((link, link.base.as_ref()?)))
             .collect();
-        side_by_side.sort_by_key(|(link, _)| (link.started, link.code.run));
+        side_by_side.sort_by_key(|(link, _)| (link.at, link.code.run));
         let mut of_runs = Vec::new();
         for (link, base) in side_by_side {
             let class = class_of(&link.code);

@@ -29,13 +29,13 @@ perfcheck::main!(costs);
 "#;
 
 /// A repository with a library. Each test makes the commits that it needs.
-struct History<'m> {
-    machine: &'m Machine,
-    made: Crate,
+pub struct History<'m> {
+    pub machine: &'m Machine,
+    pub made: Crate,
 }
 
 impl<'m> History<'m> {
-    fn new(machine: &'m Machine) -> Self {
+    pub fn new(machine: &'m Machine) -> Self {
         let made = Crate {
             root: machine.home().join("planted"),
         };
@@ -51,12 +51,12 @@ impl<'m> History<'m> {
         history
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, text: &str) {
         fs::write(self.made.root.join(path), text).expect("written");
     }
 
     /// Sets the time that `cost` reports. `change` is a number in the library that makes executables differ even if their time is the same.
-    fn takes(&self, nanoseconds: u64, change: u64) {
+    pub fn takes(&self, nanoseconds: u64, change: u64) {
         self.write(
             "src/lib.rs",
             &format!(
@@ -66,7 +66,7 @@ impl<'m> History<'m> {
     }
 
     /// Writes the benchmark without committing it.
-    fn add_benchmark(&self) {
+    pub fn add_benchmark(&self) {
         let harness = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
         let manifest = fs::read_to_string(self.made.root.join("Cargo.toml")).expect("there");
         self.write(
@@ -80,7 +80,7 @@ impl<'m> History<'m> {
         self.write("benches/costs.rs", BENCH);
     }
 
-    fn commit(&self, subject: &str) -> String {
+    pub fn commit(&self, subject: &str) -> String {
         self.made.git(self.machine, &["add", "--all"]);
         let words = ["commit", "--quiet", "--message", subject];
         self.made.git(self.machine, &words);
@@ -125,7 +125,7 @@ fn step(place: u64, finding: &str) -> (u64, String) {
 
 /// Asserts that docs/internals/src/messages.md names every member of the messages of a search.
 #[track_caller]
-fn expect_documented(finished: &Finished) {
+pub fn expect_documented(finished: &Finished) {
     let document = include_str!("../../docs/internals/src/messages.md");
     for message in finished.json() {
         for name in message.as_object().expect("an object").keys() {

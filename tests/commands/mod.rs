@@ -41,6 +41,7 @@ pub mod measuring_loop;
 mod merging;
 mod methods;
 mod other_systems;
+mod past;
 mod pivots;
 mod progress;
 mod pruning;

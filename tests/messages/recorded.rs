@@ -457,6 +457,7 @@ fn run() -> Run {
         begun: NewRun {
             build: None,
             partition: None,
+            past: None,
             started: Timestamp(1_767_225_600_000_000_000),
             git: Some(GitState {
                 commit: "0123456789abcdef0123456789abcdef01234567".into(),

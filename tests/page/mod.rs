@@ -13,7 +13,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{LimitReport, RunNote};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
+    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Timestamp, Verdict,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -137,6 +137,8 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     let point = |run: u32| HistoryPoint {
         run: RunId(i64::from(run) + 100),
         started: format!("2026-{:02}-{:02}T10:00:00Z", run / 28 + 1, run % 28 + 1),
+        committed: None,
+        at: Timestamp(i64::from(run)),
         git: Some(GitState {
             commit: format!("{run:040x}"),
             branch: Some("main".to_owned()),

@@ -62,6 +62,7 @@ pub fn new_run(commit: &str, branch: &str) -> NewRun {
     NewRun {
         build: None,
         partition: None,
+        past: None,
         started: Timestamp(1_700_000_000_000_000_000),
         git: Some(GitState {
             commit: commit.into(),

@@ -1,6 +1,8 @@
 //! Queries that read many runs, such as histories, references and lists.
 
-use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
+use perfcheck_analysis::model::{
+    Acceptance, BySide, NewRun, PastCommit, Purpose, RunId, Timestamp, Verdict,
+};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId};
 
 use crate::store::builders::{end, fresh, key, new_run, process, record, verdict};
@@ -407,4 +409,103 @@ fn adopting_moves_nothing_where_baselines_clash() {
     // Adopting the runs of the same workspace does nothing.
     assert_eq!(store.adopt(workspace, workspace).expect("nothing").runs, 0);
     assert_eq!(store.runs(workspace, None).expect("reads").len(), 1);
+}
+
+/// Records a complete measurement of the second of these commits against the first. `committed` is the time of the second. Returns its run.
+fn record_past(
+    store: &mut Store,
+    workspace: WorkspaceId,
+    commits: [&str; 2],
+    committed: Timestamp,
+) -> RunId {
+    let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
+    let candidate = NewRun {
+        past: Some(PastCommit {
+            committed,
+            series: "series".to_owned(),
+        }),
+        ..candidate
+    };
+    let sides = BySide {
+        base: &base,
+        candidate: &candidate,
+    };
+    let runs = store
+        .begin_pair(workspace, sides, "{}", Purpose::Past)
+        .expect("begins");
+    for side in [runs.base, runs.candidate] {
+        store
+            .record_process(side, &process(0, &["a"]))
+            .expect("records");
+    }
+    let found = end(Acceptance::Pending, vec![verdict("a", Verdict::Unchanged)]);
+    let bare = end(Acceptance::Pending, Vec::new());
+    let ends = BySide {
+        base: &bare,
+        candidate: &found,
+    };
+    store.finish_pair(runs, ends).expect("ends");
+    runs.candidate
+}
+
+#[test]
+fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
+    let (_directory, mut store, workspace) = fresh();
+    let plain = |store: &mut Store| {
+        record(
+            store,
+            workspace,
+            &new_run("cccc", "main"),
+            Acceptance::Automatic,
+            &["a"],
+        )
+    };
+    let first = plain(&mut store);
+    let started = store.run(first).expect("reads").begun.started;
+    let before = |seconds: i64| Timestamp(started.0 - seconds * 1_000_000_000);
+    // The newest commit is measured first.
+    let newer = record_past(&mut store, workspace, ["aaaa", "bbbb"], before(10));
+    let older = record_past(&mut store, workspace, ["9999", "aaaa"], before(20));
+    for branch in [BranchFilter::Any, BranchFilter::Only(Some("main"))] {
+        let query = HistoryQuery { branch, ..ALL };
+        assert_eq!(
+            runs_of(&store, workspace, "a", query),
+            [first, newer, older]
+        );
+        let two = HistoryQuery { limit: 2, ..query };
+        assert_eq!(runs_of(&store, workspace, "a", two), [first, newer]);
+        let accepted = HistoryQuery {
+            runs: RunFilter::Accepted,
+            ..query
+        };
+        assert_eq!(runs_of(&store, workspace, "a", accepted), [first]);
+    }
+    let links = store
+        .run_links(workspace, &key("a"), 10)
+        .expect("reads")
+        .links;
+    let links: Vec<_> = links.iter().map(|link| (link.code.run, link.at)).collect();
+    assert_eq!(
+        links,
+        [(older, before(20)), (newer, before(10)), (first, started)]
+    );
+    assert_eq!(store.latest_run(workspace).expect("reads"), Some(first));
+    let listed = store.benchmarks(workspace).expect("reads");
+    assert_eq!((listed[0].runs, listed[0].last_run), (3, first));
+    let head = store.run(newer).expect("reads");
+    assert_eq!(head.begun.past.map(|past| past.committed), Some(before(10)));
+    let pair = |commits: [&str; 2], series| {
+        let [base, candidate] = commits;
+        store
+            .past_pair(workspace, BySide { base, candidate }, series)
+            .expect("reads")
+    };
+    assert_eq!(pair(["aaaa", "bbbb"], "series"), Some(newer));
+    assert_eq!(pair(["aaaa", "bbbb"], "another"), None);
+    assert_eq!(pair(["9999", "bbbb"], "series"), None);
+    // Without a plain run, the newest commit is the last measurement.
+    store.remove_runs(workspace, &[first]).expect("removes");
+    let listed = store.benchmarks(workspace).expect("reads");
+    assert_eq!((listed[0].runs, listed[0].last_run), (2, newer));
+    assert_eq!(store.latest_run(workspace).expect("reads"), None);
 }

@@ -23,6 +23,6 @@ pub use examine::{
 };
 pub use git::{Checkout, GitError, HOOK_VARIABLES};
 pub use os::{load_average, suspended_time};
-pub use revisions::{PresentFiles, Revision};
+pub use revisions::{CommitTime, PresentFiles, Revision};
 pub use variables::{EnvironmentVariables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

@@ -3,6 +3,7 @@
 //! Never writes into the user's repository or checkout: files are exported through a separate index, so `HEAD`, index, references and the list of
 //! work trees do not change. Unlike the queries in `git.rs`, these operations must succeed: every failure is an error with advice.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,15 @@ impl std::fmt::Display for Revision {
             write!(f, "{} ({})", self.name, self.short())
         }
     }
+}
+
+/// A commit and its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitTime {
+    /// Full hash.
+    pub commit: String,
+    /// When the commit was made, in seconds since the Unix epoch.
+    pub seconds: i64,
 }
 
 /// The current files of a repository, relative to its top. A nested repository has its own list.
@@ -139,6 +149,61 @@ impl Checkout {
         let listed = self.run(&["rev-list", "--first-parent", "--reverse", &range])?;
         let listed = String::from_utf8_lossy(&listed);
         Ok(listed.lines().map(str::to_owned).collect())
+    }
+
+    /// Returns the time of each commit on the first-parent line that ends at `tip`, oldest first, in seconds since the Unix epoch.
+    pub fn commit_times(&self, tip: &str) -> Result<Vec<CommitTime>, GitError> {
+        let listed = self.run(&[
+            "log",
+            "--first-parent",
+            "--no-show-signature",
+            "--format=%H %ct",
+            tip,
+        ])?;
+        let listed = String::from_utf8_lossy(&listed);
+        let mut times: Vec<CommitTime> = listed
+            .lines()
+            .filter_map(|line| {
+                let (commit, seconds) = line.split_once(' ')?;
+                Some(CommitTime {
+                    commit: commit.to_owned(),
+                    seconds: seconds.parse().ok()?,
+                })
+            })
+            .collect();
+        times.reverse();
+        Ok(times)
+    }
+
+    /// Returns the commits that have a tag.
+    pub fn tagged_commits(&self) -> Result<BTreeSet<String>, GitError> {
+        // An annotated tag is an object of its own. The second field is then the hash of the commit.
+        let listed = self.run(&[
+            "for-each-ref",
+            "--format=%(objectname) %(*objectname)",
+            "refs/tags",
+        ])?;
+        let listed = String::from_utf8_lossy(&listed);
+        let commits = listed
+            .lines()
+            .filter_map(|line| line.split(' ').rfind(|hash| !hash.is_empty()));
+        Ok(commits.map(str::to_owned).collect())
+    }
+
+    /// Returns the local branch to which a range of commits with the end `tip` belongs: the branch that the user named as its end, or else the checked
+    /// out branch if it contains the end.
+    pub fn branch_of_range(&self, tip: &Revision) -> Result<Option<String>, GitError> {
+        let reference = format!("refs/heads/{}", tip.name);
+        // Unlike `rev-parse`, this does not take `main~1` for a branch.
+        let is_branch = self.query(&["show-ref", "--verify", "--quiet", &reference])?;
+        if is_branch.is_some() {
+            return Ok(Some(tip.name.clone()));
+        }
+        let current = self.state()?.and_then(|state| state.branch);
+        match current {
+            Some(branch) if self.is_ancestor(&tip.commit)? => Ok(Some(branch)),
+            _ => Ok(None),
+        }
     }
 
     /// Lists the files of the repository at `top`. The directories `excluded` are not listed or searched, except for

@@ -2,6 +2,7 @@
 //!
 //! Every query but [`Store::same_code_runs`] uses an index, and does not count or scan the whole history.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub enum RunFilter {
     /// Runs that are accepted as a reference, as a whole or for the benchmark in question.
     Accepted,
     /// Complete runs, except those that measured one part of a suite, controls, and steps of `bisect`. If two builds were measured side by side, only
-    /// the candidate's run is selected.
+    /// the candidate's run is selected. Runs are ordered by [`PastMeasurement::at`], not by their numbers.
     Own,
 }
 
@@ -63,6 +64,8 @@ pub struct History {
 pub struct PastMeasurement {
     /// The run.
     pub run: RunId,
+    /// Time of the run in a history: the time of its commit if it was measured for the history later, or else its start.
+    pub at: Timestamp,
     /// Conditions of the measurement, shared by runs with equal conditions.
     pub conditions: Arc<Conditions>,
     /// The verdict, if there is one.
@@ -91,8 +94,8 @@ pub struct RunLinks {
 pub struct RunLink {
     /// The measured code.
     pub code: MeasuredCode,
-    /// Start of the run.
-    pub started: Timestamp,
+    /// Time of the run in a history: the time of its commit if it was measured for the history later, or else its start.
+    pub at: Timestamp,
     /// Whether the user accepted the measurement as a new level, with the whole run or for this benchmark.
     pub accepted: bool,
     /// The branch of the checkout. `None` for a detached `HEAD` or outside of git.
@@ -127,7 +130,7 @@ pub struct BenchmarkSummary {
     /// Number of runs that measured it. Base sides and steps of searches do not count.
     pub runs: usize,
     /// The newest complete run that measured the benchmark, or a later one that left it out because both sides ran the same code. If there is none,
-    /// the newest run that has the benchmark.
+    /// the run of the newest commit of the past, or else the newest run that has the benchmark.
     pub last_run: RunId,
     /// Start of `last_run`.
     pub last_started: Timestamp,
@@ -244,7 +247,7 @@ impl Store {
                     verdict: row.get::<WordColumn<_>>(0)?.0,
                     change: row.get(1)?,
                     standard_error: row.get(2)?,
-                    started: Timestamp(row.get(3)?),
+                    at: Timestamp(row.get(3)?),
                     branch: row.get(4)?,
                     code: read_code(row, 5)?,
                     base: match row.get::<Option<i64>>(9)? {
@@ -330,7 +333,7 @@ pub(super) const NEWEST_VERDICT: &str = "
 
 /// The query for the runs of a benchmark and their references. Parameters: benchmark, workspace, limit. It reads only the newest rows.
 pub(super) const LINKS: &str = "
-    SELECT v.verdict, v.change, v.standard_error, r.started, r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
+    SELECT v.verdict, v.change, v.standard_error, coalesce(r.committed, r.started), r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
            b.id, b.git_commit, b.git_dirty, b.environment,
            r.acceptance = 'by-command' OR EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = ?1 AND a.run = r.id)
     FROM (SELECT * FROM (SELECT run, verdict, change, standard_error, reference FROM run_benchmarks
@@ -340,7 +343,7 @@ pub(super) const LINKS: &str = "
     CROSS JOIN runs r ON r.id = v.run
     LEFT JOIN runs b ON r.role IS NOT NULL AND b.id = coalesce((SELECT f.id FROM runs f WHERE f.id = v.reference), r.partner)
     WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
-      AND coalesce(r.purpose, 'comparison') = 'comparison'
+      AND coalesce(r.purpose, 'comparison') IN ('comparison', 'past')
     ORDER BY r.id DESC LIMIT ?3";
 
 /// The query for runs with the same code as their reference. Parameter: workspace.
@@ -354,7 +357,7 @@ const SAME_CODE: &str = "
 /// The query for all benchmarks of a workspace.
 ///
 /// The latest measurement is that of a complete run if there is one, because values and verdicts are stored when a run ends. A later run of the same
-/// code has a verdict, but no values.
+/// code has a verdict, but no values. Without such a run, it is the measurement of the newest commit of the past.
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, coalesce(s.id, rb.run), coalesce(s.started, r.started),
            CASE WHEN s.id IS NULL THEN rb.verdict ELSE 'unchanged' END, rb.typical_ns,
@@ -365,6 +368,9 @@ pub(super) const LIST: &str = "
             (SELECT c.run FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
              WHERE c.benchmark = b.id AND cr.status = 'complete' AND cr.role IS DISTINCT FROM 'base'
                AND coalesce(cr.purpose, 'comparison') = 'comparison' ORDER BY c.run DESC LIMIT 1),
+            (SELECT c.run FROM runs cr INDEXED BY past_runs CROSS JOIN run_benchmarks c ON c.benchmark = b.id AND c.run = cr.id
+             WHERE cr.workspace = ?1 AND cr.purpose = 'past' AND cr.role = 'candidate' AND cr.status = 'complete'
+             ORDER BY cr.committed DESC LIMIT 1),
             (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
     JOIN runs r ON r.id = rb.run
     LEFT JOIN runs s ON s.id =
@@ -406,6 +412,25 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
     )
 }
 
+/// Returns the query for measurements of a benchmark in commits of the past, those of the newest commits first. The parameters are those of
+/// [`past_sql`].
+pub(super) fn past_commits_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
+    let index = match branch {
+        BranchFilter::Any => "past_runs",
+        BranchFilter::Only(_) => "past_runs_by_branch",
+    };
+    let branch = branch_sql(branch);
+    // This repeats the condition of the partial indexes literally, or SQLite would not use them.
+    format!(
+        "SELECT {PAST_COLUMNS}
+         FROM runs r INDEXED BY {index}
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = {benchmark} AND rb.run = r.id
+         WHERE r.workspace = ?1 AND r.id < ?2 {branch}
+           AND r.purpose = 'past' AND r.role = 'candidate' AND r.status = 'complete'
+         ORDER BY r.committed DESC, r.id DESC LIMIT ?3"
+    )
+}
+
 /// Returns the query for a benchmark's accepted measurements in runs that were not accepted as a whole. The parameters are those of [`past_sql`].
 pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
     let branch = branch_sql(branch);
@@ -420,9 +445,10 @@ pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> S
     )
 }
 
-/// The columns that [`read_past`] reads, with `run_benchmarks` as `rb`.
+/// The columns that [`read_past`] reads, with `run_benchmarks` as `rb` and `runs` as `r`.
 const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, rb.reference, \
-     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run) AS accepted, rb.benchmark";
+     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run) AS accepted, rb.benchmark, \
+     coalesce(r.committed, r.started) AS moment";
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
@@ -459,11 +485,15 @@ fn query_past(
         })
     };
     add(&|benchmark| past_sql(benchmark, query.branch, query.runs))?;
-    if query.runs == RunFilter::Accepted {
-        add(&|benchmark| accepted_steps_sql(benchmark, query.branch))?;
+    match query.runs {
+        RunFilter::Accepted => add(&|benchmark| accepted_steps_sql(benchmark, query.branch))?,
+        RunFilter::Own => add(&|benchmark| past_commits_sql(benchmark, query.branch))?,
     }
     for past in found.values_mut() {
-        past.sort_by_key(|past| std::cmp::Reverse(past.run));
+        match query.runs {
+            RunFilter::Accepted => past.sort_by_key(|past| Reverse(past.run)),
+            RunFilter::Own => past.sort_by_key(|past| Reverse((past.at, past.run))),
+        }
         past.truncate(query.limit);
     }
     let by_key = found
@@ -480,6 +510,7 @@ fn read_past(
     let conditions = known.get(sql, row.get(1)?)?;
     Ok(PastMeasurement {
         run: RunId(row.get(0)?),
+        at: Timestamp(row.get(8)?),
         conditions,
         verdict: row
             .get::<Option<WordColumn<_>>>(2)?

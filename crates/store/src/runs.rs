@@ -12,8 +12,8 @@ use super::error::Attempt;
 use super::sql::{AT_ONCE, Durability, Sql, StoredRow, join_numbers};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, BySide, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId,
-    RunStatus, RunVerdict, Side, Tally, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, BySide, GitState, NewRun, Pair, PastCommit, Purpose, Run, RunEnd,
+    RunId, RunStatus, RunVerdict, Side, Tally, Timestamp, Verdict,
 };
 
 /// A run and a summary of its results.
@@ -76,13 +76,13 @@ impl Store {
         })
     }
 
-    /// Returns the newest complete run of a workspace. Runs of one part of a suite count, but the steps of a search do not. If two builds were
-    /// measured side by side, the candidate's run is returned and not the base's.
+    /// Returns the newest complete run of a workspace. Runs of one part of a suite count, but the steps of a search and measurements of the past do
+    /// not. If two builds were measured side by side, the candidate's run is returned and not the base's.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|sql| {
             sql.first(
                 "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                 AND role IS DISTINCT FROM 'base' AND purpose IS DISTINCT FROM 'search'
+                 AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') NOT IN ('search', 'past')
                  ORDER BY id DESC LIMIT 1",
                 params![workspace.0],
                 |row| row.get(0).map(RunId),
@@ -121,6 +121,25 @@ impl Store {
                 "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete' AND part IS NULL
                  ORDER BY git_dirty, partner IS NOT NULL, abs(id) DESC, id DESC LIMIT 1",
                 params![workspace.0, commit],
+                |row| row.get(0).map(RunId),
+            )
+        })
+    }
+
+    /// Returns the newest complete measurement of the past that compared the commit `candidate` with the commit `base` for this series.
+    pub fn past_pair(
+        &self,
+        workspace: WorkspaceId,
+        commits: BySide<&str>,
+        series: &str,
+    ) -> Result<Option<RunId>, StoreError> {
+        self.read(|sql| {
+            sql.first(
+                "SELECT r.id FROM runs r JOIN runs b ON b.id = r.partner
+                 WHERE r.workspace = ?1 AND r.git_commit = ?2 AND b.git_commit = ?3 AND r.series = ?4
+                   AND r.purpose = 'past' AND r.role = 'candidate' AND r.status = 'complete' AND r.git_dirty = 0 AND b.git_dirty = 0
+                 ORDER BY r.id DESC LIMIT 1",
+                params![workspace.0, commits.candidate, commits.base, series],
                 |row| row.get(0).map(RunId),
             )
         })
@@ -192,8 +211,8 @@ fn insert(
     sql.one(
         &format!(
             "INSERT INTO runs ({column}workspace, environment, started, git_commit, git_branch, git_dirty,
-                               load, seed, decision, tool_version, build, part, purpose)
-             VALUES ({value}?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id"
+                               load, seed, decision, tool_version, build, part, purpose, committed, series)
+             VALUES ({value}?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id"
         ),
         params![
             workspace.0,
@@ -209,6 +228,8 @@ fn insert(
             run.build,
             run.partition.as_ref().map(Json),
             run.partition.as_ref().map(|_| WordColumn(Purpose::Part)),
+            run.past.as_ref().map(|past| past.committed.0),
+            run.past.as_ref().map(|past| &past.series),
         ],
         |row| row.get(0).map(RunId),
     )
@@ -309,7 +330,7 @@ pub(super) fn read_key(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<Be
 /// The columns that [`read_run`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
      r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
-     r.source, r.build, r.part";
+     r.source, r.build, r.part, r.committed, r.series";
 
 /// Reads a run from the columns [`RUN_COLUMNS`].
 pub(super) fn read_run(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
@@ -329,6 +350,13 @@ pub(super) fn read_run(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
         }),
         None => None,
     };
+    let past = match row.get(19)? {
+        Some(committed) => Some(PastCommit {
+            committed: Timestamp(committed),
+            series: row.get(20)?,
+        }),
+        None => None,
+    };
     Ok(Run {
         id: RunId(row.get(0)?),
         begun: NewRun {
@@ -341,6 +369,7 @@ pub(super) fn read_run(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
             environment: row.get::<Json<_>>(12)?.0,
             build: row.get(17)?,
             partition: row.get::<Option<Json<_>>>(18)?.map(|Json(part)| part),
+            past,
         },
         finished: row.get::<Option<_>>(2)?.map(Timestamp),
         status: row.get::<WordColumn<_>>(3)?.0,
@@ -359,9 +388,9 @@ fn query_summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attemp
     let mut runs = Vec::new();
     sql.each(&heads, params![number, limit], |row| {
         runs.push(RunSummary {
-            workspace: WorkspaceId(row.get(19)?),
+            workspace: WorkspaceId(row.get(21)?),
             run: read_run(row)?,
-            exit_code: row.get(20)?,
+            exit_code: row.get(22)?,
             benchmarks: 0,
             tally: Tally::default(),
         });

@@ -6,7 +6,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::history::{CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
+use super::history::{
+    CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_commits_sql, past_sql,
+};
 use super::measurements::results_sql;
 use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
@@ -191,6 +193,9 @@ fn no_question_about_the_history_scans_a_table() {
         plans.push(plan(&accepted_steps_sql("?5", branch), 5));
     }
     plans.push(plan(NEWEST_VERDICT, 2));
+    for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
+        plans.push(plan(&past_commits_sql("?5", branch), 5));
+    }
     plans.push(plan(&accepted_runs_sql(), 3));
     plans.push(plan(ACCEPTED_BRANCHES, 1));
     let counts = "JOIN counts c ON c.run_benchmark = rb.id";
@@ -287,6 +292,9 @@ fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() 
         "UPDATE runs SET purpose = 'control' WHERE id = 1",
         "UPDATE runs SET purpose = NULL WHERE id = -2",
         "UPDATE runs SET purpose = 'pastime' WHERE id = -2",
+        "UPDATE runs SET purpose = 'past' WHERE id = 2",
+        "UPDATE runs SET committed = 5 WHERE id = 2",
+        "UPDATE runs SET purpose = 'past', committed = 5, series = 's', acceptance = 'automatic' WHERE id = 2",
         "UPDATE runs SET acceptance = 'automatic' WHERE id = -2",
         "UPDATE runs SET partner = 1 WHERE id = 2",
         "UPDATE runs SET role = 'base' WHERE id = 2",
@@ -375,6 +383,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             decision: perfcheck_analysis::model::DecisionSettings::default(),
             build: None,
             partition: None,
+            past: None,
             tool_version: String::new(),
         };
         let runs = store

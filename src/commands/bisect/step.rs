@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::options::BisectOptions;
-use super::search::SearchState;
-use crate::error::{AppError, first_line};
+use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{CommitFinding, CommitOutcome, describe_failure};
-use crate::pipeline::cache_build::CacheBuild;
+use crate::pipeline::cache_build::{CacheBuild, CommitBuild};
 use crate::pipeline::judge::Measured;
 use crate::pipeline::machine_code::{CodeEquality, compare_sides};
 use crate::pipeline::pair::Pairing;
@@ -16,6 +15,7 @@ use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::record::AcceptancePolicy;
 use crate::pipeline::relinking::Relinking;
 use crate::pipeline::request::Request;
+use crate::pipeline::search::SearchState;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{Conclusion, GatePolicy};
@@ -24,7 +24,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::measure::{DiscoveredBenches, Filter, HarnessKind, PairedTarget};
 use perfcheck_build::cargo::CargoOptions;
-use perfcheck_build::sides::{BuiltSide, SideTarget, SidesError};
+use perfcheck_build::sides::{BuiltSide, SideTarget};
 use perfcheck_host::Revision;
 use perfcheck_stats::derived_seed;
 
@@ -56,12 +56,6 @@ pub(super) struct BuiltBenchmark {
     pub(super) side: BuiltSide,
 }
 
-/// The result of building a commit in order to measure it.
-pub(super) enum CommitBuild {
-    Ready(Box<BuiltBenchmark>),
-    Unmeasurable { reason: String },
-}
-
 /// A build that was measured before.
 pub(super) struct SeenBuild {
     revision: Revision,
@@ -70,7 +64,7 @@ pub(super) struct SeenBuild {
 
 /// The outcomes of a search so far, and the limit on its measurements.
 pub(super) struct MeasurementBudget {
-    pub(super) memory: SearchState,
+    pub(super) memory: SearchState<CommitOutcome>,
     /// Maximum number of measurements of the search. Each of them gets an equal part of the significance level.
     pub(super) most: u32,
 }
@@ -87,13 +81,16 @@ impl BisectSession<'_> {
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<BuiltSide, AppError> {
-        let order = CacheBuild {
+        self.cache_build().build_commit(revision, world)
+    }
+
+    fn cache_build(&self) -> CacheBuild<'_> {
+        CacheBuild {
             context: &self.context,
             cargo: &self.cargo,
             benches_from: self.options.benches_from,
             quiet: self.common.output.quiet,
-        };
-        order.build_commit(revision, world)
+        }
     }
 
     /// Discovers the benchmarks in a build: in the bench target of `key` only, or in all bench targets if it is `None`.
@@ -117,15 +114,12 @@ impl BisectSession<'_> {
         revision: &Revision,
         key: &BenchmarkKey,
         world: &mut World<'_>,
-    ) -> Result<CommitBuild, AppError> {
-        let side = match self.build(revision, world) {
-            Ok(side) => side,
-            Err(AppError::Sides(error)) if error.is_caused_by_revision() => {
-                return Ok(CommitBuild::Unmeasurable {
-                    reason: why_not_built(&error),
-                });
+    ) -> Result<CommitBuild<Box<BuiltBenchmark>>, AppError> {
+        let side = match self.cache_build().try_build_commit(revision, world)? {
+            CommitBuild::Ready(side) => side,
+            CommitBuild::Unmeasurable { reason } => {
+                return Ok(CommitBuild::Unmeasurable { reason });
             }
-            Err(other) => return Err(other),
         };
         let mut found = self.benchmarks(&side, Some(key), world)?;
         if let Some(failure) = found.failures.first() {
@@ -205,7 +199,7 @@ impl BisectSession<'_> {
         &self,
         target: &SideTarget,
         good: &BuiltBenchmark,
-        memory: &SearchState,
+        memory: &SearchState<CommitOutcome>,
     ) -> Option<CommitOutcome> {
         let same_as =
             |revision: &Revision| format!("the commit runs the same code as {}", revision.short());
@@ -379,13 +373,4 @@ fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
             compare_sides(one, other).same,
             Some(CodeEquality::Wholly(_))
         )
-}
-
-fn why_not_built(error: &SidesError) -> String {
-    match error {
-        SidesError::Revision { source, .. } => {
-            first_line(&format!("the commit cannot be built: {source}"))
-        }
-        other => first_line(other),
-    }
 }

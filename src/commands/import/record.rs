@@ -250,6 +250,7 @@ pub(super) fn build_run(
         head: NewRun {
             build: None,
             partition: None,
+            past: None,
             started,
             git: None,
             environment,

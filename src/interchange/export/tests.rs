@@ -78,6 +78,7 @@ fn exported(measurements: Vec<Measurement>) -> ExportedRun {
                 started: Timestamp(0),
                 build: None,
                 partition: None,
+                past: None,
                 git: None,
                 environment,
                 load: None,

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use super::super::error::{ExchangeError, reason_without_place};
 use super::super::input::InputContent;
 use super::wire::{
-    FORMAT, PortableConclusion, PortableHead, PortableLine, PortableRun, PortableVerdict,
-    WireConclusion,
+    FORMAT, PortableConclusion, PortableHead, PortableLine, PortablePair, PortableRun,
+    PortableVerdict, WireConclusion,
 };
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkInProcess, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies,
@@ -227,6 +227,16 @@ pub(super) fn check_head(head: &PortableHead) -> Result<(), String> {
         && is_part != (pair.purpose == Purpose::Part)
     {
         return Err("a run must have a `partition` if and only if it is a part".to_owned());
+    }
+    let is_past =
+        |pair: PortablePair| pair.purpose == Purpose::Past && pair.side == Side::Candidate;
+    if head.begun.past.is_some() != head.pair.is_some_and(is_past) {
+        return Err(
+            "a run must have `past` if and only if it measured a commit of the past".to_owned(),
+        );
+    }
+    if head.begun.past.is_some() && head.acceptance != Acceptance::Pending {
+        return Err("a commit of the past cannot be a reference".to_owned());
     }
     if let Some(partition) = &head.begun.partition {
         let is_known = head.acceptance != Acceptance::Pending || !head.baselines.is_empty();

@@ -15,6 +15,7 @@ fn head(pair: Option<PortablePair>) -> PortableHead {
         begun: NewRun {
             build: None,
             partition: None,
+            past: None,
             started: Timestamp(1_700_000_000_123_456_789),
             git: Some(GitState {
                 commit: "a".repeat(40),

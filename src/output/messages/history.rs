@@ -1,4 +1,5 @@
-//! Messages of `history` about one benchmark over runs, and of `bisect`, which searches a history for the commit that made a benchmark slower.
+//! Messages of `history` about one benchmark over runs and about commits that it measures, and of `bisect`, which searches a history for the commit
+//! that made a benchmark slower.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +7,7 @@ use perfcheck_analysis::compare::{
     Band, Difference, Estimate, Level, Location, Position, Step, Trend,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Verdict,
+    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Timestamp, Verdict,
 };
 
 /// One value in the history of a benchmark: the value of the benchmark in one run.
@@ -227,6 +228,99 @@ pub struct BisectFindings {
     pub bad_name: String,
 }
 
+/// What `history --measure` did with a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PastOutcome {
+    /// The commit was measured side by side with an older one.
+    Measured,
+    /// The commit runs the same code as the older one, so it was not measured.
+    SameCode,
+    /// The commit could not be measured.
+    PassedOver,
+}
+
+/// A commit that `history --measure` examined. The message is written as soon as its result is known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "CommitMeasured"))]
+pub struct PastCommitMeasured {
+    /// The commit.
+    pub commit: Commit,
+    /// The older commit that it was measured against; null if it was passed over.
+    pub against: Option<Commit>,
+    /// Position among the chosen commits, newest first, from 1. With `--refine`, other commits are examined afterwards: null for these.
+    pub place: Option<usize>,
+    /// Number of chosen commits.
+    pub of: usize,
+    /// What was done with the commit.
+    pub outcome: PastOutcome,
+    /// Why the commit was passed over; null otherwise.
+    pub why: Option<String>,
+    /// Whether an earlier call of the command found this.
+    pub remembered: bool,
+    /// Number of the run that stores the measurement of this commit; null if it was passed over.
+    pub run: Option<RunId>,
+    /// Number of benchmarks that both commits have.
+    pub benchmarks: usize,
+    /// The benchmarks that became slower or faster.
+    pub changed: Vec<PastChange>,
+    /// Duration of the builds and the measurement in seconds; null if an earlier call found the result.
+    pub seconds: Option<f64>,
+}
+
+/// A change of a benchmark from one measured commit to the next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PastChange {
+    /// The benchmark.
+    pub benchmark: BenchmarkKey,
+    /// `regressed` or `improved`.
+    pub verdict: Verdict,
+    /// The change, as a fraction with its interval.
+    pub change: Option<Estimate>,
+}
+
+/// A step of a benchmark in the commits that `history --measure` measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "StepFound"))]
+pub struct PastStep {
+    /// The benchmark and its change.
+    #[serde(flatten)]
+    pub change: PastChange,
+    /// The commit that changed the benchmark; null if several commits may have done it.
+    pub commit: Option<Commit>,
+    /// The newest commit that is known to be before the change.
+    pub after: Commit,
+    /// The oldest commit that is known to have the change.
+    pub until: Commit,
+    /// Number of commits that may have changed the benchmark.
+    pub commits: usize,
+    /// Why several commits may have done it; null if one is known.
+    pub why: Option<String>,
+}
+
+/// The end of a series of measurements of the past.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "MeasureFinished"))]
+pub struct PastFinished {
+    /// Number of commits that this call measured.
+    pub measured: usize,
+    /// Number of commits that run the same code as the older one.
+    pub same_code: usize,
+    /// Number of commits that were measured by an earlier call.
+    pub remembered: usize,
+    /// Number of commits that could not be measured.
+    pub passed_over: usize,
+    /// Number of chosen commits for which the time budget did not suffice.
+    pub left: usize,
+    /// Duration of the command in seconds.
+    pub seconds: f64,
+}
+
 /// The values of a benchmark in all its runs, and the levels that they form.
 #[derive(Debug, Clone)]
 pub struct BenchmarkHistory {
@@ -265,6 +359,12 @@ pub struct HistoryPoint {
     pub run: RunId,
     /// Start of the run, RFC 3339.
     pub started: String,
+    /// Time of the commit if `history --measure` measured it later, RFC 3339. The run then stands at this time. Null for all other runs, which stand at
+    /// their start.
+    pub committed: Option<String>,
+    /// Time at which the run stands in the history.
+    #[serde(skip)]
+    pub at: Timestamp,
     /// Checkout that the run measured; null outside of a repository.
     pub git: Option<GitState>,
     /// Whether later runs may use this run as a reference by default.
@@ -370,6 +470,14 @@ pub struct BaselineChange {
     pub run: RunId,
     /// Change from that run to the present level, as a fraction with its interval.
     pub change: Estimate,
+}
+
+impl HistoryPoint {
+    /// Returns the day at which the run stands in the history.
+    pub fn day(&self) -> &str {
+        let time = self.committed.as_ref().unwrap_or(&self.started);
+        time.get(..10).unwrap_or(time)
+    }
 }
 
 impl BenchmarkHistory {

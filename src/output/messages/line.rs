@@ -12,7 +12,10 @@ use super::doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
 };
 use super::explanation::{ExplanationMessage, FlameGraphWritten, MachineCode};
-use super::history::{BisectFindings, BisectStep, HistoryPointMessage, HistorySummary};
+use super::history::{
+    BisectFindings, BisectStep, HistoryPointMessage, HistorySummary, PastCommitMeasured,
+    PastFinished, PastStep,
+};
 use super::measured::{BenchmarkMeasured, BenchmarkStatisticsMessage};
 use super::run::{LimitExceeded, MethodExplained, RunFinished};
 use super::store::{
@@ -69,6 +72,9 @@ pub(crate) enum JsonMessage<'a> {
     SelfTestFinished(&'a SelfTestFindings),
     HistoryPoint(HistoryPointMessage<'a>),
     BenchmarkHistory(HistorySummary<'a>),
+    CommitMeasured(&'a PastCommitMeasured),
+    StepFound(&'a PastStep),
+    MeasureFinished(&'a PastFinished),
     RunPruned(&'a PruneLine),
     PruneFinished(PruneFinished),
     DoctorFinding(&'a DoctorFinding),

@@ -32,8 +32,8 @@ pub use explanation::{MachineCode, MachineCodePair, MachineCodeRow};
 pub(crate) use history::HistoryPointMessage;
 pub use history::{
     BaselineChange, BenchmarkHistory, BisectFindings, BisectOutcome, BisectStep, CommitFinding,
-    CommitOutcome, ExcludedRun, ExclusionReason, HistoryPoint, ProcessorChange,
-    ProcessorDisagreement, RunTrend,
+    CommitOutcome, ExcludedRun, ExclusionReason, HistoryPoint, PastChange, PastCommitMeasured,
+    PastFinished, PastOutcome, PastStep, ProcessorChange, ProcessorDisagreement, RunTrend,
 };
 pub(crate) use line::{JsonMessage, write_message, write_messages};
 pub use line::{SCHEMA, write_json};

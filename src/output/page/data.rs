@@ -26,7 +26,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{LimitReport, Method, Row, RunNote};
 use perfcheck_analysis::model::{
-    GitState, HostFacts, Measurement, Metric, Run, RunId, Statistic, Verdict,
+    GitState, HostFacts, Measurement, Metric, Run, RunId, Statistic, Timestamp, Verdict,
 };
 
 /// Name of the kind of interval that is left out of the data, because the script assumes it if there is none.
@@ -510,9 +510,8 @@ impl<'a> Timeline<'a> {
     pub(super) fn from_page(page: &'a Page<'_>) -> Self {
         let histories = page.benchmarks.iter().filter_map(|one| one.history);
         let all = histories.flat_map(|history| &history.points);
-        let runs: BTreeMap<(&str, RunId), &HistoryPoint> = all
-            .map(|point| ((&*point.started, point.run), point))
-            .collect();
+        let runs: BTreeMap<(Timestamp, RunId), &HistoryPoint> =
+            all.map(|point| ((point.at, point.run), point)).collect();
         let points: Vec<&HistoryPoint> = runs.into_values().collect();
         let places = points.iter().enumerate();
         Self {
@@ -524,7 +523,7 @@ impl<'a> Timeline<'a> {
     pub(super) fn runs(&self) -> Vec<TimelineRun<'a>> {
         let runs = self.points.iter().map(|point| {
             let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
-            TimelineRun(point.run, point.started.get(..10), commit)
+            TimelineRun(point.run, Some(point.day()), commit)
         });
         runs.collect()
     }

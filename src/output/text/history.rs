@@ -81,7 +81,7 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
         };
         lines.iter().map(of_line).collect()
     };
-    let day = |point: &HistoryPoint| point.started.get(..10).unwrap_or(&point.started).to_owned();
+    let day = |point: &HistoryPoint| point.day().to_owned();
     let commit = |point: &HistoryPoint| point.git.as_ref().map_or("-".to_owned(), commit);
     let value = |point: &HistoryPoint| {
         let value = point.value;
@@ -614,7 +614,9 @@ mod tests {
     use crate::output::terminal::strip_colors;
     use crate::output::view::{MessageFormat, View};
     use perfcheck_analysis::compare::{Estimate, Location, Trend, TrendPoint, TrendRules};
-    use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+    use perfcheck_analysis::model::{
+        Acceptance, BenchmarkKey, GitState, Metric, RunId, Timestamp, Verdict,
+    };
 
     const RULES: TrendRules = TrendRules {
         noise_threshold: 0.02,
@@ -645,6 +647,8 @@ mod tests {
         let point = |(place, value): (usize, &f64)| HistoryPoint {
             run: RunId(i64::try_from(place + 1).expect("few")),
             started: format!("2026-11-{:02}T10:00:00Z", place % 28 + 1),
+            committed: None,
+            at: Timestamp::default(),
             git: Some(GitState {
                 commit: "0123456789abcdef0123456789abcdef01234567".into(),
                 branch: Some("main\u{1b}[31m".into()),

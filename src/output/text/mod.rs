@@ -9,6 +9,7 @@ mod doctor;
 pub(super) mod history;
 mod listing;
 mod method;
+mod past;
 mod progress;
 pub(super) mod statistics;
 pub(super) mod status;
@@ -25,6 +26,7 @@ pub use listing::{
     write_older_runs, write_prune, write_runs, write_workspaces,
 };
 pub use method::write_method;
+pub use past::{write_past_commit, write_past_finished, write_past_steps};
 pub use progress::{Progress, ProgressMode, describe_plan};
 pub use statistics::write_statistics;
 pub use status::{write_build_event, write_error, write_run_head, write_warning};

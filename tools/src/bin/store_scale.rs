@@ -205,6 +205,7 @@ fn new_run(index: usize, started: i64, branch: &str) -> NewRun {
     NewRun {
         build: None,
         partition: None,
+        past: None,
         started: Timestamp(started),
         git: Some(GitState {
             commit: format!("{:040x}", index as u128 * 0x9e37_79b9_7f4a_7c15_f39c_c060),

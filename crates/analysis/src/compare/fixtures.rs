@@ -152,6 +152,7 @@ pub(crate) fn run() -> Run {
             tool_version: String::new(),
             build: None,
             partition: None,
+            past: None,
         },
         finished: None,
         status: RunStatus::Complete,

@@ -113,6 +113,9 @@ pub enum Purpose {
     Control,
     /// A step of `bisect`, which searches the history for the commit that changed a benchmark.
     Search,
+    /// A commit of the past that `history --measure` measured against an older one. In a history, the run stands at the time of its commit. It never
+    /// becomes a reference by itself.
+    Past,
     /// One part of a suite, judged together with the other parts. Runs of a part have this purpose even if they are not measured side by side.
     Part,
 }
@@ -150,6 +153,20 @@ pub struct NewRun {
     /// The part of a suite that the run measures, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<Shard>,
+    /// The place of the run in the history of commits, if it was measured for that history later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub past: Option<PastCommit>,
+}
+
+/// The place of a commit in a history that was measured later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PastCommit {
+    /// Time of the commit, but later than that of its parent, so that the order of these times is the order of the commits.
+    pub committed: Timestamp,
+    /// Identifies what was to be measured: machine, build settings and benchmarks. A pair of commits that has been measured for this is not measured
+    /// again.
+    pub series: String,
 }
 
 impl NewRun {
@@ -700,6 +717,7 @@ mod tests {
             tool_version: "1.2.3".to_owned(),
             build: Some("b".to_owned()),
             partition: None,
+            past: None,
         };
         let expected = NewRun {
             build: None,

@@ -33,7 +33,7 @@ CREATE TABLE runs (
     tool_version TEXT NOT NULL,
     partner INTEGER REFERENCES runs ON DELETE CASCADE,
     role TEXT CHECK (role IN ('base', 'candidate')),
-    purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control', 'part')),
+    purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control', 'part', 'past')),
     plan TEXT,
     source TEXT,
     -- The former value of `acceptance`, if the user accepted the run, so that this can be undone.
@@ -43,12 +43,18 @@ CREATE TABLE runs (
     build TEXT,
     -- The part of the suite that the run measured (`--partition`).
     part TEXT,
+    -- For a commit of the past (`history --measure`): its time, and what was to be measured.
+    committed INTEGER,
+    series TEXT,
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),
     CHECK (purpose IS 'part' OR (purpose IS NULL) = (partner IS NULL)),
     CHECK ((part IS NULL) = (purpose IS NOT 'part')),
     CHECK (part IS NULL OR acceptance = 'pending'),
+    CHECK ((committed IS NULL) = (series IS NULL)),
+    CHECK (purpose IS NOT 'past' OR role IS NOT 'candidate' OR committed IS NOT NULL),
+    CHECK (purpose IS NOT 'past' OR acceptance = 'pending'),
     CHECK (role IS NOT 'base' OR acceptance = 'pending'),
     CHECK (partner IS NULL OR partner = -id),
     CHECK (id < 0 OR role IS NOT 'base')
@@ -63,6 +69,8 @@ CREATE INDEX accepted_runs ON runs (workspace)
 CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch)
     WHERE acceptance <> 'pending';
 CREATE INDEX controls ON runs (workspace) WHERE purpose = 'control' AND role = 'candidate' AND status = 'complete';
+CREATE INDEX past_runs ON runs (workspace, committed) WHERE purpose = 'past' AND role = 'candidate' AND status = 'complete';
+CREATE INDEX past_runs_by_branch ON runs (workspace, git_branch, committed) WHERE purpose = 'past' AND role = 'candidate' AND status = 'complete';
 
 CREATE TABLE benchmarks (
     id INTEGER PRIMARY KEY,
@@ -95,11 +103,11 @@ CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
 
 -- Keeps the number of runs that measured a benchmark, so that listing benchmarks need not count all runs. Base runs, steps of `bisect` and parts do not count.
 CREATE TRIGGER run_benchmark_added AFTER INSERT ON run_benchmarks
-WHEN EXISTS (SELECT 1 FROM runs WHERE id = new.run AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') = 'comparison') BEGIN
+WHEN EXISTS (SELECT 1 FROM runs WHERE id = new.run AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'past')) BEGIN
     UPDATE benchmarks SET runs = runs + 1 WHERE id = new.benchmark;
 END;
 CREATE TRIGGER run_removed BEFORE DELETE ON runs
-WHEN old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') = 'comparison' BEGIN
+WHEN old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') IN ('comparison', 'past') BEGIN
     UPDATE benchmarks SET runs = runs - 1 WHERE id IN (SELECT benchmark FROM run_benchmarks WHERE run = old.id);
 END;
 

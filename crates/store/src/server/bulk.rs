@@ -346,11 +346,14 @@ impl TeamSession {
             .map(|end| end.conclusion.as_deref().map(pack).transpose())
             .collect::<Result<_, _>>()?;
         columns.blobs(conclusions);
+        let past = || runs.iter().map(|run| run.head.past.as_ref());
+        columns.numbers(past().map(|past| past.map(|past| past.committed.0)));
+        columns.texts(past().map(|past| past.map(|past| past.series.clone())));
         let stored = columns.insert(
             self,
             "runs",
             "id, workspace, environment, status, acceptance, started, finished, exit_code, git_commit, git_branch, git_dirty, \
-             load, seed, decision, tool_version, partner, role, purpose, plan, source, conclusion",
+             load, seed, decision, tool_version, partner, role, purpose, plan, source, conclusion, committed, series",
         )?;
         if stored != runs.len() {
             return Err(StoreError::AlreadyThere.into());

@@ -40,7 +40,7 @@ CREATE TABLE runs (
     tool_version TEXT COLLATE "C" NOT NULL,
     partner BIGINT REFERENCES runs ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     role TEXT COLLATE "C" CHECK (role IN ('base', 'candidate')),
-    purpose TEXT COLLATE "C" CHECK (purpose IN ('comparison', 'search', 'control')),
+    purpose TEXT COLLATE "C" CHECK (purpose IN ('comparison', 'search', 'control', 'past')),
     plan TEXT COLLATE "C",
     source TEXT COLLATE "C",
     accepted_from TEXT COLLATE "C" CHECK (accepted_from IN ('pending', 'automatic')),
@@ -48,10 +48,15 @@ CREATE TABLE runs (
     build TEXT COLLATE "C",
     -- Parts of a suite are never sent. They stay in the store in which they are merged.
     part TEXT COLLATE "C" CHECK (part IS NULL),
+    committed BIGINT,
+    series TEXT COLLATE "C",
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),
     CHECK ((purpose IS NULL) = (partner IS NULL)),
+    CHECK ((committed IS NULL) = (series IS NULL)),
+    CHECK (purpose IS DISTINCT FROM 'past' OR role IS DISTINCT FROM 'candidate' OR committed IS NOT NULL),
+    CHECK (purpose IS DISTINCT FROM 'past' OR acceptance = 'pending'),
     CHECK (role IS DISTINCT FROM 'base' OR acceptance = 'pending'),
     CHECK (partner IS NULL OR partner = -id),
     CHECK (id < 0 OR role IS DISTINCT FROM 'base')
@@ -66,6 +71,8 @@ CREATE INDEX runs_by_partner ON runs (partner) WHERE partner IS NOT NULL;
 CREATE INDEX accepted_runs ON runs (workspace, id) WHERE acceptance <> 'pending';
 CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch, id) WHERE acceptance <> 'pending';
 CREATE INDEX controls ON runs (workspace, id) WHERE purpose = 'control' AND role = 'candidate' AND status = 'complete';
+CREATE INDEX past_runs ON runs (workspace, committed) WHERE purpose = 'past' AND role = 'candidate' AND status = 'complete';
+CREATE INDEX past_runs_by_branch ON runs (workspace, git_branch, committed) WHERE purpose = 'past' AND role = 'candidate' AND status = 'complete';
 
 -- The runs that were removed. A member who still has one cannot send it again.
 CREATE TABLE removed_runs (
@@ -118,7 +125,7 @@ CREATE FUNCTION count_added_runs() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEF
 BEGIN
     UPDATE perfcheck.benchmarks b SET runs = b.runs + c.count
     FROM (SELECT m.benchmark, count(*) FROM moved m JOIN perfcheck.runs r ON r.id = m.run
-          WHERE r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison' GROUP BY m.benchmark) c
+          WHERE r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') IN ('comparison', 'past') GROUP BY m.benchmark) c
     WHERE b.id = c.benchmark;
     RETURN NULL;
 END $$;
@@ -130,7 +137,7 @@ BEGIN
     RETURN old;
 END $$;
 CREATE TRIGGER run_removed BEFORE DELETE ON runs FOR EACH ROW
-    WHEN (old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') = 'comparison')
+    WHEN (old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') IN ('comparison', 'past'))
     EXECUTE FUNCTION count_removed_run();
 
 CREATE TABLE unmeasured (
@@ -316,7 +323,7 @@ REVOKE ALL ON FUNCTION begin_transfer, process_number, expire_series FROM PUBLIC
 -- A view for people who use psql: the runs of each benchmark, newest last. Its columns stay the same if the tables change.
 CREATE VIEW history AS
     SELECT w.label AS workspace, b.package, b.target, b.name AS benchmark, r.id AS run,
-           to_timestamp(r.started / 1e9) AS started, r.git_commit AS commit, r.git_branch AS branch,
+           to_timestamp(coalesce(r.committed, r.started) / 1e9) AS started, r.git_commit AS commit, r.git_branch AS branch,
            rb.typical_ns, rb.change, rb.verdict, rb.reference
     FROM run_benchmarks rb
     JOIN runs r ON r.id = rb.run

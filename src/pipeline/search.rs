@@ -1,33 +1,42 @@
-//! State of a search, and the choice of the next commit to examine (pure).
+//! The search for the commit at which a benchmark changed: the choice of the next commit to examine (pure), and the state of a search.
 //!
 //! The state is kept in a file, so that repeating the command continues the search. The file is written under a temporary name and then renamed.
 //! Besides the outcomes, it contains the "question": a text with everything that the outcomes depend on. If the file cannot be read, or if it answers
 //! another question, the search begins anew.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::output::{CommitFinding, CommitOutcome};
-use perfcheck_stats::derived_seed;
+/// What is known about a commit relative to the change that is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StepFinding {
+    /// The benchmark has not changed yet.
+    Before,
+    /// The benchmark has changed.
+    After,
+    /// The commit could not be judged.
+    Unknown,
+}
 
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SearchStep {
+pub(crate) enum SearchStep {
     /// Examine the commit at this index.
     Try(usize),
-    /// Stop: the first slow commit is at one of these indices.
+    /// Stop: the first commit after the change is at one of these indices.
     Among {
         /// The first of these indices.
         first: usize,
-        /// The last of these indices. The commit at this index is known to be slow.
+        /// The last of these indices. The commit at this index is known to have the change.
         last: usize,
     },
 }
 
-/// Returns the next step, given the `known` findings of the commits after the good one, oldest first. The last commit is slow.
-pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
+/// Returns the next step, given the `known` findings of the commits after one without the change, oldest first. The last commit has the change.
+pub(crate) fn next(known: &[Option<StepFinding>]) -> SearchStep {
     let (first, last) = bounds(known);
     // Half of the possible answers are at or before this index.
     let middle = (first + last - usize::from(last > first)) / 2;
@@ -37,73 +46,71 @@ pub(super) fn next(known: &[Option<CommitFinding>]) -> SearchStep {
         .map_or(SearchStep::Among { first, last }, SearchStep::Try)
 }
 
-/// Returns the first and the last index at which the first slow commit may be. The last index is that of the first commit known to be slow. The first
-/// index comes right after the newest commit that is older than this one and known to be fast.
-pub(super) fn bounds(known: &[Option<CommitFinding>]) -> (usize, usize) {
-    let is = |wanted| move |finding: &Option<CommitFinding>| *finding == Some(wanted);
-    let slow = known.iter().position(is(CommitFinding::Slow));
-    let last = slow.unwrap_or(known.len().saturating_sub(1));
-    let fast = known[..last].iter().rposition(is(CommitFinding::Fast));
-    (fast.map_or(0, |place| place + 1), last)
+/// Returns the first and the last index at which the change may be. The last index is that of the first commit known to have the change. The first
+/// index comes right after the newest commit that is older than this one and known not to have it.
+pub(crate) fn bounds(known: &[Option<StepFinding>]) -> (usize, usize) {
+    let is = |wanted| move |finding: &Option<StepFinding>| *finding == Some(wanted);
+    let after = known.iter().position(is(StepFinding::After));
+    let last = after.unwrap_or(known.len().saturating_sub(1));
+    let before = known[..last].iter().rposition(is(StepFinding::Before));
+    (before.map_or(0, |place| place + 1), last)
 }
 
 /// Returns the maximum number of steps of a search through `commits` if none is skipped, including the step for the last commit.
-pub(super) fn most_steps(commits: usize) -> u32 {
+pub(crate) fn most_steps(commits: usize) -> u32 {
     1 + commits.max(1).next_power_of_two().ilog2()
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct SavedState {
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedState<T> {
     question: String,
     /// The outcome of each examined commit, by the commit's hash.
-    outcomes: BTreeMap<String, CommitOutcome>,
+    outcomes: BTreeMap<String, T>,
     /// The number of measurements so far.
     measured: u32,
 }
 
 /// The state of a search, and the path of the file that keeps it.
 #[derive(Debug)]
-pub(super) struct SearchState {
+pub(crate) struct SearchState<T> {
     path: PathBuf,
-    content: SavedState,
+    content: SavedState<T>,
 }
 
-impl SearchState {
+impl<T: Serialize + DeserializeOwned> SearchState<T> {
     /// Loads the state for `question` from `directory`. `question` must contain everything that the outcomes depend on.
-    pub(super) fn load(directory: &Path, question: &str) -> Self {
-        let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
+    pub(crate) fn load(directory: &Path, question: &str) -> Self {
+        let digest = blake3::hash(question.as_bytes()).to_hex();
+        let path = directory.join(format!("{}.json", &digest[..16]));
         let content = fs::read(&path)
             .ok()
-            .and_then(|text| serde_json::from_slice::<SavedState>(&text).ok())
+            .and_then(|text| serde_json::from_slice::<SavedState<T>>(&text).ok())
             .filter(|content| content.question == question)
             .unwrap_or_else(|| SavedState {
                 question: question.to_owned(),
-                ..SavedState::default()
+                outcomes: BTreeMap::new(),
+                measured: 0,
             });
         Self { path, content }
     }
 
     /// Returns all outcomes, by commit.
-    pub(super) fn outcomes(&self) -> &BTreeMap<String, CommitOutcome> {
+    pub(crate) fn outcomes(&self) -> &BTreeMap<String, T> {
         &self.content.outcomes
     }
 
     /// Returns the number of measurements so far.
-    pub(super) fn measured(&self) -> u32 {
+    pub(crate) fn measured(&self) -> u32 {
         self.content.measured
     }
 
     /// Counts a measurement. The count is saved together with the next outcome.
-    pub(super) fn count_measurement(&mut self) {
+    pub(crate) fn count_measurement(&mut self) {
         self.content.measured += 1;
     }
 
     /// Records an outcome and saves the state.
-    pub(super) fn record_outcome(
-        &mut self,
-        commit: &str,
-        outcome: CommitOutcome,
-    ) -> io::Result<()> {
+    pub(crate) fn record_outcome(&mut self, commit: &str, outcome: T) -> io::Result<()> {
         self.content.outcomes.insert(commit.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;
@@ -117,7 +124,7 @@ impl SearchState {
     }
 
     /// Deletes all outcomes and the file.
-    pub(super) fn clear(&mut self) -> io::Result<()> {
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
         self.content.outcomes.clear();
         self.content.measured = 0;
         match fs::remove_file(&self.path) {
@@ -130,7 +137,7 @@ impl SearchState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::CommitFinding;
+    use crate::output::{CommitFinding, CommitOutcome};
     use perfcheck_analysis::compare::Estimate;
     use perfcheck_analysis::model::{RunId, Verdict};
 
@@ -138,18 +145,18 @@ mod tests {
     /// answer and the number of steps.
     fn search(commits: usize, planted: usize, broken: &[usize]) -> (SearchStep, u32) {
         let mut known = vec![None; commits];
-        known[commits - 1] = Some(CommitFinding::Slow);
+        known[commits - 1] = Some(StepFinding::After);
         let mut steps = 1;
         loop {
             match next(&known) {
                 SearchStep::Try(place) => {
                     assert_eq!(known[place], None);
                     known[place] = Some(if broken.contains(&place) {
-                        CommitFinding::Skipped
+                        StepFinding::Unknown
                     } else if place >= planted {
-                        CommitFinding::Slow
+                        StepFinding::After
                     } else {
-                        CommitFinding::Fast
+                        StepFinding::Before
                     });
                     steps += 1;
                 }
@@ -212,24 +219,26 @@ mod tests {
     fn what_was_learnt_is_there_the_next_time_for_the_same_question_only() {
         let directory = tempfile::tempdir().expect("a directory");
         let below = directory.path().join("new");
-        let mut memory = SearchState::load(&below, "question");
+        let mut memory = SearchState::<CommitOutcome>::load(&below, "question");
         assert!(memory.outcomes().is_empty());
         memory.count_measurement();
         memory.record_outcome("abc", outcome()).expect("written");
-        let mut again = SearchState::load(&below, "question");
+        let mut again = SearchState::<CommitOutcome>::load(&below, "question");
         assert_eq!(again.outcomes()["abc"], outcome());
         assert_eq!(again.measured(), 1);
-        assert!(SearchState::load(&below, "another").outcomes().is_empty());
+        let load = |question| SearchState::<CommitOutcome>::load(&below, question);
+        assert!(load("another").outcomes().is_empty());
         again.clear().expect("removed");
         again.clear().expect("nothing to remove");
-        assert!(SearchState::load(&below, "question").outcomes().is_empty());
+        assert!(load("question").outcomes().is_empty());
         assert_eq!(fs::read_dir(&below).expect("there").count(), 0);
     }
 
     #[test]
     fn a_file_that_is_damaged_or_of_another_question_counts_as_none() {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut memory = SearchState::load(directory.path(), "question");
+        let load = || SearchState::<CommitOutcome>::load(directory.path(), "question");
+        let mut memory = load();
         memory.record_outcome("abc", outcome()).expect("written");
         let text = fs::read_to_string(&memory.path).expect("there");
         fs::write(
@@ -237,16 +246,8 @@ mod tests {
             text.replace("question\":\"question", "question\":\"other"),
         )
         .expect("written");
-        assert!(
-            SearchState::load(directory.path(), "question")
-                .outcomes()
-                .is_empty()
-        );
+        assert!(load().outcomes().is_empty());
         fs::write(&memory.path, &text[..20]).expect("written");
-        assert!(
-            SearchState::load(directory.path(), "question")
-                .outcomes()
-                .is_empty()
-        );
+        assert!(load().outcomes().is_empty());
     }
 }

@@ -1,0 +1,570 @@
+//! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
+//!
+//! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed over;
+//! a file in the cache remembers them. Invariant: nothing is measured that the store already has for the same series.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::options::{HistoryOptions, MeasureOptions, RevisionRange};
+use super::scope::{Branch, HistoryScope};
+use crate::config::Layer;
+use crate::error::AppError;
+use crate::options::{CommonOptions, Effort};
+use crate::output::{
+    self, PastChange, PastCommitMeasured, PastFinished, PastOutcome, ProgressMode,
+};
+use crate::pipeline::cache_build::{CommitBuild, cache_directory};
+use crate::pipeline::past::{
+    BuiltCommit, CommitChoice, PairResult, PairRow, PastSeries, SeriesKey, StoredPair,
+    place_commits,
+};
+use crate::pipeline::prepare::timeout;
+use crate::pipeline::request::git_state;
+use crate::pipeline::search::SearchState;
+use crate::session::{Context, World};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
+use perfcheck_host::{GitError, Revision};
+
+/// The subdirectory of the cache with the files that keep the commits that cannot be measured.
+const MEMORIES: &str = "past";
+/// Maximum number of commits of a series.
+const MOST_COMMITS: usize = 201;
+
+/// Carries out `cargo perfcheck history --measure`.
+pub(super) fn measure_past(
+    range: &RevisionRange,
+    options: &HistoryOptions,
+    common: &CommonOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    measure_range(range, options, common, world).map_err(|error| {
+        // Ctrl-C may end git or cargo before this process notices it. Report the interruption then, rather than the error of that program.
+        let is_interrupted = error.exit_code() == ExitCode::Interrupted;
+        if is_interrupted || world.interrupt.is_requested_after_delay() {
+            AppError::Interrupted(
+                "; the commits measured so far are stored, and the same command continues"
+                    .to_owned(),
+            )
+        } else {
+            error
+        }
+    })
+}
+
+fn measure_range(
+    range: &RevisionRange,
+    options: &HistoryOptions,
+    common: &CommonOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let begun = perfcheck_host::now();
+    let load = perfcheck_host::load_average();
+    let wishes = &options.measuring;
+    let paired = &wishes.paired;
+    let layer = Layer {
+        noise_threshold: paired.noise_threshold,
+        ..Layer::default()
+    };
+    let context = Context::load(common, world)?
+        .with_command_line(layer)
+        .for_writing();
+    context.require_local_store()?;
+    let commits = commits_of(range, &context)?;
+    let chosen = choose_commits(wishes, &commits, &context)?;
+    // Report an unusable store before anything is built.
+    context.open_store()?;
+    let filter = options.filter();
+    let comparison = paired.comparison();
+    let series = PastSeries {
+        context: &context,
+        common,
+        filter: &filter,
+        comparison: &comparison,
+        effort: Effort {
+            time_budget: None,
+            ..paired.effort
+        },
+        timeout: timeout(paired.timeout, &context),
+        benches_from: wishes.benches_from,
+        branch: branch_of(&commits, &context, world)?,
+        times: commit_times(&commits, &context)?,
+        environment: Environment {
+            host: perfcheck_host::read_host_facts(world.variables.ci),
+            build: (context.toolchain(&common.cargo, world.supervisor)?.facts).clone(),
+        },
+        load: load.into(),
+        seed: paired.seed.unwrap_or_else(perfcheck_host::fresh_seed),
+    };
+    if world.progress == ProgressMode::Lines {
+        // The lines of the commits already show the progress.
+        world.progress = ProgressMode::Quiet;
+    }
+    if !common.output.quiet {
+        let words = format!(
+            "{} of {} in {}..{}",
+            output::counted(chosen.len(), "commit"),
+            commits.len(),
+            range.from,
+            range.to
+        );
+        output::write_build_event(world.stderr, "Measuring", &words)?;
+    }
+    let mut measurement = RangeMeasurement::new(&series, commits, chosen, begun, wishes);
+    measurement.measure_chosen(world)?;
+    let steps = measurement.find_steps(wishes.refine, world)?;
+    let RangeMeasurement {
+        pairs, finished, ..
+    } = measurement;
+    let finished = PastFinished {
+        seconds: seconds_since(begun),
+        ..finished
+    };
+    let format = common.output.format;
+    let view = common.output.view();
+    output::write_past_finished(
+        (!common.output.quiet).then_some(&mut *world.stderr),
+        &mut *world.stdout,
+        &finished,
+        format,
+    )?;
+    if pairs.is_empty() && finished.left > 0 {
+        return Ok(ExitCode::Clean);
+    }
+    output::write_past_steps(world.stdout, &steps, format, view.columns)?;
+    let rows = pairs.iter().flat_map(|pair| &pair.stored.rows);
+    let keys: BTreeSet<&BenchmarkKey> = rows
+        .filter(|row| is_on_both(row))
+        .map(|row| &row.key)
+        .collect();
+    let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
+    let branch = Branch::One(series.branch.clone());
+    let scope = HistoryScope {
+        branch,
+        limit: MOST_COMMITS,
+        since: None,
+    };
+    scope.write_histories(&keys, options, &context, common, world)?;
+    Ok(ExitCode::Clean)
+}
+
+/// Returns the commits of the range with both ends, oldest first.
+fn commits_of(range: &RevisionRange, context: &Context) -> Result<Vec<Revision>, AppError> {
+    let checkout = context.require_checkout()?;
+    let from = checkout.revision(&range.from)?;
+    let to = checkout.revision(&range.to)?;
+    let later =
+        checkout
+            .commits_between(&from.commit, &to.commit)
+            .map_err(|error| match error {
+                GitError::NotAncestor { .. } => GitError::NotAncestor {
+                    good: range.from.clone(),
+                    bad: range.to.clone(),
+                },
+                other => other,
+            })?;
+    if later.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` and `{}` are the same commit, so there is nothing to measure",
+            range.from, range.to
+        )));
+    }
+    let last = to.commit.clone();
+    let named = |commit: String| {
+        let name = if commit == last { &to.name } else { &commit };
+        Revision {
+            name: name.clone(),
+            commit,
+        }
+    };
+    Ok(std::iter::once(from)
+        .chain(later.into_iter().map(named))
+        .collect())
+}
+
+/// Returns the indices of the commits to measure, oldest first.
+fn choose_commits(
+    wishes: &MeasureOptions,
+    commits: &[Revision],
+    context: &Context,
+) -> Result<Vec<usize>, AppError> {
+    let tagged = if wishes.releases {
+        context.require_checkout()?.tagged_commits()?
+    } else {
+        BTreeSet::new()
+    };
+    let choice = match wishes.steps {
+        Some(steps) => CommitChoice::Steps(steps as usize),
+        None if wishes.releases => CommitChoice::Releases(&tagged),
+        None => CommitChoice::All,
+    };
+    let chosen = choice.choose(commits);
+    if chosen.len() > MOST_COMMITS {
+        return Err(AppError::Usage(format!(
+            "these are {} commits, more than {MOST_COMMITS}\n  help: use `--steps N` to choose commits that are spread evenly over the range, or a shorter range",
+            chosen.len()
+        )));
+    }
+    Ok(chosen)
+}
+
+/// Returns the branch to which the commits belong. On CI, git may not know the name of the checked out branch.
+fn branch_of(
+    commits: &[Revision],
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<Option<String>, AppError> {
+    let checkout = context.require_checkout()?;
+    let newest = &commits[commits.len() - 1];
+    let known = checkout.branch_of_range(newest)?;
+    if known.is_some() || !checkout.is_ancestor(&newest.commit)? {
+        return Ok(known);
+    }
+    Ok(git_state(context, world)?.and_then(|state| state.branch))
+}
+
+fn commit_times(
+    commits: &[Revision],
+    context: &Context,
+) -> Result<BTreeMap<String, Timestamp>, AppError> {
+    let newest = &commits[commits.len() - 1];
+    let line = context.require_checkout()?.commit_times(&newest.commit)?;
+    Ok(place_commits(&line, perfcheck_host::now()))
+}
+
+fn seconds_since(begun: Timestamp) -> f64 {
+    perfcheck_host::now().0.saturating_sub(begun.0).max(0) as f64 / 1e9
+}
+
+/// Reports whether both commits of a pair have the benchmark.
+fn is_on_both(row: &PairRow) -> bool {
+    !matches!(row.verdict, Verdict::New | Verdict::Missing)
+}
+
+/// A pair of measured commits, by their indices in the range.
+pub(super) struct CommitPair {
+    pub(super) older: usize,
+    pub(super) newer: usize,
+    pub(super) stored: StoredPair,
+}
+
+/// What became of a pair of commits.
+pub(super) enum PairStatus {
+    /// The store has the pair.
+    Stored(StoredPair),
+    /// The commit at this index could not be measured.
+    PassedOver(usize),
+    /// The time budget is used up.
+    OutOfTime,
+}
+
+/// The measurement of a range of commits.
+pub(super) struct RangeMeasurement<'a> {
+    pub(super) series: &'a PastSeries<'a>,
+    /// The commits of the range, oldest first.
+    pub(super) commits: Vec<Revision>,
+    /// Indices of the commits to measure, in ascending order.
+    chosen: Vec<usize>,
+    begun: Timestamp,
+    budget: Option<Duration>,
+    forgets: bool,
+    /// The key of the series and the commits that cannot be measured. Both are known once the newest commit is built.
+    known: Option<(SeriesKey, SearchState<String>)>,
+    /// The builds that the next pair may need.
+    built: BTreeMap<usize, Box<BuiltCommit>>,
+    /// The measured pairs of the chosen commits, newest first.
+    pub(super) pairs: Vec<CommitPair>,
+    finished: PastFinished,
+}
+
+impl<'a> RangeMeasurement<'a> {
+    fn new(
+        series: &'a PastSeries<'a>,
+        commits: Vec<Revision>,
+        chosen: Vec<usize>,
+        begun: Timestamp,
+        wishes: &MeasureOptions,
+    ) -> Self {
+        Self {
+            series,
+            commits,
+            chosen,
+            begun,
+            budget: wishes.paired.effort.time_budget,
+            forgets: wishes.restart,
+            known: None,
+            built: BTreeMap::new(),
+            pairs: Vec::new(),
+            finished: PastFinished {
+                measured: 0,
+                same_code: 0,
+                remembered: 0,
+                passed_over: 0,
+                left: 0,
+                seconds: 0.0,
+            },
+        }
+    }
+
+    /// Measures the chosen commits, newest first. A commit that cannot be measured is passed over, and its older neighbor takes its place.
+    fn measure_chosen(&mut self, world: &mut World<'_>) -> Result<(), AppError> {
+        let mut rest = self.chosen.clone();
+        let mut newest = None;
+        while newest.is_none()
+            && let Some(place) = rest.pop()
+        {
+            newest = self.begin_with(place, world)?.then_some(place);
+        }
+        let Some(mut newer) = newest else {
+            return Err(AppError::NothingToMeasure(
+                "no commit of the range can be built and has a selected benchmark\n  help: use `--benches-from worktree` to build all commits with the current benchmarks".to_owned(),
+            ));
+        };
+        while let Some(older) = rest.pop() {
+            let pair = BySide {
+                base: older,
+                candidate: newer,
+            };
+            match self.measure_pair(pair, None, world)? {
+                PairStatus::Stored(stored) => {
+                    self.pairs.push(CommitPair {
+                        older,
+                        newer,
+                        stored,
+                    });
+                    newer = older;
+                }
+                PairStatus::PassedOver(place) if place == newer => newer = older,
+                PairStatus::PassedOver(_) => {}
+                PairStatus::OutOfTime => {
+                    self.finished.left = rest.len() + 1;
+                    break;
+                }
+            }
+        }
+        if self.pairs.is_empty() && self.finished.left == 0 {
+            return Err(AppError::NothingToMeasure(
+                "no two commits of the range could be measured against each other".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Builds the newest commit of the series. Returns false if it cannot be measured.
+    fn begin_with(&mut self, place: usize, world: &mut World<'_>) -> Result<bool, AppError> {
+        match self.series.build(&self.commits[place], world)? {
+            CommitBuild::Ready(built) => {
+                let key = self.series.key(&built);
+                let directory = cache_directory(world)?.join(MEMORIES);
+                let mut memory = SearchState::load(&directory, key.as_str());
+                if self.forgets {
+                    memory.clear()?;
+                }
+                self.known = Some((key, memory));
+                self.built.insert(place, built);
+                Ok(true)
+            }
+            CommitBuild::Unmeasurable { reason } => {
+                self.report_passed_over(place, reason, false, world)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Finds the pair in the store, or else measures it. `only` are the benchmarks to measure; `None` stands for all selected ones.
+    pub(super) fn measure_pair(
+        &mut self,
+        pair: BySide<usize>,
+        only: Option<&BTreeSet<BenchmarkKey>>,
+        world: &mut World<'_>,
+    ) -> Result<PairStatus, AppError> {
+        let begun = perfcheck_host::now();
+        let whole = self.series_key();
+        let key = only.map_or_else(|| whole.clone(), |only| whole.for_benchmarks(only));
+        let revisions = BySide {
+            base: &self.commits[pair.base],
+            candidate: &self.commits[pair.candidate],
+        };
+        let mut stored = self.series.find_stored(revisions, &whole)?;
+        if stored.is_none() && only.is_some() {
+            stored = self.series.find_stored(revisions, &key)?;
+        }
+        if let Some(stored) = stored {
+            self.report_pair(pair, &stored, None, world)?;
+            return Ok(PairStatus::Stored(stored));
+        }
+        for place in [pair.candidate, pair.base] {
+            if let Some(reason) = self.remembered_reason(place) {
+                self.report_passed_over(place, reason, true, world)?;
+                return Ok(PairStatus::PassedOver(place));
+            }
+        }
+        let is_in_time = |budget: Duration| seconds_since(self.begun) < budget.as_secs_f64();
+        if !self.budget.is_none_or(is_in_time) {
+            return Ok(PairStatus::OutOfTime);
+        }
+        self.built
+            .retain(|place, _| [pair.base, pair.candidate].contains(place));
+        for place in [pair.candidate, pair.base] {
+            if !self.build(place, world)? {
+                return Ok(PairStatus::PassedOver(place));
+            }
+        }
+        let (base, candidate) = (&self.built[&pair.base], &self.built[&pair.candidate]);
+        let builds = BySide {
+            base: base.as_ref(),
+            candidate: candidate.as_ref(),
+        };
+        let measures_all = only.is_none() && self.has_new_benchmark(pair.candidate, candidate)?;
+        match (self.series).measure(builds, only, &key, measures_all, world)? {
+            PairResult::Measured(stored) => {
+                self.report_pair(pair, &stored, Some(seconds_since(begun)), world)?;
+                Ok(PairStatus::Stored(stored))
+            }
+            PairResult::Incomparable { reason } => {
+                self.report_passed_over(pair.base, reason, false, world)?;
+                Ok(PairStatus::PassedOver(pair.base))
+            }
+        }
+    }
+
+    fn series_key(&self) -> SeriesKey {
+        let known = self.known.as_ref();
+        known
+            .map(|(key, _)| key.clone())
+            .expect("the newest commit is built")
+    }
+
+    fn remembered_reason(&self, place: usize) -> Option<String> {
+        let (_, memory) = self.known.as_ref()?;
+        memory.outcomes().get(&self.commits[place].commit).cloned()
+    }
+
+    /// Builds a commit unless its build is at hand. Returns false if it cannot be measured, and remembers this.
+    fn build(&mut self, place: usize, world: &mut World<'_>) -> Result<bool, AppError> {
+        if self.built.contains_key(&place) {
+            return Ok(true);
+        }
+        let revision = &self.commits[place];
+        match self.series.build(revision, world)? {
+            CommitBuild::Ready(built) => {
+                self.built.insert(place, built);
+                Ok(true)
+            }
+            CommitBuild::Unmeasurable { reason } => {
+                if let Some((_, memory)) = &mut self.known {
+                    memory.record_outcome(&revision.commit, reason.clone())?;
+                }
+                self.report_passed_over(place, reason, false, world)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Reports whether the newest commit has a benchmark that the store has never seen. Its pair then measures all benchmarks, because a history needs a
+    /// time from which the values of all commits follow.
+    fn has_new_benchmark(&self, place: usize, built: &BuiltCommit) -> Result<bool, AppError> {
+        if !self.pairs.is_empty() || self.chosen.last() != Some(&place) {
+            return Ok(false);
+        }
+        let known = match self.series.context.open_stored()? {
+            Some((store, workspace)) => store.benchmarks(workspace)?,
+            None => return Ok(true),
+        };
+        let known: BTreeSet<&BenchmarkKey> = known.iter().map(|one| &one.key).collect();
+        let targets = built.found.targets.iter();
+        let mut benchmarks = targets.flat_map(|target| &target.benchmarks);
+        Ok(benchmarks.any(|benchmark| !known.contains(&benchmark.key)))
+    }
+
+    /// Returns the position of a commit among the chosen ones, newest first.
+    fn position(&self, place: usize) -> Option<usize> {
+        let mut chosen = self.chosen.iter().rev();
+        chosen
+            .position(|chosen| *chosen == place)
+            .map(|position| position + 1)
+    }
+
+    /// Reports and counts a pair. `seconds` is `None` if an earlier call measured it.
+    fn report_pair(
+        &mut self,
+        pair: BySide<usize>,
+        stored: &StoredPair,
+        seconds: Option<f64>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let checkout = self.series.context.require_checkout()?;
+        let outcome = if stored.is_same_code() {
+            PastOutcome::SameCode
+        } else {
+            PastOutcome::Measured
+        };
+        let counter = match (seconds, outcome) {
+            (None, _) => &mut self.finished.remembered,
+            (Some(_), PastOutcome::SameCode) => &mut self.finished.same_code,
+            (Some(_), _) => &mut self.finished.measured,
+        };
+        *counter += 1;
+        let changed = stored.rows.iter().filter(|row| row.is_step());
+        let found = PastCommitMeasured {
+            commit: checkout.describe(&self.commits[pair.candidate].commit)?,
+            against: Some(checkout.describe(&self.commits[pair.base].commit)?),
+            place: self.position(pair.candidate),
+            of: self.chosen.len(),
+            outcome,
+            why: None,
+            remembered: seconds.is_none(),
+            run: Some(stored.run),
+            benchmarks: stored.rows.iter().filter(|row| is_on_both(row)).count(),
+            changed: changed.map(past_change).collect(),
+            seconds,
+        };
+        self.report(&found, world)
+    }
+
+    fn report_passed_over(
+        &mut self,
+        place: usize,
+        why: String,
+        remembered: bool,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let checkout = self.series.context.require_checkout()?;
+        self.finished.passed_over += 1;
+        let found = PastCommitMeasured {
+            commit: checkout.describe(&self.commits[place].commit)?,
+            against: None,
+            place: self.position(place),
+            of: self.chosen.len(),
+            outcome: PastOutcome::PassedOver,
+            why: Some(why),
+            remembered,
+            run: None,
+            benchmarks: 0,
+            changed: Vec::new(),
+            seconds: None,
+        };
+        self.report(&found, world)
+    }
+
+    fn report(&self, found: &PastCommitMeasured, world: &mut World<'_>) -> Result<(), AppError> {
+        let output = &self.series.common.output;
+        output::write_past_commit(
+            (!output.quiet).then_some(&mut *world.stderr),
+            &mut *world.stdout,
+            found,
+            output.format,
+        )?;
+        Ok(())
+    }
+}
+
+/// Returns the change of a benchmark for messages.
+pub(super) fn past_change(row: &PairRow) -> PastChange {
+    PastChange {
+        benchmark: row.key.clone(),
+        verdict: row.verdict,
+        change: row.change,
+    }
+}
