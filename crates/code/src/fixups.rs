@@ -21,14 +21,14 @@ use crate::image::{LoaderWrite, UnsupportedExecutable};
 
 /// A segment of an executable.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LoadedSegment<'d> {
+pub(crate) struct MachoSegment<'d> {
     pub(crate) start: u64,
     pub(crate) size: u64,
     /// Content in the file.
     pub(crate) bytes: &'d [u8],
 }
 
-/// What the loader writes, by address.
+/// The values that the loader writes, by address.
 pub(crate) type Fixups = BTreeMap<u64, LoaderWrite>;
 
 fn damaged() -> UnsupportedExecutable {
@@ -50,9 +50,9 @@ fn import(library: i64, name: &str, addend: i64) -> Result<LoaderWrite, Unsuppor
 }
 
 /// Returns the number at an address that the file has.
-fn pointer(segments: &[LoadedSegment<'_>], address: u64) -> Option<u64> {
+fn pointer(segments: &[MachoSegment<'_>], address: u64) -> Option<u64> {
     let is_within =
-        |one: &&LoadedSegment<'_>| one.start <= address && address - one.start < one.size;
+        |one: &&MachoSegment<'_>| one.start <= address && address - one.start < one.size;
     let segment = segments.iter().find(is_within)?;
     let at = usize::try_from(address - segment.start).ok()?;
     let bytes = segment.bytes.get(at..at.checked_add(8)?)?;
@@ -98,7 +98,7 @@ const UNUSED_OF_IMPORT: u64 = ((1 << 51) - 1) & !0xffff_ffff;
 /// executable.
 pub(crate) fn read_chains(
     table: &[u8],
-    segments: &[LoadedSegment<'_>],
+    segments: &[MachoSegment<'_>],
     base: u64,
 ) -> Result<Fixups, UnsupportedExecutable> {
     let imports = read_imports(table)?;
@@ -231,14 +231,14 @@ fn short_library(entry: u64) -> i64 {
 /// A list of opcodes, and the place that the next one changes.
 struct Opcodes<'s, 'd> {
     rest: &'s [u8],
-    segments: &'s [LoadedSegment<'d>],
+    segments: &'s [MachoSegment<'d>],
     at: u64,
     /// The number of writes that may still follow. It is larger than that of any real executable.
     left: usize,
 }
 
 impl<'s, 'd> Opcodes<'s, 'd> {
-    fn new(opcodes: &'s [u8], segments: &'s [LoadedSegment<'d>]) -> Self {
+    fn new(opcodes: &'s [u8], segments: &'s [MachoSegment<'d>]) -> Self {
         let bytes: usize = segments.iter().map(|segment| segment.bytes.len()).sum();
         Self {
             rest: opcodes,
@@ -308,7 +308,7 @@ impl<'s, 'd> Opcodes<'s, 'd> {
 /// Reads the list of addresses of the executable itself.
 pub(crate) fn read_rebases(
     opcodes: &[u8],
-    segments: &[LoadedSegment<'_>],
+    segments: &[MachoSegment<'_>],
     found: &mut Fixups,
 ) -> Result<(), UnsupportedExecutable> {
     let mut list = Opcodes::new(opcodes, segments);
@@ -347,7 +347,7 @@ pub(crate) fn read_rebases(
 /// Reads a list of imports. In the list of those that are needed late (`LC_DYLD_INFO` calls them lazy), a zero ends an import, not the list.
 pub(crate) fn read_binds(
     opcodes: &[u8],
-    segments: &[LoadedSegment<'_>],
+    segments: &[MachoSegment<'_>],
     are_late: bool,
     found: &mut Fixups,
 ) -> Result<(), UnsupportedExecutable> {
@@ -416,10 +416,10 @@ mod tests {
     /// Reads a list of opcodes about a segment at 0x1000 that has the numbers 0, 1, 2 and so on.
     fn read(
         opcodes: &[u8],
-        list: impl FnOnce(&[u8], &[LoadedSegment<'_>], &mut Fixups) -> Result<(), UnsupportedExecutable>,
+        list: impl FnOnce(&[u8], &[MachoSegment<'_>], &mut Fixups) -> Result<(), UnsupportedExecutable>,
     ) -> Result<Fixups, UnsupportedExecutable> {
         let numbers: Vec<u8> = (0..16_u64).flat_map(u64::to_le_bytes).collect();
-        let segment = LoadedSegment {
+        let segment = MachoSegment {
             start: 0x1000,
             size: 128,
             bytes: &numbers,
@@ -459,7 +459,7 @@ mod tests {
             0x12, 0x40, b'_', b'f', 0, 0x51, 0x70, 0, 0xb1, 0x60, 0x7e, 0x3e, 0xc0, 2, 8, 0x00,
         ];
         let binds = |are_late| {
-            move |opcodes: &[u8], segments: &[LoadedSegment<'_>], found: &mut Fixups| {
+            move |opcodes: &[u8], segments: &[MachoSegment<'_>], found: &mut Fixups| {
                 read_binds(opcodes, segments, are_late, found)
             }
         };

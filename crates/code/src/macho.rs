@@ -12,7 +12,7 @@ use object::{LittleEndian, Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::fixups::{Fixups, LoadedSegment, read_binds, read_chains, read_rebases};
+use crate::fixups::{Fixups, MachoSegment, read_binds, read_chains, read_rebases};
 use crate::image::{
     Image, LoadedSection, SectionUse, ThreadStorage, ThreadVariable, UnsupportedExecutable,
     end_in_memory, fill_gaps,
@@ -87,7 +87,7 @@ type FileRange = Range<u64>;
 /// What the load commands of an executable say.
 #[derive(Default)]
 struct LoaderFacts<'d> {
-    segments: Vec<LoadedSegment<'d>>,
+    segments: Vec<MachoSegment<'d>>,
     /// The start of the executable in memory.
     base: u64,
     entry: u64,
@@ -131,7 +131,7 @@ impl<'d> LoaderFacts<'d> {
                     if at == 0 && size > 0 {
                         found.base = start;
                     }
-                    found.segments.push(LoadedSegment {
+                    found.segments.push(MachoSegment {
                         start,
                         size: segment.vmsize.get(LE),
                         bytes: bytes.get(within(at)..within(end)).unwrap_or_default(),

@@ -183,7 +183,7 @@ fn the_functions_of_an_executable_for_windows_end_before_the_padding() {
     let text: Vec<&str> = pairs[0]
         .rows
         .iter()
-        .flat_map(|row| row.base.as_deref())
+        .filter_map(|row| row.base.as_deref())
         .collect();
     for wanted in ["call first", "jmp puts"] {
         assert!(text.contains(&wanted), "{wanted}: {text:?}");

@@ -122,16 +122,14 @@ fn steps_table(steps: &[PastStep]) -> Table {
         let authored = &step.commit.as_ref().unwrap_or(&step.until).authored;
         authored.get(..10).unwrap_or(authored).to_owned()
     };
-    let subject = |step: &PastStep| match &step.commit {
-        Some(commit) => units::escape_line(&commit.subject),
-        None => {
-            let commits = units::counted(step.commits, "commit");
-            let why = step
-                .why
-                .as_deref()
-                .map_or_else(String::new, |why| format!(": {why}"));
-            units::escape_line(&format!("one of {commits}{why}"))
-        }
+    let subject = |step: &PastStep| {
+        let commits = units::counted(step.commits, "commit");
+        let text = match (&step.commit, &step.why) {
+            (Some(commit), _) => commit.subject.clone(),
+            (None, Some(why)) => format!("one of {commits}: {why}"),
+            (None, None) => format!("one of {commits}"),
+        };
+        units::escape_line(&text)
     };
     let change = |step: &PastStep| {
         let change = step.change.change.as_ref().map(units::change_with_interval);
