@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Limits of the architecture page in bytes and in files that it names. It must stay short and name files only as examples.
-const MOST_BYTES: usize = 20_000;
+const MOST_BYTES: usize = 20_500;
 const MOST_NAMED_FILES: usize = 20;
 
 /// Returns the faults of the architecture page. It must name each of `folders` as `src/app/` between backquotes, and nothing that does not exist. It
@@ -41,7 +41,7 @@ pub fn page_faults(page: &str, folders: &[String], exists: impl Fn(&str) -> bool
 }
 
 mod tests {
-    use super::page_faults;
+    use super::{MOST_BYTES, page_faults};
 
     #[test]
     fn a_folder_without_a_sentence_and_a_list_of_files_are_found() {
@@ -52,7 +52,10 @@ mod tests {
         assert_eq!(page(whole), [""; 0]);
         assert_eq!(page("`src/app/` alone").len(), 1);
         assert_eq!(page(&format!("{whole} `src/gone/`")).len(), 1);
-        assert_eq!(page(&format!("{whole}{}", "long ".repeat(4000))).len(), 1);
+        assert_eq!(
+            page(&format!("{whole}{}", "long ".repeat(MOST_BYTES / 5))).len(),
+            1
+        );
         let files: Vec<String> = (0..20).map(|n| format!("`src/{n}.rs`")).collect();
         assert_eq!(page(&format!("{whole} {}", files.join(" "))).len(), 1);
     }
