@@ -248,7 +248,8 @@ impl HistorySubject<'_> {
             .iter()
             .map(|one| self.differences_from_newest(newest, one))
             .collect();
-        let decision = &self.history.runs[&newest.run].begun.decision;
+        let begun = &self.history.runs[&newest.run].begun;
+        let (decision, is_acceptable) = (&begun.decision, begun.past.is_none());
         let measured = self.runs.iter().rev().flatten().next();
         let rules = TrendRules {
             noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
@@ -325,7 +326,7 @@ impl HistorySubject<'_> {
             trends: trends_of_runs(&placed),
             processors: find_processor_differences(&placed),
             since_baselines,
-            accept: shell_command("cargo perfcheck accept", &[&key.id], ""),
+            accept: is_acceptable.then(|| shell_command("cargo perfcheck accept", &[&key.id], "")),
         }))
     }
 

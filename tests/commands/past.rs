@@ -280,6 +280,11 @@ fn two_steps_in_a_gap_are_both_found() {
         .filter_map(|step| step["commit"]["hash"].as_str())
         .collect();
     assert_eq!(found, [&hashes[2], &hashes[5]], "{finished}");
+    // A run of the past cannot be accepted, so nobody is told to do so.
+    let words = ["history", "cost"];
+    let shown = history.made.perfcheck(&machine, &words).run();
+    assert!(shown.stdout.contains("step +50"), "{shown}");
+    assert!(!shown.stdout.contains("intended"), "{shown}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
         trends: Vec::new(),
         processors: None,
         since_baselines: Vec::new(),
-        accept: String::new(),
+        accept: None,
     };
     findings.rows.iter().map(|row| history(&row.key)).collect()
 }

@@ -346,8 +346,8 @@ pub struct BenchmarkHistory {
     pub processors: Option<ProcessorDisagreement>,
     /// How the present level changed against each baseline that names a run of the history.
     pub since_baselines: Vec<BaselineChange>,
-    /// The command that accepts the present level.
-    pub accept: String,
+    /// The command that accepts the present level; null if the newest run cannot be accepted, because it measured a commit of the past.
+    pub accept: Option<String>,
 }
 
 /// A run of a benchmark's history, with the value of the benchmark.

@@ -571,11 +571,12 @@ fn describe_exclusions(history: &BenchmarkHistory) -> Vec<String> {
 }
 
 /// Returns a sentence with the command that accepts the present level. Returns `None` unless the level began with a slowdown that nobody has
-/// accepted.
+/// accepted and that can be accepted.
 fn advise_acceptance(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;
-    is_open.then(|| format!("If the change is intended: {}", history.accept))
+    let accept = history.accept.as_ref().filter(|_| is_open)?;
+    Some(format!("If the change is intended: {accept}"))
 }
 
 /// Writes histories in the layout of `view`. A single history is written run by run, several histories as a line each. `which` says in words which
@@ -691,7 +692,7 @@ mod tests {
                 },
             }],
             course,
-            accept: "cargo perfcheck accept 'it is'".into(),
+            accept: Some("cargo perfcheck accept 'it is'".into()),
         }
     }
 
