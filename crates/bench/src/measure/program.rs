@@ -207,7 +207,6 @@ impl ProgramDriver {
                 take_quads(round, index, &mut sides, layout, plan, overhead)?;
             }
         }
-        drop(pinning);
         state.rounds += 1;
         state.range = (sides.iter().filter_map(|side| side.range)).reduce(RunRange::join);
         Ok(record_sides(round, index, sides))
