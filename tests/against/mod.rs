@@ -23,6 +23,8 @@ mod mixing;
 mod one_at_a_time;
 pub mod parts;
 mod printed;
+#[cfg(target_os = "linux")]
+mod program_costs;
 mod programs;
 pub mod project;
 mod ranking;
