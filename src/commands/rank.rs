@@ -1,9 +1,11 @@
 //! `cargo perfcheck rank FILTER...`: measures benchmarks of one build side by side with the fastest of them, and ranks them by their speed.
 //!
 //! A first look finds the benchmark that seems fastest. Its samples only choose the reference; they are not tested. Then every other benchmark is
-//! measured beside the reference. If one of them proves faster, it becomes the reference, and the group is measured once more. Each of the two
-//! measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks apart is
-//! at most the level. Nothing is stored: a run holds one result for each benchmark, and both sides of such a pair are different benchmarks.
+//! measured beside the reference. If one of them proves faster and time is left, it becomes the reference, and the group is measured once more. Each of
+//! the two measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks apart
+//! is at most the level. With `--against`, the user chooses the reference, and there is only one measurement, which has the whole level.
+//!
+//! Nothing is stored: a run holds one result for each benchmark, and the two sides of such a pair are different benchmarks.
 
 use clap::Args;
 use std::collections::BTreeMap;
@@ -194,9 +196,9 @@ struct RankCall<'a> {
 
 /// How one measurement of all groups is carried out.
 struct MeasurementRules<'r> {
-    /// The name of the measurement's random choices.
+    /// A name that distinguishes the random choices of this measurement from those of the others.
     name: &'r str,
-    /// The rounds after which it ends; `None` leaves them to the user and the data.
+    /// The measurement ends after this many rounds. `None` means that the settings and the data decide.
     rounds: Option<u32>,
     /// Number of measurements that share the significance level.
     sharing: u32,
@@ -308,7 +310,7 @@ impl RankCall<'_> {
         let thresholds = benchmarks
             .map(|benchmark| (benchmark.key.clone(), usual.noise_threshold(benchmark)))
             .collect();
-        // A plan has its level in each of the two directions.
+        // The level of a plan applies to each of the two directions, so each gets half of it.
         let shares = f64::from(2 * rules.sharing);
         let plan = Plan {
             looks: match rules.rounds {
@@ -590,7 +592,7 @@ impl CompetitorGroup {
         Ok(())
     }
 
-    /// Makes the benchmark that the user names the reference, by its id or its label.
+    /// Chooses the benchmark with this id or label as the reference.
     fn choose_reference(&mut self, word: &str) -> Result<(), AppError> {
         let is_named = |one: &Competitor| {
             one.label == word || one.key().id == word || full_name(one.key()) == word
@@ -631,7 +633,7 @@ fn form_groups(
     for found in found.targets {
         for benchmark in found.benchmarks {
             let key = &benchmark.key;
-            let Some(common) = common_part(by, key) else {
+            let Some(common) = find_common_part(by, key) else {
                 continue;
             };
             let label = match by {
@@ -687,7 +689,7 @@ fn form_groups(
 
 /// Returns what a benchmark has in common with the benchmarks that differ from it in this dimension: its key with `*` in place of the dimension.
 /// `None` if its id does not have the dimension.
-fn common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> {
+fn find_common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> {
     let star = || "*".to_owned();
     let mut common = key.clone();
     let mut parts: Vec<&str> = key.id.split('/').collect();
@@ -776,7 +778,7 @@ mod tests {
     fn benchmarks_have_in_common_all_but_the_part_that_is_ranked() {
         let common = |word: &str, id: &str| {
             let by = parse_ranked_dimension(word).expect("a dimension");
-            common_part(&by, &key("t", id)).map(|common| (common.target, common.id))
+            find_common_part(&by, &key("t", id)).map(|common| (common.target, common.id))
         };
         let found = |target: &str, id: &str| Some((target.to_owned(), id.to_owned()));
         let id = "parse/simd/100/hot";

@@ -58,7 +58,7 @@ pub(crate) struct BuiltCommit {
     pub(crate) found: DiscoveredBenches,
 }
 
-/// What a pair found about a benchmark.
+/// The result of a pair for one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PairRow {
     pub(crate) key: BenchmarkKey,
@@ -278,7 +278,7 @@ impl PastSeries<'_> {
             seed: self.derive_seed(&names),
             git: git.candidate.clone(),
         };
-        let reference = self.pair_builds_of(builds, only, &request, world)?;
+        let reference = self.pair_built_commits(builds, only, &request, world)?;
         let rules = PairingRules {
             part: None,
             wants_control: false,
@@ -322,7 +322,7 @@ impl PastSeries<'_> {
     }
 
     /// Compares the code of both builds, and restricts their benchmarks to `only`.
-    fn pair_builds_of(
+    fn pair_built_commits(
         &self,
         builds: BySide<&BuiltCommit>,
         only: Option<&BTreeSet<BenchmarkKey>>,
@@ -398,7 +398,7 @@ pub(crate) enum CommitChoice<'a> {
     All,
     /// This many steps of equal numbers of commits.
     Steps(usize),
-    /// The commits that are released, and both ends of the range.
+    /// The commits that have a tag, and both ends of the range.
     Releases(&'a BTreeSet<String>),
 }
 

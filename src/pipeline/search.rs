@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What is known about a commit relative to the change that is searched for.
+/// The position of a commit relative to the change that is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepFinding {
     /// The benchmark has not changed yet.
@@ -26,7 +26,7 @@ pub(crate) enum StepFinding {
 pub(crate) enum SearchStep {
     /// Examine the commit at this index.
     Try(usize),
-    /// Stop: the first commit after the change is at one of these indices.
+    /// Stop: the commit that made the change is at one of these indices.
     Among {
         /// The first of these indices.
         first: usize,

@@ -1,4 +1,4 @@
-//! Reads ELF executables. They must be position-independent.
+//! Reads ELF executables. For a comparison, they must be position-independent.
 
 use object::elf::{DT_NEEDED, PT_TLS, SHT_RELR};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
@@ -92,7 +92,7 @@ fn read_image<'d>(
             Vec::new()
         },
         variables: if instruction_set.marks_data() {
-            let marks = marks(file, SectionKind::Data).into_iter();
+            let marks = find_marks(file, SectionKind::Data).into_iter();
             marks.map(|(at, _)| at).collect()
         } else {
             Vec::new()
@@ -165,7 +165,7 @@ fn sections<'d>(
                 SectionUse::Variables
             },
             in_file: section.file_range().map_or(0, |(at, _)| at),
-            // The linkers align the procedure linkage table in this way.
+            // In the procedure linkage table, each stub has 16 bytes.
             stubs: section.name()?.contains("plt").then_some(16),
         });
     }
@@ -248,8 +248,8 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
 
 /// Returns the marks that assemblers put into sections of this kind, in ascending order. Each mark has an address, and says whether code (true) or
 /// data (false) begins there.
-fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
-    // Other sections have marks, too. Those of sections that are not loaded, such as debug information, are at low addresses.
+fn find_marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
+    // Other sections have marks, too. If a section is not loaded, such as debug information, the addresses of its marks are low and mean nothing here.
     let is_of_kind = |section: Option<SectionIndex>| {
         let section = section.and_then(|index| file.section_by_index(index).ok());
         section.is_some_and(|section| section.kind() == kind)
@@ -271,7 +271,7 @@ fn marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
 
 /// Returns the address ranges of data in code sections, in ascending order.
 fn data_in_code(file: &Elf<'_>, sections: &[LoadedSection<'_>]) -> Vec<Range<u64>> {
-    let marks = marks(file, SectionKind::Text);
+    let marks = find_marks(file, SectionKind::Text);
     let mut found: Vec<Range<u64>> = Vec::new();
     for section in sections {
         if section.content != SectionUse::Code {

@@ -49,7 +49,7 @@ fn import(library: i64, name: &str, addend: i64) -> Result<LoaderWrite, Unsuppor
     Ok(LoaderWrite::Import(format!("{library}!{name}"), addend, 0))
 }
 
-/// Returns the number at an address that the file has.
+/// Returns the number that the file has for an address in memory.
 fn pointer(segments: &[MachoSegment<'_>], address: u64) -> Option<u64> {
     let is_within =
         |one: &&MachoSegment<'_>| one.start <= address && address - one.start < one.size;
@@ -90,7 +90,7 @@ const SEVERAL_CHAINS: u16 = 0x8000;
 /// The bits of a pointer that hold the target, and those that hold the distance to the next one, in steps of 4 bytes.
 const TARGET: u64 = (1 << 36) - 1;
 const DISTANCE: u64 = (1 << 12) - 1;
-/// The bits that are zero in the pointers that are supported. One of the two kinds has a tag in some of them.
+/// The bits that must be zero in a pointer. In a pointer into the executable, some of them can hold a tag, which is not supported.
 const UNUSED: u64 = ((1 << 51) - 1) & !TARGET;
 const UNUSED_OF_IMPORT: u64 = ((1 << 51) - 1) & !0xffff_ffff;
 
@@ -233,7 +233,7 @@ struct Opcodes<'s, 'd> {
     rest: &'s [u8],
     segments: &'s [MachoSegment<'d>],
     at: u64,
-    /// The number of writes that may still follow. It is larger than that of any real executable.
+    /// The number of writes that may still follow: at the start, as many as there are pointers in the content of the segments.
     left: usize,
 }
 
@@ -255,7 +255,7 @@ impl<'s, 'd> Opcodes<'s, 'd> {
     }
 
     /// Reads a number of variable length (LEB128). Returns its value and the number of its bits.
-    fn long(&mut self) -> Result<(u64, u32), UnsupportedExecutable> {
+    fn read_number(&mut self) -> Result<(u64, u32), UnsupportedExecutable> {
         let (mut value, mut bits) = (0, 0);
         loop {
             let byte = self.byte().ok_or_else(damaged)?;
@@ -271,16 +271,16 @@ impl<'s, 'd> Opcodes<'s, 'd> {
     }
 
     fn unsigned(&mut self) -> Result<u64, UnsupportedExecutable> {
-        Ok(self.long()?.0)
+        Ok(self.read_number()?.0)
     }
 
     fn signed(&mut self) -> Result<i64, UnsupportedExecutable> {
-        let (value, bits) = self.long()?;
+        let (value, bits) = self.read_number()?;
         let unused = 64_u32.saturating_sub(bits);
         Ok((value << unused).cast_signed() >> unused)
     }
 
-    /// Moves to an offset, which follows, of a segment.
+    /// Moves to a place in `segment`. The list has its offset from the start of the segment next.
     fn move_to(&mut self, segment: u8) -> Result<(), UnsupportedExecutable> {
         let offset = self.unsigned()?;
         let segment = self.segments.get(usize::from(segment));
@@ -344,7 +344,8 @@ pub(crate) fn read_rebases(
     Ok(())
 }
 
-/// Reads a list of imports. In the list of those that are needed late (`LC_DYLD_INFO` calls them lazy), a zero ends an import, not the list.
+/// Reads a list of imports. `are_late` means the list of those that are needed late (`LC_DYLD_INFO` calls them lazy). In that list, a zero ends an
+/// import, not the list.
 pub(crate) fn read_binds(
     opcodes: &[u8],
     segments: &[MachoSegment<'_>],

@@ -71,7 +71,7 @@ pub(crate) fn parse_for_listing(bytes: &[u8]) -> Result<Image<'_>, UnsupportedEx
 fn open(bytes: &[u8]) -> Result<(MachO<'_>, InstructionSet), UnsupportedExecutable> {
     let file = MachO::parse(bytes)?;
     let header = file.macho_header();
-    // The upper bits of the kind of the processor say something else.
+    // The upper bits of the subtype do not belong to the kind of the processor.
     let is_signing = header.cpusubtype(LE) & 0xff == CPU_SUBTYPE_ARM64E;
     let set = InstructionSet::from_architecture(file.architecture());
     let set = set.ok_or(UnsupportedExecutable::Format)?;
@@ -84,7 +84,7 @@ fn open(bytes: &[u8]) -> Result<(MachO<'_>, InstructionSet), UnsupportedExecutab
 /// The range of a table in the file.
 type FileRange = Range<u64>;
 
-/// What the load commands of an executable say.
+/// The content of the load commands of an executable.
 #[derive(Default)]
 struct LoaderFacts<'d> {
     segments: Vec<MachoSegment<'d>>,
@@ -157,7 +157,7 @@ impl<'d> LoaderFacts<'d> {
                 LoadCommandVariant::Dylib(library) => {
                     let name = command.string(LE, library.dylib.name)?;
                     let name = String::from_utf8_lossy(name);
-                    // A library that may be missing is another need than one that may not.
+                    // The number of the command says whether the library may be missing.
                     found.libraries.push(format!("{name} {}", command.cmd()));
                 }
                 LoadCommandVariant::EntryPoint(main) => entry = Some(main.entryoff.get(LE)),
@@ -276,11 +276,12 @@ fn read_symbols(
         let start = symbol.address();
         let within = |one: &&LoadedSection<'_>| one.start <= start && start < one.end;
         let name = symbol.name()?;
-        // Assemblers add such labels, and C compilers begin each name with an underscore.
+        // Assemblers add such labels.
         if name.starts_with("ltmp") {
             found.labels.insert(start);
             continue;
         }
+        // Compilers begin each name with an underscore.
         let name = name.strip_prefix('_').unwrap_or(name).to_owned();
         match sections.iter().find(within) {
             Some(section) if section.content == SectionUse::Code => {

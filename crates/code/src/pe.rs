@@ -26,10 +26,10 @@ use crate::symbols::UnsizedSymbols;
 
 const SET: InstructionSet = InstructionSet::X86_64;
 
-/// The symbol of the list of constructors, which GNU's linker puts behind the code in the section of the code.
+/// The symbol of the list of constructors. GNU's linker puts this list into the section of the code, behind the code.
 const CONSTRUCTORS: &str = "__CTOR_LIST__";
 
-/// The beginning of the symbols of a list of addresses that the C library changes at its start, without underscores.
+/// The C library changes some addresses when it starts. After underscores, the symbols of the list of these addresses begin with this text.
 const LATE: &str = "RUNTIME_PSEUDO_RELOC_LIST";
 
 /// The tables that change how the loader prepares the executable, and their names.

@@ -1,4 +1,5 @@
-//! Sizes of an executable: those that the program `size` prints, that of the file after `strip`, and which functions grew between two executables.
+//! Measures the sizes of an ELF executable as the program `size` prints them, and that of its file after `strip`. Finds the functions that grew between
+//! two ELF executables.
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
 use object::read::elf::{FileHeader, SectionHeader};
@@ -29,7 +30,7 @@ const TABLE_ALIGNMENT: u64 = 8;
 /// Name of the section that has the names of all sections.
 const NAMES: &str = ".shstrtab";
 
-/// Measures the sizes of an executable.
+/// Measures the sizes of an ELF executable. Fails if the executable has another format.
 pub fn measure_sizes(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
     let (file, _) = elf(executable)?;
     let mut sizes = FileSizes::default();
@@ -69,7 +70,7 @@ pub fn measure_sizes(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutab
         end = align(end, alignment).saturating_add(size);
     }
     let entries = names.len() as u64 * SECTION_ENTRY;
-    end = end.saturating_add(length_of_names(names));
+    end = end.saturating_add(measure_name_table(names));
     sizes.stripped = align(end, TABLE_ALIGNMENT).saturating_add(entries);
     Ok(sizes)
 }
@@ -98,7 +99,7 @@ fn is_kept(name: &str) -> bool {
 }
 
 /// Returns the length of a table of names, each with a zero behind it. A name that ends another name shares its bytes.
-fn length_of_names(mut names: Vec<String>) -> u64 {
+fn measure_name_table(mut names: Vec<String>) -> u64 {
     names.sort_by(|one, two| one.bytes().rev().cmp(two.bytes().rev()));
     // In this order, a name that ends others is directly before one of them.
     let mut following = names.iter().skip(1);
@@ -172,8 +173,9 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_another_takes_no_space() {
-        let length =
-            |names: &[&str]| length_of_names(names.iter().map(|name| (*name).to_owned()).collect());
+        let length = |names: &[&str]| {
+            measure_name_table(names.iter().map(|name| (*name).to_owned()).collect())
+        };
         assert_eq!(length(&[]), 1);
         assert_eq!(length(&[".text"]), 1 + 6);
         assert_eq!(length(&[".plt", ".rela.plt", ".got"]), 1 + 10 + 5);

@@ -1,7 +1,7 @@
-//! Symbols that have no sizes, as those of Windows and macOS, and how far functions and data extend from them.
+//! Finds the ends of functions and data if symbols have no sizes, as in executables of Windows and macOS.
 //!
-//! A function ends before the next symbol, without the padding there. Data are taken to extend up to the next symbol, or to the end of the part of the
-//! section that comes from the same object file: rather too far than not far enough.
+//! A function ends at its known end, if the executable has a table of ends, or else before the next symbol, without the padding there. Data are taken to
+//! extend up to the next symbol, or to the end of the part of the section that comes from the same object file: rather too far than not far enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
@@ -18,13 +18,13 @@ pub(crate) struct UnsizedSymbols {
     pub(crate) others: BTreeMap<u64, Vec<String>>,
     /// The addresses at which the part of a section that comes from one object file begins or ends. Empty if the format does not keep them.
     pub(crate) parts: BTreeSet<u64>,
-    /// Other addresses.
+    /// The addresses of other symbols and, if the format lists them separately, of functions.
     pub(crate) labels: BTreeSet<u64>,
 }
 
 impl UnsizedSymbols {
-    /// Returns the functions, each with its end. `bounds` has the ends that are known, by start address, and `data` the data among the code, which are
-    /// no padding.
+    /// Returns the functions, each with its end. `bounds` has the known ends, by start address. `data` has the ranges of data in code, which do not count
+    /// as padding.
     pub(crate) fn units(
         &self,
         set: InstructionSet,
@@ -47,7 +47,7 @@ impl UnsizedSymbols {
                     let limit = limit.map_or(section.end, |limit| section.end.min(*limit));
                     let before = data.partition_point(|data| data.end <= limit);
                     let last = before.checked_sub(1).map_or(0, |last| data[last].end);
-                    end_of_code(set, section, *start, limit).max(last)
+                    find_code_end(set, section, *start, limit).max(last)
                 });
                 units.extend(names.iter().map(|name| CodeUnit {
                     start: *start,
@@ -78,7 +78,7 @@ impl UnsizedSymbols {
         found
     }
 
-    /// Returns the addresses of everything that is neither a function nor data with a symbol.
+    /// Returns the addresses of the labels and the parts, and those of other items in sections of code.
     pub(crate) fn labels(&self, sections: &[LoadedSection<'_>]) -> Vec<u64> {
         let mut labels: Vec<u64> = self.labels.union(&self.parts).copied().collect();
         for section in sections.iter().filter(|one| is_code(one)) {
@@ -102,7 +102,7 @@ fn is_code(section: &LoadedSection<'_>) -> bool {
 }
 
 /// Returns the end of the code from `start` to `limit` without the padding there.
-fn end_of_code(set: InstructionSet, section: &LoadedSection<'_>, start: u64, limit: u64) -> u64 {
+fn find_code_end(set: InstructionSet, section: &LoadedSection<'_>, start: u64, limit: u64) -> u64 {
     let within = |at: u64| ((at - section.start) as usize).min(section.bytes.len());
     let code = &section.bytes[within(start)..within(limit)];
     if (code.len() as u64) < limit - start {

@@ -1,7 +1,8 @@
 //! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
 //!
-//! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed over;
-//! a file in the cache remembers them. Invariant: nothing is measured that the store already has for the same series.
+//! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed over.
+//! A file in the cache keeps those that could not be built or have no selected benchmark, unless the series would begin with them. Invariant: nothing is
+//! measured that the store already has for the same series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -71,7 +72,7 @@ fn measure_range(
         .with_command_line(layer)
         .for_writing();
     context.require_local_store()?;
-    let commits = commits_of(range, &context)?;
+    let commits = list_commits(range, &context)?;
     let chosen = choose_commits(wishes, &commits, &context)?;
     // Report an unusable store before anything is built.
     context.open_store()?;
@@ -88,7 +89,7 @@ fn measure_range(
         },
         timeout: timeout(paired.timeout, &context),
         benches_from: wishes.benches_from,
-        branch: branch_of(&commits, &context, world)?,
+        branch: find_branch(&commits, &context, world)?,
         times: commit_times(&commits, &context)?,
         environment: Environment {
             host: perfcheck_host::read_host_facts(world.variables.ci),
@@ -150,7 +151,7 @@ fn measure_range(
 }
 
 /// Returns the commits of the range with both ends, oldest first.
-fn commits_of(range: &RevisionRange, context: &Context) -> Result<Vec<Revision>, AppError> {
+fn list_commits(range: &RevisionRange, context: &Context) -> Result<Vec<Revision>, AppError> {
     let checkout = context.require_checkout()?;
     let from = checkout.revision(&range.from)?;
     let to = checkout.revision(&range.to)?;
@@ -210,7 +211,7 @@ fn choose_commits(
 }
 
 /// Returns the branch to which the commits belong. On CI, git may not know the name of the checked out branch.
-fn branch_of(
+fn find_branch(
     commits: &[Revision],
     context: &Context,
     world: &mut World<'_>,
@@ -249,7 +250,7 @@ pub(super) struct CommitPair {
     pub(super) stored: StoredPair,
 }
 
-/// What became of a pair of commits.
+/// The outcome of measuring a pair of commits.
 pub(super) enum PairStatus {
     /// The store has the pair.
     Stored(StoredPair),

@@ -49,7 +49,7 @@ pub struct HistoryOptions {
     #[arg(long, conflicts_with = "branch")]
     pub(super) all_branches: bool,
     /// Show at most the newest N runs of each benchmark [default: 50]
-    #[arg(long, value_name = "N", value_parser = runs_of_history)]
+    #[arg(long, value_name = "N", value_parser = parse_run_count)]
     last: Option<usize>,
     /// Show only runs since this date or of at most this age, e.g. 2026-01-31 or 90d
     #[arg(long, value_name = "WHEN")]
@@ -98,7 +98,7 @@ impl HistoryOptions {
 const USUAL_LAST: usize = 50;
 
 /// Parses a number of runs. The number is limited because the search for change points takes quadratic time.
-fn runs_of_history(text: &str) -> Result<usize, String> {
+fn parse_run_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(runs @ 1..=200) => Ok(runs),
         _ => Err("expected 1 to 200 runs".to_owned()),

@@ -1,7 +1,7 @@
 //! Finds the commits of the steps between measured commits of the past, by the same search as `bisect`.
 //!
-//! A gap is a pair of measured commits between which benchmarks changed, with commits in between that were not measured. Each of these is measured
-//! against the older commit of the gap. A commit counts as changed if its change is at least half of that of the whole gap, on a logarithmic scale.
+//! A gap is a pair of measured commits between which benchmarks changed. The search chooses commits in between and measures them against the older
+//! commit of the gap. A commit counts as changed if its change is at least half of that of the whole gap, on a logarithmic scale.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ struct StepSearch {
     whole: PairRow,
     /// The findings about the commits after the older one, oldest first.
     known: Vec<Option<StepFinding>>,
-    /// What was measured at each of these commits.
+    /// The result that was measured for each of these commits, if any.
     rows: Vec<Option<PairRow>>,
 }
 
@@ -116,7 +116,7 @@ impl RangeMeasurement<'_> {
         world: &mut World<'_>,
     ) -> Result<Vec<PastStep>, AppError> {
         let mut gaps: Vec<Gap> = self.pairs.iter().filter_map(Gap::from_pair).collect();
-        // The newest gap comes first.
+        // The loop takes gaps from the end, so the newest gap must be there.
         gaps.reverse();
         let mut steps = Vec::new();
         while let Some(gap) = gaps.pop() {
@@ -137,7 +137,7 @@ impl RangeMeasurement<'_> {
         Ok(steps.into_iter().map(|(_, step)| step).collect())
     }
 
-    /// Describes a step after the commit at `after` and at the latest in the commit at `until`. `why` says why several commits may be it.
+    /// Describes a step. A commit later than `after`, and not later than `until`, made it. `why` says why there may be several such commits.
     fn step(
         &self,
         row: &PairRow,

@@ -101,7 +101,8 @@ pub fn read_usage(pid: u32) -> Option<UsageSnapshot> {
     })
 }
 
-/// Returns the CPU time of the process `pid`, which has ended while this process has a handle of it. Returns `None` if it is still running.
+/// Returns the CPU time of the process `pid`, which has ended. This process must have a handle of it, because otherwise its id is no longer valid.
+/// Returns `None` if the process is still running.
 pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
     let process = open_process(pid, PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE)?;
     // SAFETY: the handle is open.
@@ -141,7 +142,7 @@ fn list_threads(snapshot: &OwnedHandle, pid: u32) -> Vec<TimesSnapshot> {
 /// The program that shows the window of a console. The system starts it as a child of the first program that uses the console.
 const CONSOLE: &str = "conhost.exe";
 
-/// Reports whether the process `pid`, which was `created` at this time, has living children, apart from its console.
+/// Reports whether the process `pid` has living children, apart from its console. `created` is the time at which the process was created.
 fn has_children(snapshot: &OwnedHandle, pid: u32, created: u64) -> bool {
     let mut entry = PROCESSENTRY32W {
         dwSize: size_of::<PROCESSENTRY32W>() as u32,
@@ -190,7 +191,7 @@ enum BoundItem {
 impl AffinityPinning {
     /// Binds this thread and `processes` to one of the processors that this process may use. If there are no `processes`, binds this process, because
     /// those that it starts inherit its processors, not those of the thread that starts them. `choose` gets the number of processors and returns an
-    /// index. Returns `None` if there is only one processor.
+    /// index. Returns `None` if there is only one processor, or if a process cannot be bound or may use other processors than this one.
     pub fn to_one(processes: &[u32], choose: impl FnOnce(u32) -> usize) -> Option<Self> {
         // SAFETY: the handle always means this process.
         let ours = allowed_processors(unsafe { GetCurrentProcess() })?;
@@ -246,7 +247,7 @@ impl Drop for AffinityPinning {
 impl BoundItem {
     /// Sets the processors that the item may use. Reports whether that was possible.
     fn allow(&self, processors: usize) -> bool {
-        // SAFETY: the first two handles always mean this thread and this process, and the third is open.
+        // SAFETY: the first two calls use the handles that always mean this thread and this process. The handle of the third one is open.
         unsafe {
             match self {
                 Self::ThisThread => SetThreadAffinityMask(GetCurrentThread(), processors) != 0,
