@@ -1,9 +1,9 @@
 //! `cargo perfcheck rank FILTER...`: measures benchmarks of one build side by side with the fastest of them, and ranks them by their speed.
 //!
 //! A first look finds the benchmark that seems fastest. Its samples only choose the reference; they are not tested. Then every other benchmark is
-//! measured beside the reference. If one of them proves faster and time is left, it becomes the reference, and the group is measured once more. Each of
-//! the two measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks apart
-//! is at most the level. With `--against`, the user chooses the reference, and there is only one measurement, which has the whole level.
+//! measured beside the reference. If one of them proves faster and time is left, it becomes the reference, and the group is measured once more. Each
+//! of the two measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks
+//! apart is at most the level. With `--against`, the user chooses the reference, and there is only one measurement, which has the whole level.
 //!
 //! Nothing is stored: a run holds one result for each benchmark, and the two sides of such a pair are different benchmarks.
 

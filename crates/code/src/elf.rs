@@ -165,7 +165,7 @@ fn sections<'d>(
                 SectionUse::Variables
             },
             in_file: section.file_range().map_or(0, |(at, _)| at),
-            // In the procedure linkage table, each stub has 16 bytes.
+            // An entry of a procedure linkage table usually has 16 bytes.
             stubs: section.name()?.contains("plt").then_some(16),
         });
     }
@@ -249,7 +249,7 @@ fn libraries(file: &Elf<'_>) -> Result<Vec<String>, UnsupportedExecutable> {
 /// Returns the marks that assemblers put into sections of this kind, in ascending order. Each mark has an address, and says whether code (true) or
 /// data (false) begins there.
 fn find_marks(file: &Elf<'_>, kind: SectionKind) -> Vec<(u64, bool)> {
-    // Other sections have marks, too. If a section is not loaded, such as debug information, the addresses of its marks are low and mean nothing here.
+    // Other sections have marks, too. In sections that are not loaded, such as debug information, their addresses are low and mean nothing here.
     let is_of_kind = |section: Option<SectionIndex>| {
         let section = section.and_then(|index| file.section_by_index(index).ok());
         section.is_some_and(|section| section.kind() == kind)

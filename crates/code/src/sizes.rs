@@ -1,5 +1,5 @@
-//! Measures the sizes of an ELF executable as the program `size` prints them, and that of its file after `strip`. Finds the functions that grew between
-//! two ELF executables.
+//! Measures the sizes of an ELF executable as the program `size` prints them, and that of its file after `strip`. Finds the functions that grew
+//! between two ELF executables.
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
 use object::read::elf::{FileHeader, SectionHeader};

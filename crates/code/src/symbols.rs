@@ -1,6 +1,6 @@
 //! Finds the ends of functions and data if symbols have no sizes, as in executables of Windows and macOS.
 //!
-//! A function ends at its known end, if the executable has a table of ends, or else before the next symbol, without the padding there. Data are taken to
+//! A function has the end that a table of the executable gives it, or else ends before the next symbol, without the padding there. Data are taken to
 //! extend up to the next symbol, or to the end of the part of the section that comes from the same object file: rather too far than not far enough.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,8 @@ pub(crate) struct UnsizedSymbols {
 }
 
 impl UnsizedSymbols {
-    /// Returns the functions, each with its end. `bounds` has the known ends, by start address. `data` has the ranges of data in code, which do not count
-    /// as padding.
+    /// Returns the functions, each with its end. `bounds` has the known ends, by start address. `data` has the ranges of data in code, which do not
+    /// count as padding.
     pub(crate) fn units(
         &self,
         set: InstructionSet,

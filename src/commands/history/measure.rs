@@ -1,8 +1,8 @@
 //! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
 //!
-//! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed over.
-//! A file in the cache keeps those that could not be built or have no selected benchmark, unless the series would begin with them. Invariant: nothing is
-//! measured that the store already has for the same series.
+//! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed
+//! over. A file in the cache keeps those that could not be built or have no selected benchmark, unless the series would begin with them. Invariant:
+//! nothing is measured that the store already has for the same series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! A process starts in the memory of the process that starts it, or with a copy of that memory. Linux counts this as a part of the peak. Our memory is
 //! often larger than that of the program, so the peak of a process that we start ourselves would be ours. The helper is the same executable, but it
-//! does nothing else, and only the memory that it has written is copied: about 2.4 MB in a debug build. A program with a smaller peak seems to have this
-//! one.
+//! does nothing else, and only the memory that it has written is copied: about 2.4 MB in a debug build. A program with a smaller peak seems to
+//! have this one.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the helper")]
 
