@@ -424,8 +424,13 @@ impl<'a> RangeMeasurement<'a> {
                 Ok(PairStatus::Stored(stored))
             }
             PairResult::Incomparable { reason } => {
-                self.report_passed_over(pair.base, reason, false, world)?;
-                Ok(PairStatus::PassedOver(pair.base))
+                // In a gap, the older commit is one that was measured, so the newer one is passed over.
+                let passed = match only {
+                    Some(_) => pair.candidate,
+                    None => pair.base,
+                };
+                self.report_passed_over(passed, reason, false, world)?;
+                Ok(PairStatus::PassedOver(passed))
             }
         }
     }
