@@ -24,6 +24,7 @@ that does the same work.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -177,6 +178,27 @@ def build_seconds(tool, top, scratch, harness):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@contextlib.contextmanager
+def machine_noise(cycle, wanted):
+    """Runs `arena/noise.py` during every second cycle, if `wanted`. Gives the name of the condition."""
+    if not wanted or cycle % 2 == 0:
+        yield "quiet"
+        return
+    noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE)
+    try:
+        time.sleep(1)
+        yield "busy"
+    finally:
+        noise.terminate()
+        noise.wait()
+
+
+def show_change(one):
+    """Formats the change of a comparison, if it has one."""
+    change = (one["change"] or {}).get("estimate")
+    return "" if change is None else f"{100 * change:+.2f} %"
+
+
 def show(results):
     """Prints the table, with a line for each condition, word of `--work` and harness."""
     names = "".join(f" {verdict:>13}" for verdict in VERDICTS)
@@ -207,7 +229,6 @@ def main():
         sys.exit(f"{scratch} is not empty")
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
-    noise = None
     try:
         make(top)
         base = scratch / "base"
@@ -215,27 +236,17 @@ def main():
         for harness in [one for one in harnesses if one in ARGUMENTS]:
             print(f"{harness}: {build_seconds(tool, top, scratch, harness):.0f} processor seconds to build and measure one benchmark", flush=True)
         for cycle in range(options.cycles):
-            is_noisy = options.noise and cycle % 2 == 1
-            noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
-            time.sleep(1 if is_noisy else 0)
             trials = [(work, name) for work in options.work.split(",") for name in WORKLOADS]
             rng.shuffle(trials)
-            for work, name in trials:
-                layout = random.Random(f"{options.seed} {rng.randrange(options.layouts)}") if options.layouts else rng
-                write(top, {"src/lib.rs": library(work, layout)})
-                for harness in rng.sample(harnesses, len(harnesses)):
-                    one = compare_as_peer(top, base, scratch, harness, name) if harness in PEERS else compare(tool, top, scratch, harness, name)
-                    condition = "busy" if is_noisy else "quiet"
-                    results[condition, work, harness].append(one)
-                    change = (one["change"] or {}).get("estimate")
-                    change = "" if change is None else f"{100 * change:+.2f} %"
-                    print(f"{condition} {work:<6} {name:<6} {harness:<10} {one['verdict']:<13} {change:>9} {one['seconds']:.1f} s", flush=True)
-            if noise:
-                noise.terminate()
-                noise.wait()
+            with machine_noise(cycle, options.noise) as condition:
+                for work, name in trials:
+                    layout = random.Random(f"{options.seed} {rng.randrange(options.layouts)}") if options.layouts else rng
+                    write(top, {"src/lib.rs": library(work, layout)})
+                    for harness in rng.sample(harnesses, len(harnesses)):
+                        one = compare_as_peer(top, base, scratch, harness, name) if harness in PEERS else compare(tool, top, scratch, harness, name)
+                        results[condition, work, harness].append(one)
+                        print(f"{condition} {work:<6} {name:<6} {harness:<10} {one['verdict']:<13} {show_change(one):>9} {one['seconds']:.1f} s", flush=True)
     finally:
-        if noise:
-            noise.terminate()
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
         show(results)

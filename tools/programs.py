@@ -28,10 +28,9 @@ import tempfile
 import time
 
 from criterion_suite import HEAD, KINDS, commit, write
-from harnesses import CALLED, UNCHANGED, show, unused_functions
+from harnesses import CALLED, UNCHANGED, machine_noise, show, show_change, unused_functions
 from planted_code import git, told
 
-HERE = pathlib.Path(__file__).resolve().parent
 # About how many milliseconds a run of each of our programs takes.
 OWN = {"mix": 5, "sort": 15, "tree": 50, "parse": 120, "hash": 400, "text": 1_500}
 # For each published program: its version, its main file, its arguments and whether it reads the corpus from standard input.
@@ -187,37 +186,26 @@ def main():
         sys.exit(f"{scratch} is not empty")
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
-    noise = None
     try:
         own = Own(scratch)
         suites = {name: own if name in OWN else Published(scratch, name) for name in names}
         # The first comparison of each program only tells its time.
         times = {name: compare(tool, suites[name], scratch, name)["compared"]["base"] for name in names if name in PUBLISHED}
         for cycle in range(options.cycles):
-            is_noisy = options.noise and cycle % 2 == 1
-            noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
-            time.sleep(1 if is_noisy else 0)
             trials = [(work, name) for work in options.work.split(",") for name in names]
             rng.shuffle(trials)
-            for work, name in trials:
-                layout = random.Random(f"{options.seed} {rng.randrange(options.layouts)}") if options.layouts else rng
-                suites[name].plant(work, layout, times.get(name))
-                found = {"perfcheck": compare(tool, suites[name], scratch, name)}
-                if options.hyperfine:
-                    found["hyperfine"] = compare_by_hyperfine(options.hyperfine, suites[name], scratch, name)
-                suites[name].plant("same", None, None)
-                for by, one in found.items():
-                    condition = "busy" if is_noisy else "quiet"
-                    results[condition, work, by].append(one)
-                    change = (one["change"] or {}).get("estimate")
-                    change = "" if change is None else f"{100 * change:+.2f} %"
-                    print(f"{condition} {work:<6} {name:<14} {by:<9} {one['verdict']:<13} {change:>9} {one['seconds']:.1f} s", flush=True)
-            if noise:
-                noise.terminate()
-                noise.wait()
+            with machine_noise(cycle, options.noise) as condition:
+                for work, name in trials:
+                    layout = random.Random(f"{options.seed} {rng.randrange(options.layouts)}") if options.layouts else rng
+                    suites[name].plant(work, layout, times.get(name))
+                    found = {"perfcheck": compare(tool, suites[name], scratch, name)}
+                    if options.hyperfine:
+                        found["hyperfine"] = compare_by_hyperfine(options.hyperfine, suites[name], scratch, name)
+                    suites[name].plant("same", None, None)
+                    for by, one in found.items():
+                        results[condition, work, by].append(one)
+                        print(f"{condition} {work:<6} {name:<14} {by:<9} {one['verdict']:<13} {show_change(one):>9} {one['seconds']:.1f} s", flush=True)
     finally:
-        if noise:
-            noise.terminate()
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
         show(results)

@@ -21,10 +21,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 from criterion_suite import HEAD, KINDS, commit, write
-from harnesses import HERE, WORKLOADS
+from harnesses import HERE, WORKLOADS, machine_noise
 from planted_code import git, told
 
 # Minimum units of work per call. Units are whole, so with fewer of them the functions could not differ by 2 %.
@@ -118,28 +117,19 @@ def main():
     top = scratch / "workloads"
     rng = random.Random(options.seed)
     results = collections.defaultdict(list)
-    noise = None
     try:
         make(top, rng)
         for cycle in range(options.cycles):
             write(top, {"src/lib.rs": library(rng)})
-            is_noisy = options.noise and cycle % 2 == 1
-            condition = "busy" if is_noisy else "quiet"
-            noise = subprocess.Popen([sys.executable, HERE / "arena" / "noise.py", "--seed", str(cycle)], stdin=subprocess.PIPE) if is_noisy else None
-            time.sleep(1 if is_noisy else 0)
-            for name in rng.sample(list(WORKLOADS), len(WORKLOADS)):
-                found, took = rank(tool, top, scratch, name, options.more)
-                apart, steps, wrong = judge(found)
-                undecided = sum(one["standing"] == "open" for one in found.values())
-                results[condition].append((apart, steps, wrong, undecided, took))
-                order = ", ".join(f"{one['rank']} {function}" for function, one in found.items())
-                print(f"{condition} {name:<6} {order:<40} {json.dumps(apart)} {steps} {took:.1f} s", flush=True)
-            if noise:
-                noise.terminate()
-                noise.wait()
+            with machine_noise(cycle, options.noise) as condition:
+                for name in rng.sample(list(WORKLOADS), len(WORKLOADS)):
+                    found, took = rank(tool, top, scratch, name, options.more)
+                    apart, steps, wrong = judge(found)
+                    undecided = sum(one["standing"] == "open" for one in found.values())
+                    results[condition].append((apart, steps, wrong, undecided, took))
+                    order = ", ".join(f"{one['rank']} {function}" for function, one in found.items())
+                    print(f"{condition} {name:<6} {order:<40} {json.dumps(apart)} {steps} {took:.1f} s", flush=True)
     finally:
-        if noise:
-            noise.terminate()
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
         show(results)
