@@ -18,25 +18,17 @@ use std::process;
 
 fn main() -> process::ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    if arguments
-        .get(1)
-        .is_some_and(|argument| argument == REAPER_ARGUMENT)
-    {
-        reap(io::stdin().lock());
-        return process::ExitCode::SUCCESS;
-    }
-    if arguments
-        .get(1)
-        .is_some_and(|argument| argument == PEAK_MEMORY_ARGUMENT)
-    {
-        let status = report_peak_memory(&arguments[2..], &mut io::stdout());
-        return status.map_or(process::ExitCode::FAILURE, process::ExitCode::from);
-    }
-    if arguments
-        .get(1)
-        .is_some_and(|argument| argument == cargo_perfcheck::WORKLOADS_ARGUMENT)
-    {
-        return cargo_perfcheck::run_workloads();
+    match arguments.get(1).and_then(|argument| argument.to_str()) {
+        Some(REAPER_ARGUMENT) => {
+            reap(io::stdin().lock());
+            return process::ExitCode::SUCCESS;
+        }
+        Some(PEAK_MEMORY_ARGUMENT) => {
+            let status = report_peak_memory(&arguments[2..], &mut io::stdout());
+            return status.map_or(process::ExitCode::FAILURE, process::ExitCode::from);
+        }
+        Some(cargo_perfcheck::WORKLOADS_ARGUMENT) => return cargo_perfcheck::run_workloads(),
+        _ => {}
     }
     if let Some(linked) = run_as_linker(&arguments) {
         return linked.unwrap_or_else(|error| {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::error::AppError;
 use crate::config::{
-    Tables, WorkspaceSettings, parse_confidence_level, parse_fraction_below_one,
+    Layer, Tables, WorkspaceSettings, parse_confidence_level, parse_fraction_below_one,
     parse_positive_duration, parse_significance_level,
 };
 use crate::output::{MessageFormat, RowOrder, Verbosity, View};
@@ -553,6 +553,14 @@ impl PairedOptions {
             significance_level: self.significance_level,
             seed: self.seed,
             ..ComparisonOptions::default()
+        }
+    }
+
+    /// Returns the settings that the command line overrides.
+    pub(super) fn layer(&self) -> Layer {
+        Layer {
+            noise_threshold: self.noise_threshold,
+            ..Layer::default()
         }
     }
 }

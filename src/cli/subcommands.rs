@@ -266,7 +266,7 @@ impl DoctorArguments {
 }
 
 /// Flags of `history` that apply without `--measure`. All others need it.
-const OF_STORED_HISTORY: [&str; 20] = [
+const STORED_HISTORY_FLAGS: [&str; 20] = [
     // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "all_branches",
@@ -322,7 +322,7 @@ pub(super) fn require_measure(history: clap::Command) -> clap::Command {
     history
         .mut_args(|arg| {
             let id = arg.get_id().as_str();
-            if OF_STORED_HISTORY.contains(&id) {
+            if STORED_HISTORY_FLAGS.contains(&id) {
                 arg
             } else {
                 arg.requires("measure")

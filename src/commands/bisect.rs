@@ -10,7 +10,6 @@ mod step;
 pub use self::options::BisectOptions;
 
 use self::step::{BisectSession, BuiltBenchmark, MeasurementBudget, skipped_outcome};
-use crate::config::Layer;
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};
 use crate::options::CommonOptions;
@@ -25,7 +24,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchesFrom, BenchmarkKey, Environment, ProgramBenchmark};
 use perfcheck_bench::measure::DiscoveredBenches;
 use perfcheck_build::cargo::CargoOptions;
-use perfcheck_host::{GitError, Revision};
+use perfcheck_host::Revision;
 
 /// The subdirectory of the cache with the files that keep the state of unfinished searches.
 const MEMORIES: &str = "bisect";
@@ -59,12 +58,8 @@ fn search(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let load = perfcheck_host::load_average();
-    let layer = Layer {
-        noise_threshold: options.paired.noise_threshold,
-        ..Layer::default()
-    };
     let context = Context::load(common, world)?
-        .with_command_line(layer)
+        .with_command_line(options.paired.layer())
         .for_writing();
     context.require_local_store()?;
     let (good, commits) = range(&context, options)?;
@@ -101,32 +96,14 @@ fn range(
     options: &BisectOptions,
 ) -> Result<(Revision, Vec<Revision>), AppError> {
     let checkout = context.require_checkout()?;
-    let good = checkout.revision(&options.good)?;
-    let bad = checkout.revision(&options.bad)?;
-    let commits = checkout
-        .commits_between(&good.commit, &bad.commit)
-        .map_err(|error| match error {
-            GitError::NotAncestor { .. } => GitError::NotAncestor {
-                good: options.good.clone(),
-                bad: options.bad.clone(),
-            },
-            other => other,
-        })?;
+    let (good, commits) = checkout.range(&options.good, &options.bad)?;
     if commits.is_empty() {
         return Err(AppError::Usage(format!(
             "`{}` and `{}` are the same commit, so there is nothing to search",
             options.good, options.bad
         )));
     }
-    let named = |commit: String| {
-        let name = if commit == bad.commit {
-            bad.name.clone()
-        } else {
-            commit.clone()
-        };
-        Revision { name, commit }
-    };
-    Ok((good, commits.into_iter().map(named).collect()))
+    Ok((good, commits))
 }
 
 struct Bisection<'a> {

@@ -28,7 +28,7 @@ pub fn history(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if let Some(range) = options.measuring.range() {
+    if let Some(range) = &options.measuring.measure {
         return measure_past(range, options, common, world);
     }
     if options.is_overview() {
@@ -48,8 +48,7 @@ pub fn history(
         limit: options.limit(),
         since,
     };
-    drop(store);
-    scope.write_histories(&keys, options, &context, common, world)?;
+    scope.write_histories(&keys, options, (&store, workspace), common, world)?;
     Ok(ExitCode::Clean)
 }
 

@@ -11,7 +11,6 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::config::Layer;
 use crate::delivery::files::write_result;
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
@@ -99,11 +98,7 @@ pub fn rank(
     options.reports.check(common.output.format)?;
     let paired = &options.paired;
     let load = perfcheck_host::load_average();
-    let layer = Layer {
-        noise_threshold: paired.noise_threshold,
-        ..Layer::default()
-    };
-    let context = Context::load(common, world)?.with_command_line(layer);
+    let context = Context::load(common, world)?.with_command_line(paired.layer());
     let timeout = timeout(paired.timeout, &context);
     let is_kept = !world.variables.no_rerun;
     let filter = Filter {
@@ -566,7 +561,7 @@ impl CompetitorGroup {
         let size = self.competitors.len();
         if size > LARGEST_GROUP {
             return Err(AppError::Usage(format!(
-                "{size} benchmarks are too many to be ranked with each other; the most are {LARGEST_GROUP}\n  help: select fewer by a filter, or form groups with `--by`"
+                "{size} benchmarks are too many for one ranking; at most {LARGEST_GROUP} can be ranked with each other\n  help: select fewer with a filter, or form groups with `--by`"
             )));
         }
         for other in &self.competitors {

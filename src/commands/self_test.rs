@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::config::Layer;
 use crate::error::AppError;
 use crate::options::{CommonOptions, PairedOptions};
 use crate::output::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
@@ -85,11 +84,7 @@ pub fn self_test(
     refuse_sort_by_change(common)?;
     let paired = &options.paired;
     let load = perfcheck_host::load_average();
-    let layer = Layer {
-        noise_threshold: paired.noise_threshold,
-        ..Layer::default()
-    };
-    let context = Context::load(common, world)?.with_command_line(layer);
+    let context = Context::load(common, world)?.with_command_line(paired.layer());
     let timeout = timeout(paired.timeout, &context);
     let is_kept = !world.variables.no_rerun;
     let tree = WorkTree::build(&context, common, &options.filter, timeout, is_kept, world)?;

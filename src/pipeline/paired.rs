@@ -493,11 +493,8 @@ mod tests {
                 threads: 1,
                 cpu: Nanos(1),
                 working_time: Nanos(1),
-                involuntary_switches: 0,
                 stolen,
-                processor: None,
-                control: None,
-                run: None,
+                ..ProcessUsage::default()
             }),
             failure: None,
         };

@@ -27,7 +27,6 @@ use perfcheck_analysis::model::{
     Timestamp, Verdict,
 };
 use perfcheck_bench::measure::{DiscoveredBenches, Filter};
-use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{BuiltSide, PreparedSides};
 use perfcheck_host::{CommitTime, Revision};
 
@@ -146,18 +145,7 @@ impl PastSeries<'_> {
     /// sources belong to the question.
     pub(crate) fn key(&self, newest: &BuiltCommit) -> SeriesKey {
         let (host, build) = (&self.environment.host, &self.environment.build);
-        let settings = CargoOptions {
-            manifest_path: None,
-            target_dir: None,
-            jobs: None,
-            verbose: 0,
-            quiet: false,
-            color: None,
-            offline: false,
-            locked: false,
-            frozen: false,
-            ..self.common.cargo.clone()
-        };
+        let settings = self.common.cargo.decisive();
         let sources: Vec<_> = match self.benches_from {
             BenchesFrom::Revision => Vec::new(),
             BenchesFrom::WorkTree => (newest.side.targets.iter())

@@ -151,6 +151,30 @@ impl Checkout {
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
+    /// Resolves both ends of a range. Returns the older end, and the commits after it up to and including the newer end, oldest first. Only the newer
+    /// end keeps its name; the commits before it are named by their hashes.
+    pub fn range(&self, older: &str, newer: &str) -> Result<(Revision, Vec<Revision>), GitError> {
+        let (first, last) = (self.revision(older)?, self.revision(newer)?);
+        let commits =
+            self.commits_between(&first.commit, &last.commit)
+                .map_err(|error| match error {
+                    GitError::NotAncestor { .. } => GitError::NotAncestor {
+                        good: older.to_owned(),
+                        bad: newer.to_owned(),
+                    },
+                    other => other,
+                })?;
+        let named = |commit: String| {
+            let is_last = commit == last.commit;
+            let name = if is_last { &last.name } else { &commit };
+            Revision {
+                name: name.clone(),
+                commit,
+            }
+        };
+        Ok((first, commits.into_iter().map(named).collect()))
+    }
+
     /// Returns the time of each commit on the first-parent line that ends at `tip`, oldest first, in seconds since the Unix epoch.
     pub fn commit_times(&self, tip: &str) -> Result<Vec<CommitTime>, GitError> {
         let listed = self.run(&[

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::options::{HistoryOptions, MeasureOptions, RevisionRange};
 use super::scope::{Branch, HistoryScope};
-use crate::config::Layer;
 use crate::error::AppError;
 use crate::options::{CommonOptions, Effort};
 use crate::output::{
@@ -26,7 +25,7 @@ use crate::pipeline::search::SearchState;
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
-use perfcheck_host::{GitError, Revision};
+use perfcheck_host::Revision;
 
 /// The subdirectory of the cache with the files that keep the commits that cannot be measured.
 const MEMORIES: &str = "past";
@@ -64,12 +63,8 @@ fn measure_range(
     let load = perfcheck_host::load_average();
     let wishes = &options.measuring;
     let paired = &wishes.paired;
-    let layer = Layer {
-        noise_threshold: paired.noise_threshold,
-        ..Layer::default()
-    };
     let context = Context::load(common, world)?
-        .with_command_line(layer)
+        .with_command_line(paired.layer())
         .for_writing();
     context.require_local_store()?;
     let commits = list_commits(range, &context)?;
@@ -146,42 +141,23 @@ fn measure_range(
         limit: MOST_COMMITS,
         since: None,
     };
-    scope.write_histories(&keys, options, &context, common, world)?;
+    if let Some((store, workspace)) = context.open_stored()? {
+        scope.write_histories(&keys, options, (&store, workspace), common, world)?;
+    }
     Ok(ExitCode::Clean)
 }
 
 /// Returns the commits of the range with both ends, oldest first.
 fn list_commits(range: &RevisionRange, context: &Context) -> Result<Vec<Revision>, AppError> {
     let checkout = context.require_checkout()?;
-    let from = checkout.revision(&range.from)?;
-    let to = checkout.revision(&range.to)?;
-    let later =
-        checkout
-            .commits_between(&from.commit, &to.commit)
-            .map_err(|error| match error {
-                GitError::NotAncestor { .. } => GitError::NotAncestor {
-                    good: range.from.clone(),
-                    bad: range.to.clone(),
-                },
-                other => other,
-            })?;
+    let (from, later) = checkout.range(&range.from, &range.to)?;
     if later.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` and `{}` are the same commit, so there is nothing to measure",
+            "`{}` and `{}` are the same commit, so there is nothing to measure\n  help: begin the range at an older commit",
             range.from, range.to
         )));
     }
-    let last = to.commit.clone();
-    let named = |commit: String| {
-        let name = if commit == last { &to.name } else { &commit };
-        Revision {
-            name: name.clone(),
-            commit,
-        }
-    };
-    Ok(std::iter::once(from)
-        .chain(later.into_iter().map(named))
-        .collect())
+    Ok(std::iter::once(from).chain(later).collect())
 }
 
 /// Returns the indices of the commits to measure, oldest first.
@@ -203,7 +179,7 @@ fn choose_commits(
     let chosen = choice.choose(commits);
     if chosen.len() > MOST_COMMITS {
         return Err(AppError::Usage(format!(
-            "these are {} commits, more than {MOST_COMMITS}\n  help: use `--steps N` to choose commits that are spread evenly over the range, or a shorter range",
+            "the range has {} commits to measure, but at most {MOST_COMMITS} are allowed\n  help: use `--steps N` to choose commits that are spread evenly over the range, or give a shorter range",
             chosen.len()
         )));
     }
@@ -256,6 +232,8 @@ pub(super) enum PairStatus {
     Stored(StoredPair),
     /// The commit at this index could not be measured.
     PassedOver(usize),
+    /// The commits cannot be measured against each other, for this reason.
+    Incomparable(String),
     /// The time budget is used up.
     OutOfTime,
 }
@@ -319,7 +297,7 @@ impl<'a> RangeMeasurement<'a> {
         }
         let Some(mut newer) = newest else {
             return Err(AppError::NothingToMeasure(
-                "no commit of the range can be built and has a selected benchmark\n  help: use `--benches-from worktree` to build all commits with the current benchmarks".to_owned(),
+                "every chosen commit either cannot be built or lacks the selected benchmarks\n  help: use `--benches-from worktree` to build all commits with the current benchmarks".to_owned(),
             ));
         };
         while let Some(older) = rest.pop() {
@@ -338,6 +316,9 @@ impl<'a> RangeMeasurement<'a> {
                 }
                 PairStatus::PassedOver(place) if place == newer => newer = older,
                 PairStatus::PassedOver(_) => {}
+                PairStatus::Incomparable(reason) => {
+                    self.report_passed_over(older, reason, false, world)?;
+                }
                 PairStatus::OutOfTime => {
                     self.finished.left = rest.len() + 1;
                     break;
@@ -346,7 +327,7 @@ impl<'a> RangeMeasurement<'a> {
         }
         if self.pairs.is_empty() && self.finished.left == 0 {
             return Err(AppError::NothingToMeasure(
-                "no two commits of the range could be measured against each other".to_owned(),
+                "no two commits of the range could be compared\n  help: the line of each commit says why (not with `--quiet`); `--benches-from worktree` builds all commits with the current benchmarks".to_owned(),
             ));
         }
         Ok(())
@@ -423,15 +404,7 @@ impl<'a> RangeMeasurement<'a> {
                 self.report_pair(pair, &stored, Some(seconds_since(begun)), world)?;
                 Ok(PairStatus::Stored(stored))
             }
-            PairResult::Incomparable { reason } => {
-                // In a gap, the older commit is one that was measured, so the newer one is passed over.
-                let passed = match only {
-                    Some(_) => pair.candidate,
-                    None => pair.base,
-                };
-                self.report_passed_over(passed, reason, false, world)?;
-                Ok(PairStatus::PassedOver(passed))
-            }
+            PairResult::Incomparable { reason } => Ok(PairStatus::Incomparable(reason)),
         }
     }
 
@@ -529,7 +502,7 @@ impl<'a> RangeMeasurement<'a> {
         self.report(&found, world)
     }
 
-    fn report_passed_over(
+    pub(super) fn report_passed_over(
         &mut self,
         place: usize,
         why: String,

@@ -75,7 +75,7 @@ impl HistoryOptions {
 
     /// Reports whether the command measures before it shows the history.
     pub fn measures(&self) -> bool {
-        self.measuring.range().is_some()
+        self.measuring.measure.is_some()
     }
 
     /// Returns how many of the newest runs of each benchmark are shown at most.
@@ -134,13 +134,6 @@ pub struct MeasureOptions {
     pub(super) benches_from: BenchesFrom,
     #[command(flatten)]
     pub(super) paired: PairedOptions,
-}
-
-impl MeasureOptions {
-    /// Returns the range of commits to measure, if the user gave one.
-    pub(super) fn range(&self) -> Option<&RevisionRange> {
-        self.measure.as_ref()
-    }
 }
 
 /// A range of commits, `A..B` as in git.

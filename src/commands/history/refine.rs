@@ -14,9 +14,9 @@ use crate::session::World;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Verdict};
 
 /// Why a step has no commit if the user does not refine.
-const UNMEASURED: &str = "those in between are not measured; use `--refine` to find it";
+const UNMEASURED: &str = "the commits in between were not measured; use `--refine` to find it";
 /// Why a step has no commit if commits in between cannot be measured.
-const UNCLEAR: &str = "those in between cannot be measured or told apart";
+const UNCLEAR: &str = "some commits could not be measured or told apart";
 /// Why a step has no commit if the search ended early.
 const OUT_OF_TIME: &str = "the time budget is used up";
 
@@ -185,6 +185,10 @@ impl RangeMeasurement<'_> {
                 PairStatus::Stored(stored) => stored.rows,
                 PairStatus::PassedOver(passed) if passed == middle => Vec::new(),
                 PairStatus::PassedOver(_) => break,
+                PairStatus::Incomparable(reason) => {
+                    self.report_passed_over(middle, reason, false, world)?;
+                    Vec::new()
+                }
                 PairStatus::OutOfTime => {
                     why = OUT_OF_TIME;
                     break;

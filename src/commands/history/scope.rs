@@ -30,13 +30,10 @@ impl HistoryScope {
         &self,
         keys: &[BenchmarkKey],
         options: &HistoryOptions,
-        context: &Context,
+        (store, workspace): (&Store, WorkspaceId),
         common: &CommonOptions,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let Some((store, workspace)) = context.open_stored()? else {
-            return Ok(());
-        };
         let branch = &self.branch;
         let request = HistoryRequest {
             branch: branch.filter(),
@@ -45,7 +42,7 @@ impl HistoryScope {
             allowed: &options.allow_different,
             medians: keys.len() == 1,
         };
-        let mut found = histories(&store, workspace, keys, &request)?;
+        let mut found = histories(store, workspace, keys, &request)?;
         sort_histories(&mut found, common.output.order());
         if found.is_empty() && !common.output.quiet {
             writeln!(

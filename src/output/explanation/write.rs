@@ -143,7 +143,7 @@ fn start_up_statement(explanation: &Explanation<'_>) -> Option<Statement> {
             median_ns,
         } => Some(Statement::new(
             format!(
-                "{}. It is a part of all times of the program, and nothing is subtracted.",
+                "{}. All times of the program include the start-up.",
                 capitalize(&remarks::describe_start_up(*empty_ns, *median_ns))
             ),
             Numbers::StartUp {

@@ -228,7 +228,7 @@ pub struct BisectFindings {
     pub bad_name: String,
 }
 
-/// What `history --measure` did with a commit.
+/// The outcome for a commit of `history --measure`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -254,7 +254,7 @@ pub struct PastCommitMeasured {
     pub place: Option<usize>,
     /// Number of chosen commits.
     pub of: usize,
-    /// What was done with the commit.
+    /// Whether the commit was measured.
     pub outcome: PastOutcome,
     /// Why the commit was passed over; null otherwise.
     pub why: Option<String>,

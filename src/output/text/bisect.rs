@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::status::write_wrapped_event;
 use crate::output::layout::{Column, Table};
 use crate::output::messages::{
     BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, JsonMessage,
@@ -12,9 +13,6 @@ use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::Commit;
-
-/// Width of a status word and the blank after it, in columns.
-const STATUS: usize = 13;
 
 /// Reports what was found about one commit: as a line on `progress`, and as a message on `result` if the format is JSON.
 pub fn write_bisect_step(
@@ -51,8 +49,7 @@ fn write_step(progress: &mut dyn Write, step: &BisectStep, columns: usize) -> io
         terminal::escape_terminal_text(&step.commit.subject),
         describe_outcome(&step.found)
     );
-    let step = wrap_prose(&step, columns, &" ".repeat(STATUS));
-    writeln!(progress, "{} {step}", terminal::status(word))
+    write_wrapped_event(progress, word, &step, columns)
 }
 
 /// Describes what was found about a commit: `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`.

@@ -417,7 +417,7 @@ fn describe_ranking(found: &RankFindings) -> Vec<String> {
     lines.extend(skipped.map(|(row, reason)| format!("`{}` was skipped: {reason}", row.key.id)));
     if found.left_out > 0 {
         lines.push(format!(
-            "{} left out, with no other to be ranked with.",
+            "{} left out, because no other benchmark belongs to the same group.",
             units::counted(found.left_out, "benchmark")
         ));
     }

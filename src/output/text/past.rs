@@ -2,15 +2,14 @@
 
 use std::io::{self, Write};
 
+use super::status::write_wrapped_event;
 use crate::output::layout::{Cell, Column, Table};
 use crate::output::messages::{
     JsonMessage, PastChange, PastCommitMeasured, PastFinished, PastOutcome, PastStep, write_message,
 };
-use crate::output::view::{MessageFormat, wrap_prose};
+use crate::output::view::MessageFormat;
 use crate::output::{terminal, units};
 
-/// Width of a status word and the blank after it, in columns.
-const STATUS: usize = 13;
 /// Maximum number of benchmarks that the line of a commit names.
 const MOST_NAMED: usize = 3;
 
@@ -46,8 +45,7 @@ fn write_commit(
     let subject = terminal::escape_terminal_text(&found.commit.subject);
     let commit = found.commit.short();
     let text = format!("{commit}{place} {subject}: {}", describe(found));
-    let text = wrap_prose(&text, columns, &" ".repeat(STATUS));
-    writeln!(progress, "{} {text}", terminal::status(word))
+    write_wrapped_event(progress, word, &text, columns)
 }
 
 /// Describes what was found about a commit: `sort/10 +5.10 % [+4.40 %, +5.80 %], 12 s`.
@@ -154,12 +152,8 @@ pub fn write_past_finished(
     format: MessageFormat,
 ) -> io::Result<()> {
     if let Some(progress) = progress {
-        let text = wrap_prose(
-            &summarize(finished),
-            units::terminal_width(),
-            &" ".repeat(STATUS),
-        );
-        writeln!(progress, "{} {text}", terminal::status("Finished"))?;
+        let columns = units::terminal_width();
+        write_wrapped_event(progress, "Finished", &summarize(finished), columns)?;
     }
     if format == MessageFormat::Json {
         write_message(result, JsonMessage::MeasureFinished(finished))?;
@@ -179,7 +173,7 @@ fn summarize(finished: &PastFinished) -> String {
     let left = match finished.left {
         0 => String::new(),
         left => format!(
-            "; the time budget is used up, with {} left: the same command continues",
+            "; the time budget is used up, with {} left; the same command continues",
             units::counted(left, "commit")
         ),
     };
@@ -334,7 +328,7 @@ mod tests {
         };
         assert!(
             summarize(&stopped)
-                .ends_with("is used up, with 3 commits left: the same command continues")
+                .ends_with("is used up, with 3 commits left; the same command continues")
         );
     }
 }

@@ -53,6 +53,20 @@ pub fn write_build_event(writer: &mut dyn Write, verb: &str, object: &str) -> io
     )
 }
 
+/// Width of a status word and the blank after it, in columns.
+const STATUS: usize = 13;
+
+/// Writes a line as [`write_build_event`] does, but wraps `text`, which must be escaped, in lines of at most `columns`.
+pub(super) fn write_wrapped_event(
+    writer: &mut dyn Write,
+    verb: &str,
+    text: &str,
+    columns: usize,
+) -> io::Result<()> {
+    let text = wrap_prose(text, columns, &" ".repeat(STATUS));
+    writeln!(writer, "{} {text}", terminal::status(verb))
+}
+
 /// Writes the lines above the table of a run: its commit, host, compiler, profile and seed. For an imported run, they name its source instead.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostControls) -> io::Result<()> {
     let git = run.begun.git.as_ref().map_or_else(String::new, |git| {

@@ -194,7 +194,7 @@ fn describe_size_change(change: &SizeChange) -> String {
     let from = with_reference("compared with", change.reference);
     let [old, new] = [base, candidate].map(|size| units::bytes(size.stripped as f64));
     if base.stripped == candidate.stripped {
-        return format!("the executable of `{name}` has {new} without symbols, as before");
+        return format!("the executable of `{name}` still has {new} without symbols");
     }
     let most = if change.limited {
         SizeChange::MOST_FUNCTIONS
@@ -544,7 +544,7 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
         }
         Statistic::Instructions => "instructions were not counted",
         Statistic::Cpu | Statistic::Memory => {
-            "only runs of programs have it, on systems that report it (Linux)"
+            "only runs of programs have this statistic, and only on Linux"
         }
         Statistic::Size => "the sizes of the executables are unknown (they are read only on Linux)",
         Statistic::Latency(_) => {
@@ -589,7 +589,7 @@ mod tests {
         change.size.candidate = change.size.base;
         assert_eq!(
             describe_size_change(&change),
-            "the executable of `rg` has 100.0 kB without symbols, as before"
+            "the executable of `rg` still has 100.0 kB without symbols"
         );
     }
     use perfcheck_analysis::findings::Ceiling;

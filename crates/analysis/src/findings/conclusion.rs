@@ -12,7 +12,7 @@ use super::limit::Limit;
 use super::paired::PairedEvidence;
 use super::remark::{CodeChange, RunNote};
 use super::row::{ComparisonContext, FailedTarget, Findings, Method, Row};
-use super::sizes::{check_sizes, measured_sizes, take_sizes, told_sizes};
+use super::sizes::{check_sizes, find_measured_sizes, find_notable_sizes, take_sizes};
 use super::stored::{StoredEvidence, summarize_all};
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
@@ -86,8 +86,8 @@ pub fn conclude<'m>(
     take_sizes(&mut basis.remarks, &mut basis.sizes);
     basis.limits = check_limits(&rows, limits.iter().copied(), &basis.decision);
     check_sizes(limits, &rows, &mut basis.sizes, &mut basis.limits);
-    let told = told_sizes(&basis.sizes, basis.decision.noise_threshold);
-    basis.remarks.extend(told);
+    let notable = find_notable_sizes(&basis.sizes, basis.decision.noise_threshold);
+    basis.remarks.extend(notable);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunNote::SmallChanges);
     }
@@ -327,7 +327,7 @@ impl<'m> Evidence<'_, 'm> {
             Self::Paired(paired) => paired.context(),
         };
         ComparisonContext {
-            sizes: measured_sizes(self.compared_measurements().into_iter()),
+            sizes: find_measured_sizes(self.compared_measurements().into_iter()),
             ..basis
         }
     }

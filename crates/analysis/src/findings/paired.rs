@@ -462,11 +462,8 @@ mod tests {
                     threads: 1,
                     cpu: Nanos(*cpu),
                     working_time: Nanos(10),
-                    involuntary_switches: 0,
-                    stolen: None,
                     processor: is_bound.then_some(0),
-                    control: None,
-                    run: None,
+                    ..ProcessUsage::default()
                 });
                 process
             });
@@ -492,12 +489,7 @@ mod tests {
         process.conduct = Some(ProcessUsage {
             threads: 1,
             cpu: Nanos(20),
-            working_time: Nanos(0),
-            involuntary_switches: 0,
-            stolen: None,
-            processor: None,
-            control: None,
-            run: None,
+            ..ProcessUsage::default()
         });
         let idle = measurement(vec![process]);
         assert_eq!(note_several_processors(&idle), None);
@@ -512,11 +504,7 @@ mod tests {
                     threads: 2,
                     cpu: Nanos(20),
                     working_time: Nanos(10),
-                    involuntary_switches: 0,
-                    stolen: None,
-                    processor: None,
-                    control: None,
-                    run: None,
+                    ..ProcessUsage::default()
                 });
             }
             let evidence = PairedEvidence {

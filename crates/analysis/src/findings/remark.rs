@@ -353,7 +353,7 @@ impl SizeChange {
     }
 
     /// Reports whether this is the executable of a bench target.
-    pub(super) fn is_of(&self, package: &str, target: &str) -> bool {
+    pub(super) fn belongs_to(&self, package: &str, target: &str) -> bool {
         self.package == package && self.target == target
     }
 
@@ -364,8 +364,8 @@ impl SizeChange {
         (candidate - base) / base.max(1.0)
     }
 
-    /// Reports whether users are told of the sizes: if they have a limit, or if the change is beyond `threshold`, a fraction.
-    pub(super) fn is_told(&self, threshold: f64) -> bool {
+    /// Reports whether the sizes have a limit or changed by at least `threshold`, a fraction.
+    pub(super) fn is_notable(&self, threshold: f64) -> bool {
         self.limited || self.relative().abs() >= threshold
     }
 }

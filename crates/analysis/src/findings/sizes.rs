@@ -18,7 +18,7 @@ fn target_key(package: &str, target: &str) -> BenchmarkKey {
 }
 
 /// Returns the sizes of the executables whose size is stored with the measurements of both sides.
-pub(super) fn measured_sizes<'m>(
+pub(super) fn find_measured_sizes<'m>(
     measured: impl Iterator<Item = BySide<&'m Measurement>>,
 ) -> Vec<SizeChange> {
     let mut sizes: Vec<SizeChange> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn measured_sizes<'m>(
         let BenchmarkKey {
             package, target, ..
         } = &candidate.benchmark.key;
-        let is_new = sizes.iter().all(|one| !one.is_of(package, target));
+        let is_new = sizes.iter().all(|one| !one.belongs_to(package, target));
         if let Some((base, candidate)) = known.filter(|_| is_new) {
             sizes.push(SizeChange::new(
                 package.clone(),
@@ -47,19 +47,19 @@ pub(super) fn take_sizes(remarks: &mut Vec<RunNote>, sizes: &mut Vec<SizeChange>
     for change in taken {
         sizes.retain(|known| {
             let is_replaced = known.reference.is_none() || known.reference == change.reference;
-            !(is_replaced && known.is_of(&change.package, &change.target))
+            !(is_replaced && known.belongs_to(&change.package, &change.target))
         });
         sizes.push(change);
     }
 }
 
-/// Returns remarks about the sizes that users are told of.
-pub(super) fn told_sizes(
+/// Returns remarks about the sizes that have a limit or changed by at least `threshold`, a fraction.
+pub(super) fn find_notable_sizes(
     sizes: &[SizeChange],
     threshold: f64,
 ) -> impl Iterator<Item = RunNote> + '_ {
-    let told = sizes.iter().filter(move |one| one.is_told(threshold));
-    told.map(|one| RunNote::Size(Box::new(one.clone())))
+    let notable = sizes.iter().filter(move |one| one.is_notable(threshold));
+    notable.map(|one| RunNote::Size(Box::new(one.clone())))
 }
 
 /// Checks the limits on sizes, adds the results to `checked`, and marks the sizes that have a limit.
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn users_are_told_of_sizes_beyond_the_threshold_or_with_a_limit() {
         let mut sizes = [change("a", 1_000, 1_009), change("b", 1_000, 990)];
-        let told = |sizes: &[SizeChange]| told_sizes(sizes, 0.01).count();
+        let told = |sizes: &[SizeChange]| find_notable_sizes(sizes, 0.01).count();
         assert_eq!(told(&sizes), 1);
         check(&["a=size:5%"], &[], &mut sizes);
         assert_eq!(told(&sizes), 2);
@@ -236,7 +236,7 @@ mod tests {
             base: &base,
             candidate: &candidate,
         };
-        let mut sizes = measured_sizes([pair, pair].into_iter());
+        let mut sizes = find_measured_sizes([pair, pair].into_iter());
         assert_eq!((sizes.len(), sizes[0].relative()), (1, 1.0));
         let key = &candidate.benchmark.key;
         let better = SizeChange {

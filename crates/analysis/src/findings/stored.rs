@@ -360,17 +360,12 @@ mod tests {
             let mut process = flat_process(0, ITERATIONS, &[100.0; 4]);
             process.conduct = Some(ProcessUsage {
                 threads: 1,
-                cpu: Nanos(0),
-                working_time: Nanos(0),
-                involuntary_switches: 0,
-                stolen: None,
-                processor: None,
-                control: None,
                 run: Some(RunUsage {
                     cpu: Nanos(90),
                     peak_memory: None,
                     start_up: Some(Nanos(start_up)),
                 }),
+                ..ProcessUsage::default()
             });
             let run = measurement(vec![process]);
             let summary = summarize_with(&run, &DecisionSettings::default(), 7);

@@ -258,7 +258,7 @@ pub struct ExecutableSize {
 }
 
 /// Resources that a process used, as the system reported at its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessUsage {
     /// Number of threads that were alive.
     pub threads: u32,

@@ -68,6 +68,23 @@ pub struct CargoOptions {
 }
 
 impl CargoOptions {
+    /// Returns the options that decide what is built, without those that only say where, how fast, with which output and from which sources of crates.
+    #[must_use]
+    pub fn decisive(&self) -> Self {
+        Self {
+            manifest_path: None,
+            target_dir: None,
+            jobs: None,
+            verbose: 0,
+            quiet: false,
+            color: None,
+            offline: false,
+            locked: false,
+            frozen: false,
+            ..self.clone()
+        }
+    }
+
     /// Returns the flags that `cargo metadata` takes too, except the manifest path and the features.
     pub(super) fn metadata_flags(&self) -> Vec<String> {
         let mut flags = Vec::new();

@@ -93,15 +93,7 @@ pub(super) fn decisive_flags(
 ) -> Vec<OsString> {
     let decisive = CargoOptions {
         manifest_path: Some(manifest.to_owned()),
-        target_dir: None,
-        jobs: None,
-        verbose: 0,
-        quiet: false,
-        color: None,
-        offline: false,
-        locked: false,
-        frozen: false,
-        ..options.clone()
+        ..options.decisive()
     };
     let mut flags = decisive.build_flags();
     let binaries: BTreeSet<[&str; 2]> = (programs.iter())

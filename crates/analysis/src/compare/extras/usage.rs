@@ -158,9 +158,9 @@ impl UsageChange {
             let rounds = |side: &[(u32, f64)]| -> Vec<u32> {
                 side.iter().map(|(process, _)| *process).collect()
             };
-            let (of_base, of_candidate) = (rounds(&base), rounds(&candidate));
-            base.retain(|(round, _)| of_candidate.contains(round));
-            candidate.retain(|(round, _)| of_base.contains(round));
+            let (base_rounds, candidate_rounds) = (rounds(&base), rounds(&candidate));
+            base.retain(|(round, _)| candidate_rounds.contains(round));
+            candidate.retain(|(round, _)| base_rounds.contains(round));
         }
         let [base, candidate]: [Vec<f64>; 2] =
             [base, candidate].map(|side| side.into_iter().map(|(_, value)| value).collect());
@@ -222,17 +222,12 @@ mod tests {
             let mut process = flat_process(number, ITERATIONS, &[100.0; 4]);
             process.conduct = Some(ProcessUsage {
                 threads: 1,
-                cpu: Nanos(0),
-                working_time: Nanos(0),
-                involuntary_switches: 0,
-                stolen: None,
-                processor: None,
-                control: None,
                 run: Some(RunUsage {
                     cpu: Nanos(cpu * 1_000_000),
                     peak_memory: *peak_memory,
                     start_up: (number == 0).then_some(Nanos(900_000)),
                 }),
+                ..ProcessUsage::default()
             });
             process
         };

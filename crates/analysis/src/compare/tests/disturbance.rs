@@ -10,14 +10,11 @@ fn conduct(pass: u64, spread: u64) -> ProcessUsage {
         threads: 1,
         cpu: Nanos(1_000_000_000),
         working_time: Nanos(1_000_000_000),
-        involuntary_switches: 0,
-        stolen: None,
-        processor: None,
         control: Some(Control {
             pass: Nanos(pass),
             spread: Nanos(spread),
         }),
-        run: None,
+        ..ProcessUsage::default()
     }
 }
 
