@@ -822,7 +822,8 @@ mod tests {
         let start = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            supervisor.spawn(&mut command, LeftoverPolicy::Kill)
+            // The other policy would kill what the processes of other tests leave behind.
+            supervisor.spawn(&mut command, LeftoverPolicy::Leave)
         };
         let waiting = |group: &mut ProcessGroup| {
             group.end_channel().recv().expect("it ends");
