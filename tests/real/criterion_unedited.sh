@@ -6,7 +6,7 @@
 #
 # Environment variables:
 #   PERFCHECK    the executable to test (default: a release build of this repository)
-#   COLD         also builds the benches from nothing, on Criterion and on this harness, and prints how many seconds that takes
+#   COLD         also builds the benches from nothing and after an edit, on Criterion and on this harness, and prints how many seconds that takes
 #   TIMES        also measures up to eight benchmarks of each crate on both harnesses, alternately and twice on each, and prints how much the medians differ
 #   SELF_TEST=N  also compares these benchmarks N times with themselves and N times with a copy that is 2 % slower, and counts the verdicts
 #
@@ -109,14 +109,23 @@ seconds() {
     { time "$@" >"$work/cold.log" 2>&1; } 2>&1 | awk '{ printf "%.0f s of processor, %.0f s", $1 + $2, $3 }'
 }
 
-# cold: builds the benches from nothing, first on Criterion and then on this harness, and prints the seconds.
+# on_criterion: builds the benches on Criterion in `$cold`. Prints the seconds.
+on_criterion() { CARGO_TARGET_DIR=$cold seconds cargo bench --features "$features" --bench '*' --no-run; }
+
+# on_ours: builds the benches on this harness in `$cold`, and lists them. Prints the seconds.
+on_ours() { PERFCHECK_CACHE=$cold seconds "$PERFCHECK" perfcheck list --features "$features" --bench '*'; }
+
+# cold: builds the benches from nothing and after an edit of the crate, first on Criterion and then on this harness. Prints the seconds.
 cold() {
-    local target=$work/cold
-    rm -rf "$target"
-    echo "    Criterion: $(CARGO_TARGET_DIR=$target seconds cargo bench --features "$features" --bench '*' --no-run)"
-    rm -rf "$target"
-    echo "    replaced: $(PERFCHECK_CACHE=$target seconds "$PERFCHECK" perfcheck list --features "$features" --bench '*')"
-    rm -rf "$target"
+    local cold=$work/cold build
+    for build in on_criterion on_ours; do
+        rm -rf "$cold"
+        echo "    $build, from nothing: $($build)"
+        find src -name '*.rs' -exec sed -i '$a// An edit.' {} +
+        echo "    $build, after an edit: $($build)"
+        git checkout --quiet src
+    done
+    rm -rf "$cold"
 }
 
 # some_ids: prints at most eight of the benchmarks, evenly spread over the sorted list.
