@@ -12,7 +12,9 @@ The program is never run, so it can be built for any processor.
         [--seed 1] [--keep DIRECTORY]
 
 Uses the environment variables `CARGO` and `RUSTC` if they are set, as the file `env` of `tests/platforms/set_up.sh` does. Windows needs
-`--target x86_64-pc-windows-gnu --cc x86_64-w64-mingw32-gcc --rustflags=-Clink-arg=-lmsvcrt`. A target without a standard library needs the flags
+`--target x86_64-pc-windows-gnu --cc x86_64-w64-mingw32-gcc --rustflags=-Clink-arg=-lmsvcrt`. macOS needs, for example,
+`--target x86_64-apple-darwin --cc "DIRECTORY/zig/bin/python -m ziglang cc -target x86_64-macos-none" --rustflags=-Clinker=REPOSITORY/tests/platforms/link_for_macos.sh`,
+with the directory of `set_up.sh`. A target without a standard library needs the flags
 `--cargo-flags=-Zbuild-std=std,panic_abort` and the variable `RUSTC_BOOTSTRAP=1`.
 """
 

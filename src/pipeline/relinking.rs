@@ -2,6 +2,7 @@
 //! elsewhere in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env::consts::OS;
 use std::path::Path;
 
 use super::cache_build::cache_directory;
@@ -9,7 +10,7 @@ use super::prepare::TargetName;
 use crate::error::AppError;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
-use perfcheck_analysis::model::{BySide, Side};
+use perfcheck_analysis::model::{BySide, Side, SystemFeature};
 use perfcheck_bench::measure::PairedTarget;
 use perfcheck_build::link::{CodeLayouts, LinkError};
 use perfcheck_build::sides::{SideTarget, StagedExecutables};
@@ -36,6 +37,10 @@ impl Relinking {
     ) -> Result<Self, AppError> {
         if as_built {
             return Ok(Self::Unwanted);
+        }
+        if SystemFeature::missing_on(OS).contains(&SystemFeature::FunctionOrder) {
+            let why = "the linkers of this system do not move single functions";
+            return Ok(Self::Impossible(why));
         }
         let targets = pairs.map(|pair| {
             let both = BySide {

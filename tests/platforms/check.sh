@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles the project for other systems, and runs what an emulator can run: the Windows programs under Wine, those of 64-bit ARM under qemu. The static
-# program for Linux runs as it is. For macOS there is no linker here, so clippy only checks the code.
+# program for Linux runs as it is. For macOS, clippy only checks the code, and one test links programs, which are not run.
 #
 #   tests/platforms/check.sh DIRECTORY               all four targets, completely
 #   tests/platforms/check.sh DIRECTORY --sample N    the light part of one target; N modulo 4 chooses it
@@ -49,6 +49,16 @@ macos() {
     # `cargo clippy` would start the clippy of another compiler.
     RUSTC_WORKSPACE_WRAPPER=$CLIPPY_DRIVER CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" \
         for_target aarch64-apple-darwin check "${packages[@]}"
+    [[ $1 == all ]] || return 0
+    # Cargo has compiled the whole standard library, not only checked it.
+    local libraries=$CARGO_TARGET_DIR/aarch64-apple-darwin/debug/deps name found
+    local flags="--target aarch64-apple-darwin -Zunstable-options -Ldependency=$libraries"
+    for name in core alloc std compiler_builtins panic_unwind; do
+        found=$(ls -t "$libraries/lib$name"-*.rlib | head -n 1)
+        flags+=" --extern noprelude:$name=$found"
+    done
+    run env PERFCHECK_TEST_MACOS_FLAGS="$flags" PERFCHECK_TEST_MACOS_LINKER="$PWD/tests/platforms/link_for_macos.sh" \
+        "$CARGO" test --locked -p perfcheck-build --lib -- --ignored functions_of_macos
 }
 
 windows() {

@@ -151,16 +151,23 @@ fn what_the_system_lacks_is_one_finding_without_advice() {
 
 #[test]
 fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
-    let finding = judge_layouts(&Ok(false));
+    let finding = judge_layouts("linux", &Ok(false));
     assert_eq!(finding.severity, Severity::Improvable);
     assert_eq!(
         finding.found,
         "executables run as built, each with its own function order"
     );
     assert_eq!(
-        judge_layouts(&Err("no rustc".to_owned())).severity,
+        judge_layouts("linux", &Err("no rustc".to_owned())).severity,
         Severity::Unknown
     );
+    // The linker of macOS is another one.
+    let finding = judge_layouts("macos", &Ok(false));
+    assert!(
+        finding.found.ends_with("never tried on a Mac"),
+        "{finding:?}"
+    );
+    assert_eq!(finding.advice, None);
 }
 
 #[test]

@@ -197,7 +197,6 @@ impl SystemFeature {
     pub fn missing_on(os: &str) -> &'static [Self] {
         match os {
             "macos" => &[
-                Self::FunctionOrder,
                 Self::ProcessorBinding,
                 Self::InstructionCounts,
                 Self::FunctionTimes,

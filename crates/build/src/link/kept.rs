@@ -7,6 +7,7 @@
     reason = "it is the linker of a build: it starts the real one"
 )]
 
+use object::{Architecture, BinaryFormat};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,45 @@ struct LinkRecord {
     linker: PathBuf,
     directory: PathBuf,
     arguments: Vec<LinkArgument>,
+}
+
+/// An order of functions, and how the linker is told to follow it.
+#[derive(Debug)]
+pub(super) struct SymbolOrder<'p> {
+    /// A file with the symbols of functions and fillers, one on each line.
+    pub(super) symbols: &'p Path,
+    /// Object files with the fillers.
+    pub(super) fillers: &'p [PathBuf],
+    pub(super) architecture: Architecture,
+}
+
+/// Returns the options for linkers of a `format`: without debug information, and with the `order` if there is one.
+///
+/// The linkers of Linux and of macOS have different options. Those of Windows are never asked (see [`is_relinkable`]).
+fn linker_options(format: BinaryFormat, order: Option<&SymbolOrder<'_>>) -> Vec<OsString> {
+    let is_macho = format == BinaryFormat::MachO;
+    // Writing debug information takes three quarters of the time of a link.
+    let mut options = vec![OsString::from(if is_macho {
+        "-S"
+    } else {
+        "--strip-debug"
+    })];
+    let Some(order) = order else { return options };
+    if is_macho {
+        options.push("-order_file".into());
+        options.push(order.symbols.into());
+        return options;
+    }
+    options.push(join_option(
+        "--symbol-ordering-file=",
+        order.symbols.as_os_str(),
+    ));
+    options.push("--no-warn-symbol-ordering".into());
+    // Linkers use shorter instructions for addresses that are near. On two sides with different distances, equal functions would then differ.
+    if order.architecture == Architecture::Aarch64 {
+        options.push("--no-relax".into());
+    }
+    options
 }
 
 /// A link whose inputs were kept.
@@ -121,32 +161,33 @@ impl KeptLink {
         self.link(executable, |_| true, Vec::new(), supervisor)
     }
 
-    /// Links `executable` with all names of functions, and with the `further` options and their values. Original options that strip names or order
-    /// functions are dropped. Debug information is omitted, because writing it takes three quarters of the time of a link.
+    /// Links `executable` of this `format` with all names of functions, and with functions in the `order` if there is one. Original options that
+    /// strip names or order functions are dropped. Debug information is omitted.
     pub(super) fn repeat_with(
         &self,
         executable: &Path,
-        further: &[(&str, &Path)],
+        format: BinaryFormat,
+        order: Option<&SymbolOrder<'_>>,
         supervisor: &Supervisor,
     ) -> Result<(), LinkError> {
         let is_driver = self.takes_arguments_of_a_compiler();
         let mut arguments: Vec<OsString> = Vec::new();
-        if let Some(linker) = self.bundled_linker_if_unused() {
+        if format == BinaryFormat::Elf
+            && let Some(linker) = self.bundled_linker_if_unused()
+        {
             let directory = linker.parent().unwrap_or(&linker);
             arguments.push(join_option("-B", directory.as_os_str()));
             arguments.push("-fuse-ld=lld".into());
         }
-        let further = [("--strip-debug", Path::new(""))]
-            .into_iter()
-            .chain(further.iter().copied());
-        for (option, value) in further {
-            let option = if is_driver && option.starts_with("--") {
-                format!("-Wl,{option}")
-            } else {
-                option.to_owned()
-            };
-            arguments.push(join_option(&option, value.as_os_str()));
+        for option in linker_options(format, order) {
+            if is_driver {
+                // After `-Wl,`, a comma in a path would begin another option.
+                arguments.push("-Xlinker".into());
+            }
+            arguments.push(option);
         }
+        let fillers = order.map_or(&[][..], |order| order.fillers);
+        arguments.extend(fillers.iter().map(OsString::from));
         let is_ours = |argument: &str| {
             let option = argument.strip_prefix("-Wl,").unwrap_or(argument);
             matches!(option, "-s" | "--strip-all")
@@ -168,6 +209,8 @@ impl KeptLink {
         further: Vec<OsString>,
         supervisor: &Supervisor,
     ) -> Result<(), LinkError> {
+        // macOS remembers the signature of a file, and refuses to start other code from the same file.
+        let _ = fs::remove_file(executable);
         let mut command = Command::new(&self.record.linker);
         if self.record.directory.is_dir() {
             command.current_dir(&self.record.directory);
@@ -203,7 +246,8 @@ impl KeptLink {
     fn takes_arguments_of_a_compiler(&self) -> bool {
         let name = self.record.linker.file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
-        !(name == "ld" || name.ends_with("lld") || name.starts_with("ld.") || name.ends_with("-ld"))
+        let is_linker = matches!(&*name, "ld" | "ld64" | "ld-classic");
+        !(is_linker || name.ends_with("lld") || name.starts_with("ld.") || name.ends_with("-ld"))
     }
 
     /// Returns the linker that comes with the toolchain, if the link did not use it.
@@ -234,9 +278,10 @@ fn join_option(option: &str, value: &OsStr) -> OsString {
 
 /// Returns the output and its position among the arguments, if it is an executable in cargo's `deps`.
 fn find_output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
+    let others = ["-shared", "-r", "-dynamiclib", "-dylib", "-bundle"];
     if arguments
         .iter()
-        .any(|argument| argument == "-shared" || argument == "-r")
+        .any(|argument| others.iter().any(|other| argument == other))
     {
         return None;
     }
@@ -255,6 +300,14 @@ pub fn bundled_linker(target_libraries: &Path) -> Option<PathBuf> {
     // SYSROOT/lib/rustlib/TARGET/lib, SYSROOT/lib/rustlib/TARGET/bin/gcc-ld/ld.lld
     let linker = target_libraries.parent()?.join("bin/gcc-ld/ld.lld");
     linker.is_file().then_some(linker)
+}
+
+/// Reports whether executables for `target` can be linked again with their functions in another order, if their linker allows it.
+///
+/// On Windows they cannot. For `windows-gnu`, rustc puts all functions of a codegen unit into one section, which linkers move only as a whole. With
+/// Microsoft's tools, the names of functions are in another file.
+pub(crate) fn is_relinkable(target: &str) -> bool {
+    target.contains("-linux-") || target.ends_with("-apple-darwin")
 }
 
 /// Environment variable with the path of the folder of kept links. The stand-in for the linker is inside this folder, so a process started from
@@ -370,6 +423,9 @@ pub enum LinkError {
         /// Last line of its output.
         message: String,
     },
+    /// The linker does not put functions into the order that it is told.
+    #[error("the linker does not put functions into a given order")]
+    Unordered,
     /// Repeating the link gives a different executable, or the inputs of the link were not kept.
     #[error("linking the bench again does not give the same executable")]
     Unrepeatable,
@@ -412,6 +468,10 @@ mod tests {
         );
         assert_eq!(
             find_output(&arguments("-shared a.o -o /t/release/deps/libm.so")),
+            None
+        );
+        assert_eq!(
+            find_output(&arguments("-dynamiclib a.o -o /t/release/deps/libm.dylib")),
             None
         );
     }

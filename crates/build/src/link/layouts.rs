@@ -3,18 +3,22 @@
 //! A layout is a random map of functions to positions. The order in which the linker gets the functions and an object file of fillers put them there.
 //! Invariant: a function that both sides have gets the same position in its page on both.
 
-use object::write::{Object, Symbol, SymbolSection};
+use object::write::{MachOBuildVersion, Object, SectionId, StandardSection, Symbol, SymbolSection};
 use object::{
-    Architecture, BinaryFormat, Endianness, SectionFlags, SectionKind, SymbolFlags, SymbolKind,
-    SymbolScope, elf,
+    Architecture, BinaryFormat, SectionFlags, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
+    elf, macho,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
 use super::executable;
-use super::executable::{ExecutableCode, Function, Functions, PathRewrite, parse_functions};
-use super::kept::{KeptLink, LinkError, file_error};
+use super::executable::{
+    ExecutableCode, Function, Functions, PathRewrite, find_symbols_between, has_same_sections,
+    parse_format, parse_functions,
+};
+use super::kept::{KeptLink, LinkError, SymbolOrder, file_error};
 use perfcheck_analysis::model::{BySide, Side};
 use perfcheck_host::process::{Supervisor, start_scoped_work};
 use perfcheck_stats::{Draws, Stream};
@@ -105,11 +109,13 @@ fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
 }
 
 impl Relinkable {
-    /// Fails if repeating the link at `place` does not give the bytes that were `built`.
+    /// Fails if repeating the link at `place` does not give the bytes that were `built`. On macOS, the sections must be the same.
     fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
         self.link.repeat(place, &self.supervisor)?;
         self.rewrite_paths(place)?;
-        if read(place)? != built {
+        let again = read(place)?;
+        let is_macho = parse_format(built) == Ok(BinaryFormat::MachO);
+        if again != built && !(is_macho && has_same_sections(&again, built)) {
             return Err(LinkError::Unrepeatable);
         }
         Ok(())
@@ -125,28 +131,58 @@ impl Relinkable {
 impl LinkedSide {
     /// Finds the functions of the executable that was `built`. If it was stripped, links another with all names.
     fn prepare(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
-        let functions = |path: &Path, bytes: &[u8]| {
-            parse_functions(bytes).map_err(|why| LinkError::Functions {
-                path: path.to_owned(),
-                why,
-            })
+        let broken = |why| LinkError::Functions {
+            path: built.to_owned(),
+            why,
         };
         let bytes = read(built)?;
         from.require_repeatable(&bytes, &executable)?;
-        let found = functions(built, &bytes).or_else(|_| {
-            from.link.repeat_with(&executable, &[], &from.supervisor)?;
-            functions(&executable, &read(&executable)?)
+        let format = parse_format(&bytes).map_err(broken)?;
+        let found = parse_functions(&bytes).or_else(|_| {
+            (from.link).repeat_with(&executable, format, None, &from.supervisor)?;
+            parse_functions(&read(&executable)?).map_err(broken)
         });
-        Ok(Self {
+        let mut prepared = Self {
             code: found?,
             from,
             executable,
-        })
+        };
+        if format != BinaryFormat::Elf {
+            prepared.retain_movable()?;
+        }
+        Ok(prepared)
+    }
+
+    /// Keeps the functions that the linker puts between two fillers if told to. Linkers of macOS differ, and they do not move functions of object files
+    /// whose assembler did not allow it. Fails if most functions stay outside.
+    fn retain_movable(&mut self) -> Result<(), LinkError> {
+        let filler = CodePiece::Filler(FillerSpec {
+            size: STEP,
+            alignment: STEP,
+        });
+        let functions = self.code.functions.values().flatten();
+        let functions = functions.map(|function| CodePiece::Function(function.symbol.clone()));
+        let mut pieces = vec![filler.clone()];
+        pieces.extend(functions);
+        pieces.push(filler);
+        self.link(&pieces)?;
+        let all = pieces.len() - 2;
+        let [first, last] = [0, 1].map(|nth| filler_symbol(self.code.format, nth));
+        let inside = find_symbols_between(&read(&self.executable)?, &first, &last);
+        let functions = &mut self.code.functions;
+        for same in functions.values_mut() {
+            same.retain(|function| inside.contains(&function.symbol));
+        }
+        functions.retain(|_, same| !same.is_empty());
+        if functions.values().map(Vec::len).sum::<usize>() * 2 < all {
+            return Err(LinkError::Unordered);
+        }
+        Ok(())
     }
 
     fn link(&self, pieces: &[CodePiece]) -> Result<(), LinkError> {
-        let written = write_object(pieces, self.code.architecture, self.code.endianness);
-        let (object, order) = written.map_err(|why| LinkError::Functions {
+        let written = write_objects(pieces, &self.code);
+        let (objects, order) = written.map_err(|why| LinkError::Functions {
             path: self.executable.clone(),
             why,
         })?;
@@ -155,19 +191,21 @@ impl LinkedSide {
             name.push(extension);
             PathBuf::from(name)
         };
-        let (fillers, ordering) = (beside(".fillers.o"), beside(".order"));
-        fs::write(&fillers, object).map_err(file_error("cannot write", &fillers))?;
-        fs::write(&ordering, order).map_err(file_error("cannot write", &ordering))?;
-        let mut further = vec![
-            ("", &*fillers),
-            ("--symbol-ordering-file=", &*ordering),
-            ("--no-warn-symbol-ordering", Path::new("")),
-        ];
-        // Linkers use shorter instructions for addresses that are near. On two sides with different distances, equal functions would then differ.
-        if self.code.architecture == Architecture::Aarch64 {
-            further.push(("--no-relax", Path::new("")));
+        let mut fillers = Vec::new();
+        for (nth, object) in objects.iter().enumerate() {
+            let path = beside(&format!(".fillers{nth}.o"));
+            fs::write(&path, object).map_err(file_error("cannot write", &path))?;
+            fillers.push(path);
         }
-        (self.from.link).repeat_with(&self.executable, &further, &self.from.supervisor)?;
+        let symbols = beside(".order");
+        fs::write(&symbols, order).map_err(file_error("cannot write", &symbols))?;
+        let order = SymbolOrder {
+            symbols: &symbols,
+            fillers: &fillers,
+            architecture: self.code.architecture,
+        };
+        let (link, supervisor) = (&self.from.link, &self.from.supervisor);
+        link.repeat_with(&self.executable, self.code.format, Some(&order), supervisor)?;
         self.from.rewrite_paths(&self.executable)
     }
 }
@@ -288,7 +326,12 @@ impl SideLayout {
         let filler = if from_here {
             FillerSpec {
                 size: start - self.end,
-                alignment: 1,
+                // If a function ends a little before the size of its symbol, the alignment makes up for that.
+                alignment: if self.end.is_multiple_of(STEP) {
+                    STEP
+                } else {
+                    1
+                },
             }
         } else {
             FillerSpec {
@@ -321,36 +364,69 @@ fn filler_bytes(architecture: Architecture) -> &'static [u8] {
     }
 }
 
-/// Returns the symbol of the nth filler.
-fn symbol_name(nth: usize) -> String {
+/// Returns the symbol of the nth filler. Compilers for macOS begin each symbol with an underscore, and so does the library that writes object files.
+fn filler_symbol(format: BinaryFormat, nth: usize) -> String {
+    let prefix = if format == BinaryFormat::MachO {
+        "_"
+    } else {
+        ""
+    };
+    format!("{prefix}{}", filler_name(nth))
+}
+
+fn filler_name(nth: usize) -> String {
     format!("perfcheck_filler_{nth}")
 }
 
-/// Returns an object file with a section for each filler, and the order of all symbols, one on each line.
+/// Returns object files with the fillers, and the order of all symbols, one on each line. The executable with this `code` is linked with them.
 ///
-/// The sections are marked as retained, because nothing refers to them.
-pub(super) fn write_object(
+/// The fillers are marked as retained, because nothing refers to them. In ELF, each has a section of its own. In Mach-O, a section has an alignment and
+/// the symbols divide it, so there is an object file for each alignment.
+pub(super) fn write_objects(
     pieces: &[CodePiece],
-    architecture: Architecture,
-    endianness: Endianness,
-) -> Result<(Vec<u8>, String), String> {
-    let mut object = Object::new(BinaryFormat::Elf, architecture, endianness);
+    code: &ExecutableCode,
+) -> Result<(Vec<Vec<u8>>, String), String> {
+    let is_macho = code.format == BinaryFormat::MachO;
+    let mut objects: BTreeMap<u64, Object<'_>> = BTreeMap::new();
     let mut order = String::new();
     let mut count = 0;
     for piece in pieces {
         match piece {
             CodePiece::Function(name) => order.push_str(name),
             CodePiece::Filler(filler) => {
-                let name = symbol_name(count);
+                let name = filler_name(count);
+                order.push_str(&filler_symbol(code.format, count));
                 count += 1;
-                add(&mut object, &name, *filler, filler_bytes(architecture));
-                order.push_str(&name);
+                let alignment = if is_macho { filler.alignment } else { 1 };
+                let object = objects.entry(alignment);
+                let object = object.or_insert_with(|| new_object(code));
+                let bytes = filler_bytes(code.architecture);
+                if is_macho {
+                    add_to_section(object, &name, *filler, bytes);
+                } else {
+                    add(object, &name, *filler, bytes);
+                }
             }
         }
         order.push('\n');
     }
-    let bytes = object.write().map_err(|error| error.to_string())?;
-    Ok((bytes, order))
+    let written = objects.values().map(Object::write);
+    let written: Result<Vec<_>, _> = written.collect();
+    Ok((written.map_err(|error| error.to_string())?, order))
+}
+
+fn new_object(code: &ExecutableCode) -> Object<'static> {
+    let mut object = Object::new(code.format, code.architecture, code.endianness);
+    object.set_subsections_via_symbols();
+    if code.format == BinaryFormat::MachO {
+        // Any version that is not newer than that of the executable.
+        let mut version = MachOBuildVersion::default();
+        version.platform = macho::PLATFORM_MACOS;
+        version.minos = 10 << 16;
+        version.sdk = version.minos;
+        object.set_macho_build_version(version);
+    }
+    object
 }
 
 fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) {
@@ -363,25 +439,50 @@ fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) 
     object.section_mut(section).flags = SectionFlags::Elf {
         sh_flags: u64::from(flags),
     };
+    object.append_section_data(section, &fill(filler.size, pattern), filler.alignment);
+    let symbol = new_symbol(name, 0..filler.size, section);
+    object.add_symbol(symbol);
+}
+
+/// Adds a filler to the section of Mach-O. What follows up to the next multiple of the alignment has another symbol, which is not retained.
+fn add_to_section(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) {
+    let section = object.section_id(StandardSection::Text);
+    let room = filler.size.next_multiple_of(filler.alignment);
+    let start = object.append_section_data(section, &fill(room, pattern), filler.alignment);
+    let end = start + filler.size;
+    let mut symbol = new_symbol(name, start..end, section);
+    symbol.flags = SymbolFlags::MachO {
+        n_desc: macho::N_NO_DEAD_STRIP,
+    };
+    object.add_symbol(symbol);
+    if end < start + room {
+        let rest = format!("{name}_rest");
+        object.add_symbol(new_symbol(&rest, end..start + room, section));
+    }
+}
+
+fn fill(size: u64, pattern: &[u8]) -> Vec<u8> {
     let bytes = pattern.iter().copied().cycle();
-    let bytes: Vec<u8> = bytes.take(filler.size as usize).collect();
-    object.append_section_data(section, &bytes, filler.alignment);
-    object.add_symbol(Symbol {
+    bytes.take(size as usize).collect()
+}
+
+fn new_symbol(name: &str, place: Range<u64>, section: SectionId) -> Symbol {
+    Symbol {
         name: name.as_bytes().to_vec(),
-        value: 0,
-        size: filler.size,
+        value: place.start,
+        size: place.end - place.start,
         kind: SymbolKind::Data,
         scope: SymbolScope::Compilation,
         weak: false,
         section: SymbolSection::Section(section),
         flags: SymbolFlags::None,
-    });
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use object::Endianness;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
     use std::ffi::OsString;
     use std::process::Command;
 
@@ -391,14 +492,31 @@ mod tests {
     fn places(executable: &Path) -> BTreeMap<String, u64> {
         let bytes = fs::read(executable).expect("readable");
         let found = parse_functions(&bytes).expect("names").functions;
-        let alone = found.into_iter().filter(|(_, all)| all.len() == 1);
+        let alone = found.into_iter();
+        let alone =
+            alone.filter(|(name, all)| all.len() == 1 && !name.contains("perfcheck_filler"));
         alone
             .map(|(name, all)| (name, all[0].address % 4096))
             .collect()
     }
 
+    /// A compiler with its flags, and the linker.
+    struct TestToolchain {
+        rustc: OsString,
+        flags: Vec<String>,
+        linker: PathBuf,
+    }
+
+    fn native() -> TestToolchain {
+        TestToolchain {
+            rustc: "rustc".into(),
+            flags: Vec::new(),
+            linker: "cc".into(),
+        }
+    }
+
     /// Builds a program in `place`; returns the link and the executable.
-    fn built(place: &Path, source: &str) -> (KeptLink, PathBuf) {
+    fn built(place: &Path, source: &str, toolchain: &TestToolchain) -> (KeptLink, PathBuf) {
         let deps = place.join("deps");
         fs::create_dir_all(&deps).expect("made");
         let path = place.join("main.rs");
@@ -406,21 +524,25 @@ mod tests {
         let executable = deps.join("main-1");
         let linker = place.join("cc");
         // Record the arguments that the stand-in sees.
-        let script = "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec cc \"$@\"\n";
-        fs::write(&linker, script).expect("written");
-        #[cfg(unix)]
-        {
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            fs::set_permissions(&linker, mode).expect("set");
-        }
-        let mut rustc = Command::new("rustc");
+        let script = format!(
+            "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec {} \"$@\"\n",
+            toolchain.linker.display()
+        );
+        write_script(&linker, &script);
+        let mut rustc = Command::new(&toolchain.rustc);
         rustc
             .args(["-O", "--edition=2024", "-C"])
             .arg(format!("linker={}", linker.display()))
+            .args(&toolchain.flags)
             .arg("-o")
             .args([&executable, &path]);
         let output = Supervisor::default().output(&mut rustc);
-        assert!(output.expect("rustc runs").status.success());
+        let output = output.expect("rustc runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = fs::read_to_string(place.join("cc.arguments")).expect("arguments");
         let arguments: Vec<OsString> = text
             .lines()
@@ -437,7 +559,7 @@ mod tests {
             })
             .collect();
         let links = place.join("links");
-        KeptLink::keep(&links, Path::new("cc"), &arguments).expect("kept");
+        KeptLink::keep(&links, &toolchain.linker, &arguments).expect("kept");
         let link = KeptLink::find(&links, &executable).expect("it was kept");
         (link, executable)
     }
@@ -454,7 +576,7 @@ mod tests {
     #[cfg_attr(not(target_os = "linux"), ignore = "functions are moved in ELF alone")]
     fn a_link_that_gives_another_executable_is_refused() {
         let place = tempfile::tempdir().expect("a directory");
-        let (link, built) = built(place.path(), BASE);
+        let (link, built) = built(place.path(), BASE, &native());
         let leads = Vec::new();
         let relinkable = Relinkable {
             link,
@@ -477,17 +599,61 @@ mod tests {
     #[cfg_attr(not(target_os = "linux"), ignore = "functions are moved in ELF alone")]
     fn both_sides_have_their_functions_at_the_same_places_of_pages_and_do_what_they_did() {
         let place = tempfile::tempdir().expect("a directory");
-        let (old, new) = (place.path().join("old"), place.path().join("new"));
-        let (base, base_built) = built(&old, BASE);
-        // The candidate has another function and a longer `main`.
+        let layouts = prepare_two(place.path(), &native()).expect("functions");
+        check_places(&layouts, 0);
+        let output = Supervisor::default()
+            .output(&mut Command::new(layouts.executables().candidate))
+            .expect("it runs");
+        assert!(String::from_utf8_lossy(&output.stdout).ends_with(" 12\n"));
+    }
+
+    /// Cross-compiles for macOS and links with LLD. `tests/platforms/check.sh` sets the variables.
+    #[test]
+    #[ignore = "it needs a standard library for macOS"]
+    fn functions_of_macos_lie_at_the_same_places_of_pages() {
+        let variable = |name| std::env::var(name).expect("check.sh sets it");
+        let flags = variable("PERFCHECK_TEST_MACOS_FLAGS");
+        let linker = variable("PERFCHECK_TEST_MACOS_LINKER");
+        let toolchain = |linker: &str| TestToolchain {
+            rustc: variable("RUSTC").into(),
+            flags: flags.split_whitespace().map(ToOwned::to_owned).collect(),
+            linker: linker.into(),
+        };
+        let place = tempfile::tempdir().expect("a directory");
+        let layouts = prepare_two(place.path(), &toolchain(&linker)).expect("functions");
+        // A function without a size that has another size than it seems to have shifts its page.
+        check_places(&layouts, 80);
+        // A linker that leaves functions where they are is noticed.
+        let other = place.path().join("without-order");
+        let script = "#!/bin/bash\nfor word; do shift; case $word in -order_file) set -- \"${@:1:$#-1}\"; skip=2;; *) if ((skip)); then ((skip--)); else set -- \"$@\" \"$word\"; fi;; esac; done\nexec LINKER \"$@\"\n";
+        write_script(&other, &script.replace("LINKER", &linker));
+        let refused = prepare_two(
+            &place.path().join("other"),
+            &toolchain(&other.display().to_string()),
+        );
+        assert!(matches!(refused, Err(LinkError::Unordered)), "{refused:?}");
+    }
+
+    fn write_script(path: &Path, script: &str) {
+        fs::write(path, script).expect("written");
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(path, mode).expect("set");
+        }
+    }
+
+    /// Prepares layouts of two programs, the second of which has another function and a longer `main`.
+    fn prepare_two(place: &Path, toolchain: &TestToolchain) -> Result<CodeLayouts, LinkError> {
+        let (base, base_built) = built(&place.join("old"), BASE, toolchain);
         let source = BASE.replace("fn main() {", "#[unsafe(no_mangle)] pub extern \"C\" fn dead(a: u64) -> u64 { (0..a).map(|i| i ^ a).sum() }\nfn main() { dead(std::env::args().count() as u64);");
-        let (candidate, candidate_built) = built(&new, &source);
+        let (candidate, candidate_built) = built(&place.join("new"), &source, toolchain);
         let relinkable = |link| Relinkable {
             link,
             leads: Vec::new(),
             supervisor: Supervisor::default(),
         };
-        let layouts = CodeLayouts::prepare(
+        CodeLayouts::prepare(
             &BySide {
                 base: relinkable(base),
                 candidate: relinkable(candidate),
@@ -497,12 +663,16 @@ mod tests {
                 candidate: &candidate_built,
             },
             &BySide {
-                base: place.path().join("a"),
-                candidate: place.path().join("b"),
+                base: place.join("a"),
+                candidate: place.join("b"),
             },
             7,
         )
-        .expect("functions");
+    }
+
+    /// Links twice, and checks that both sides have their functions at the same places of pages, apart from a `tolerated` number, and at other places in
+    /// the second link.
+    fn check_places(layouts: &CodeLayouts, tolerated: usize) {
         let mut maps = Vec::new();
         for ordinal in 0..2 {
             layouts.link(ordinal).expect("linked");
@@ -513,14 +683,12 @@ mod tests {
                 .filter_map(|(name, at)| Some((name, at, there.get(name)?)));
             let (same, other): (Vec<_>, Vec<_>) = both.partition(|(_, a, b)| a == b);
             assert!(
-                same.len() > 100 && other.is_empty(),
-                "{} alike, not {other:?}",
-                same.len()
+                same.len() > 100 && other.len() <= tolerated,
+                "{} alike, {} not: {other:?}",
+                same.len(),
+                other.len()
             );
-            let output = Supervisor::default()
-                .output(&mut Command::new(executables.candidate))
-                .expect("it runs");
-            assert!(String::from_utf8_lossy(&output.stdout).ends_with(" 12\n"));
+            println!("{} alike, {} not", same.len(), other.len());
             maps.push(here);
         }
         let moved = maps[0].iter().filter(|(name, at)| maps[1][*name] != **at);
@@ -563,6 +731,57 @@ mod tests {
         found
     }
 
+    fn empty_code(format: BinaryFormat, architecture: Architecture) -> ExecutableCode {
+        ExecutableCode {
+            functions: Functions::new(),
+            format,
+            architecture,
+            endianness: Endianness::Little,
+        }
+    }
+
+    #[test]
+    fn fillers_for_macos_are_parts_of_sections_with_their_alignment() {
+        use object::read::{Object as _, ObjectSection as _, ObjectSymbol as _};
+        let filler = |size, alignment| CodePiece::Filler(FillerSpec { size, alignment });
+        let pieces = [
+            filler(20, 1),
+            CodePiece::Function("_f".to_owned()),
+            filler(48, PAGE),
+            filler(8, 1),
+            filler(16, PAGE),
+        ];
+        let code = empty_code(BinaryFormat::MachO, Architecture::Aarch64);
+        let (objects, order) = write_objects(&pieces, &code).expect("written");
+        let names = [0, 1, 2, 3].map(|nth| format!("_perfcheck_filler_{nth}"));
+        let [first, second, third, fourth] = &names;
+        assert_eq!(order, format!("{first}\n_f\n{second}\n{third}\n{fourth}\n"));
+        let found = objects.iter().map(|object| {
+            let file = object::File::parse(&**object).expect("whole");
+            let section = file.sections().next().expect("a section");
+            let symbols = file.symbols();
+            let symbols =
+                symbols.map(|symbol| (symbol.name().expect("a name").to_owned(), symbol.address()));
+            (section.align(), symbols.collect())
+        });
+        let found: Vec<(u64, BTreeMap<String, u64>)> = found.collect();
+        let at = |name: &String, address| (name.clone(), address);
+        let rest = |name: &String, address| (format!("{name}_rest"), address);
+        let aligned = [
+            at(second, 0),
+            rest(second, 48),
+            at(fourth, PAGE),
+            rest(fourth, PAGE + 16),
+        ];
+        assert_eq!(
+            found,
+            [
+                (1, BTreeMap::from([at(first, 0), at(third, 20)])),
+                (PAGE, BTreeMap::from(aligned)),
+            ]
+        );
+    }
+
     #[test]
     fn a_filler_consists_of_instructions_that_stop_a_program() {
         use object::read::{Object as _, ObjectSection as _};
@@ -581,9 +800,9 @@ mod tests {
                 alignment: 1,
             };
             let pieces = [CodePiece::Filler(filler)];
-            let (bytes, order) =
-                write_object(&pieces, architecture, Endianness::Little).expect("written");
-            let file = object::File::parse(&*bytes).expect("whole");
+            let code = empty_code(BinaryFormat::Elf, architecture);
+            let (objects, order) = write_objects(&pieces, &code).expect("written");
+            let file = object::File::parse(&*objects[0]).expect("whole");
             let section = file.section_by_name(".text.perfcheck_filler_0");
             let found = section
                 .expect("it is there")

@@ -17,7 +17,7 @@ use super::request::{
 };
 use super::sources::{Caches, PresentSources, list_sources};
 use super::state::{CurrentCheckout, DirectoryLayout, OutsidePaths, State};
-use crate::link::LinkRecorder;
+use crate::link::{LinkRecorder, is_relinkable};
 use perfcheck_analysis::model::CriterionHarness;
 use perfcheck_host::os::canonicalize;
 use perfcheck_host::{Revision, build_environment};
@@ -275,12 +275,12 @@ fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     canonicalize(root).map_err(file_error("cannot find", root))
 }
 
-/// Installs the stand-in for the linker, which keeps the link inputs of a build. Returns `None` without a stand-in, for a target other than Linux, or
-/// if the installation fails.
+/// Installs the stand-in for the linker, which keeps the link inputs of a build. Returns `None` without a stand-in, if executables for the target cannot
+/// be linked again, or if the installation fails.
 fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkRecorder> {
     let program = request.stand_in?;
     let toolchain = request.toolchain;
-    if !toolchain.facts.target.contains("-linux-") {
+    if !is_relinkable(&toolchain.facts.target) {
         return None;
     }
     let linker = toolchain.linker.as_deref().unwrap_or(Path::new("cc"));
