@@ -315,7 +315,7 @@ pub struct PastFinished {
     pub remembered: usize,
     /// Number of commits that could not be measured.
     pub passed_over: usize,
-    /// Number of chosen commits for which the time budget did not suffice.
+    /// Number of commits that the time budget left unmeasured: chosen ones, and with `--refine` those among which a step may be.
     pub left: usize,
     /// Duration of the command in seconds.
     pub seconds: f64,
