@@ -111,7 +111,10 @@ pub(super) struct BisectArguments {
 
 impl BisectArguments {
     pub(super) fn translate(self) -> ParsedCommand {
-        let cargo = self.build.options(&self.output);
+        let cargo = CargoOptions {
+            programs: self.options.program.iter().cloned().collect(),
+            ..self.build.options(&self.output)
+        };
         ParsedCommand {
             common: CommonOptions {
                 store: self.store.store,

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::options::{HistoryOptions, MeasureOptions, RevisionRange};
+use super::options::{HistoryOptions, MeasureOptions};
 use super::scope::{Branch, HistoryScope};
 use crate::error::AppError;
-use crate::options::{CommonOptions, Effort};
+use crate::options::{CommonOptions, Effort, RevisionRange};
 use crate::output::{
     self, PastChange, PastCommitMeasured, PastFinished, PastOutcome, ProgressMode,
 };

@@ -1,10 +1,8 @@
 //! Options of `history`.
 
-use std::str::FromStr;
-
 use clap::Args;
 
-use crate::options::{PairedOptions, word_parser};
+use crate::options::{PairedOptions, RevisionRange, word_parser};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::model::{BenchesFrom, Verdict};
 use perfcheck_bench::measure::Filter;
@@ -134,48 +132,4 @@ pub struct MeasureOptions {
     pub(super) benches_from: BenchesFrom,
     #[command(flatten)]
     pub(super) paired: PairedOptions,
-}
-
-/// A range of commits, `A..B` as in git.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RevisionRange {
-    /// The older end.
-    pub(super) from: String,
-    /// The newer end.
-    pub(super) to: String,
-}
-
-impl FromStr for RevisionRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = (text.split_once(".."))
-            .filter(|(_, to)| !to.starts_with('.'))
-            .ok_or_else(|| "expected a range such as `v1.0..HEAD`".to_owned())?;
-        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
-        Ok(Self {
-            from: name(from),
-            to: name(to),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_has_two_ends_as_in_git() {
-        let range = |text: &str| {
-            text.parse::<RevisionRange>()
-                .map(|range| [range.from, range.to])
-        };
-        let ends = |from: &str, to: &str| Ok([from.to_owned(), to.to_owned()]);
-        assert_eq!(range("v1.0..HEAD~2"), ends("v1.0", "HEAD~2"));
-        assert_eq!(range("v1.0.."), ends("v1.0", "HEAD"));
-        assert_eq!(range("..main"), ends("HEAD", "main"));
-        for text in ["v1.0", "", "a...b"] {
-            assert!(range(text).is_err(), "{text}");
-        }
-    }
 }
