@@ -269,7 +269,7 @@ impl DoctorArguments {
 }
 
 /// Flags of `history` that apply without `--measure`. All others need it.
-const STORED_HISTORY_FLAGS: [&str; 20] = [
+const STORED_HISTORY_FLAGS: [&str; 21] = [
     // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "all_branches",
@@ -284,6 +284,7 @@ const STORED_HISTORY_FLAGS: [&str; 20] = [
     "locked",
     "measure",
     "message_format",
+    "metric",
     "offline",
     "quiet",
     "since",
