@@ -71,6 +71,7 @@ fn measure_pe(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
             &mut sizes.data
         };
         *part += in_file;
+        // Microsoft's linker puts variables that are zero behind the others of `.data`. `size` leaves them out.
         sizes.bss += in_memory - in_file;
         kept += 1;
         contents += align(in_file, alignment);
