@@ -565,6 +565,30 @@ impl PairedOptions {
     }
 }
 
+/// A range of commits, `A..B` as in git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevisionRange {
+    /// The older end.
+    pub(crate) from: String,
+    /// The newer end.
+    pub(crate) to: String,
+}
+
+impl FromStr for RevisionRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = (text.split_once(".."))
+            .filter(|(_, to)| !to.starts_with('.'))
+            .ok_or_else(|| "expected a range such as `v1.0..HEAD`".to_owned())?;
+        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
+        Ok(Self {
+            from: name(from),
+            to: name(to),
+        })
+    }
+}
+
 /// The word of `--outliers` that drops the first sample of each process. It can be combined with any policy.
 const FIRST: &str = "first";
 const FIRST_HELP: &str = "Drop the first sample of each process before any other rule applies (as in the serializer benchmarks)";
@@ -658,5 +682,20 @@ mod tests {
         let two = read("iqr,mad").expect_err("two policies");
         assert!(two.contains("`iqr` and `mad` cannot be combined"), "{two}");
         assert!(read("tukey").is_err());
+    }
+
+    #[test]
+    fn a_range_has_two_ends_as_in_git() {
+        let range = |text: &str| {
+            text.parse::<RevisionRange>()
+                .map(|range| [range.from, range.to])
+        };
+        let ends = |from: &str, to: &str| Ok([from.to_owned(), to.to_owned()]);
+        assert_eq!(range("v1.0..HEAD~2"), ends("v1.0", "HEAD~2"));
+        assert_eq!(range("v1.0.."), ends("v1.0", "HEAD"));
+        assert_eq!(range("..main"), ends("HEAD", "main"));
+        for text in ["v1.0", "", "a...b"] {
+            assert!(range(text).is_err(), "{text}");
+        }
     }
 }

@@ -111,7 +111,10 @@ pub(super) struct BisectArguments {
 
 impl BisectArguments {
     pub(super) fn translate(self) -> ParsedCommand {
-        let cargo = self.build.options(&self.output);
+        let cargo = CargoOptions {
+            programs: self.options.program.iter().cloned().collect(),
+            ..self.build.options(&self.output)
+        };
         ParsedCommand {
             common: CommonOptions {
                 store: self.store.store,
@@ -266,7 +269,7 @@ impl DoctorArguments {
 }
 
 /// Flags of `history` that apply without `--measure`. All others need it.
-const STORED_HISTORY_FLAGS: [&str; 20] = [
+const STORED_HISTORY_FLAGS: [&str; 21] = [
     // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "all_branches",
@@ -281,6 +284,7 @@ const STORED_HISTORY_FLAGS: [&str; 20] = [
     "locked",
     "measure",
     "message_format",
+    "metric",
     "offline",
     "quiet",
     "since",

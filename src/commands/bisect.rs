@@ -12,7 +12,7 @@ pub use self::options::BisectOptions;
 use self::step::{BisectSession, BuiltBenchmark, MeasurementBudget, skipped_outcome};
 use crate::error::AppError;
 use crate::naming::{find_candidates, list_keys};
-use crate::options::CommonOptions;
+use crate::options::{CommonOptions, RevisionRange};
 use crate::output::{
     self, BisectFindings, BisectOutcome, BisectStep, CommitFinding, CommitOutcome, ProgressMode,
 };
@@ -95,12 +95,12 @@ fn range(
     context: &Context,
     options: &BisectOptions,
 ) -> Result<(Revision, Vec<Revision>), AppError> {
+    let RevisionRange { from, to } = options.range()?;
     let checkout = context.require_checkout()?;
-    let (good, commits) = checkout.range(&options.good, &options.bad)?;
+    let (good, commits) = checkout.range(&from, &to)?;
     if commits.is_empty() {
         return Err(AppError::Usage(format!(
-            "`{}` and `{}` are the same commit, so there is nothing to search",
-            options.good, options.bad
+            "`{from}` and `{to}` are the same commit, so there is nothing to search"
         )));
     }
     Ok((good, commits))
@@ -127,7 +127,7 @@ impl<'a> Bisection<'a> {
         let bad = &commits[commits.len() - 1];
         let side = workshop.build(bad, world)?;
         let found = workshop.benchmarks(&side, None, world)?;
-        let key = resolve_benchmark(&options.bench, &found, bad, options)?;
+        let key = resolve_benchmark(options.benchmark(), &found, bad, options)?;
         if side.targets.len() > 1 {
             // From now on, build only this bench target: other targets may fail to build in some commits.
             let is_program = ProgramBenchmark::binary_of_target(&key.target).is_some();

@@ -18,7 +18,8 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{Findings, LimitReport, Method, Order, Row, RunNote};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId, WorkStage, map_with_progress,
+    BenchmarkKey, Measurement, Metric, ProgressReporter, Run, RunId, Statistic, WorkStage,
+    map_with_progress,
 };
 use perfcheck_store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -171,6 +172,7 @@ impl PageFindings {
             limit,
             since: None,
             allowed: &[],
+            metric: Statistic::Time,
             medians: false,
         };
         let keys: Vec<BenchmarkKey> = self.rows.iter().map(|one| one.key.clone()).collect();

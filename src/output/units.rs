@@ -110,6 +110,8 @@ pub(super) fn format_reading(metric: &Metric, value: f64) -> String {
         Metric::Time => time(value),
         Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
         Metric::Rate { unit } => rate(value, &format!("{}/s", sanitize::one_line(unit))),
+        // Smaller numbers of bytes are as short without a prefix.
+        Metric::Amount { unit } if unit == "bytes" && value >= 1e4 => bytes(value),
         Metric::Amount { unit } => format!("{} {}", four_digits(value), sanitize::one_line(unit)),
     }
 }
@@ -618,6 +620,7 @@ mod tests {
         assert_eq!(value(&Metric::Time, 500.0), "500.0 ns");
         assert_eq!(value(&rate, 500.0), "2.000 Mops/s");
         assert_eq!(value(&bytes, 1500.0), "1500 bytes");
+        assert_eq!(value(&bytes, 15_300.0), "15.30 kB");
         // The longer time is the lower rate.
         assert_eq!(
             interval(&rate, 400.0, 500.0),

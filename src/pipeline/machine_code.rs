@@ -152,7 +152,7 @@ pub(crate) fn compare_sizes(base: &BenchTarget, candidate: &BenchTarget) -> Opti
         base: size_of_file(&old)?,
         candidate: size_of_file(&new)?,
     };
-    let functions = if size.candidate.stripped > size.base.stripped {
+    let functions = if size.candidate.compared_bytes() > size.base.compared_bytes() {
         find_grown_functions(&old, &new, SizeChange::MOST_FUNCTIONS).unwrap_or_default()
     } else {
         Vec::new()

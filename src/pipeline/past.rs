@@ -142,24 +142,24 @@ impl SeriesKey {
 
 impl PastSeries<'_> {
     /// Returns the key of the series. `newest` is the build of its newest commit: if all commits are built with the benches of the work tree, their
-    /// sources belong to the question.
-    pub(crate) fn key(&self, newest: &BuiltCommit) -> SeriesKey {
+    /// sources belong to the question. Returns `None` if the key needs such a build and there is none yet.
+    pub(crate) fn key(&self, newest: Option<&BuiltCommit>) -> Option<SeriesKey> {
         let (host, build) = (&self.environment.host, &self.environment.build);
         let settings = self.common.cargo.decisive();
         let sources: Vec<_> = match self.benches_from {
             BenchesFrom::Revision => Vec::new(),
-            BenchesFrom::WorkTree => (newest.side.targets.iter())
+            BenchesFrom::WorkTree => (newest?.side.targets.iter())
                 .map(|target| &target.sources)
                 .collect(),
         };
-        SeriesKey::compute(&format!(
+        Some(SeriesKey::compute(&format!(
             "{:?} {:?} {build:?} {settings:?} {:?} {:?} {:?} {sources:?}",
             host.cpu,
             host.architecture,
             self.context.tables.workspace.harness,
             self.filter,
             self.benches_from,
-        ))
+        )))
     }
 
     /// Returns the pair if it was measured before.

@@ -64,7 +64,7 @@ pub(crate) fn most_steps(commits: usize) -> u32 {
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedState<T> {
     question: String,
-    /// The outcome of each examined commit, by the commit's hash.
+    /// The outcomes. The key is the hash of the examined commit, or another text that identifies what was examined.
     outcomes: BTreeMap<String, T>,
     /// The number of measurements so far.
     measured: u32,
@@ -94,7 +94,7 @@ impl<T: Serialize + DeserializeOwned> SearchState<T> {
         Self { path, content }
     }
 
-    /// Returns all outcomes, by commit.
+    /// Returns all outcomes by what was examined.
     pub(crate) fn outcomes(&self) -> &BTreeMap<String, T> {
         &self.content.outcomes
     }
@@ -110,8 +110,8 @@ impl<T: Serialize + DeserializeOwned> SearchState<T> {
     }
 
     /// Records an outcome and saves the state.
-    pub(crate) fn record_outcome(&mut self, commit: &str, outcome: T) -> io::Result<()> {
-        self.content.outcomes.insert(commit.to_owned(), outcome);
+    pub(crate) fn record_outcome(&mut self, examined: &str, outcome: T) -> io::Result<()> {
+        self.content.outcomes.insert(examined.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;
         }

@@ -15,10 +15,11 @@ use crate::output::{
 use crate::sanitize::shell_command;
 use perfcheck_analysis::compare::{
     Comparability, Difference, Estimate, Fact, RunSeries, Trend, TrendPoint, TrendRules,
-    find_differences, summarize,
+    estimate_at_level, find_differences, summarize,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, Environment, Measurement, Metric, Run, RunId, Statistic, Timestamp,
+    Unit, Verdict,
 };
 use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink, RunLinks, Store,
@@ -40,6 +41,8 @@ pub(crate) struct HistoryRequest<'a> {
     pub(crate) since: Option<Timestamp>,
     /// Facts that may differ between the runs of a history.
     pub(crate) allowed: &'a [Fact],
+    /// The metric whose values are read. `Time` stands for whatever the samples measure.
+    pub(crate) metric: Statistic,
     /// Whether to compute the interval of each run's median, which takes time.
     pub(crate) medians: bool,
 }
@@ -97,6 +100,7 @@ pub(crate) fn histories(
                 history: &history,
                 branch: request.branch,
                 allowed: request.allowed,
+                metric: request.metric,
                 has_medians: request.medians,
             });
         let subjects: Vec<HistorySubject<'_>> = subjects.collect();
@@ -211,6 +215,7 @@ pub(super) struct HistorySubject<'a> {
     pub(super) branch: BranchFilter<'a>,
     /// Facts that may differ between the runs of a history.
     pub(super) allowed: &'a [Fact],
+    pub(super) metric: Statistic,
     /// Whether to compute the median of each run.
     pub(super) has_medians: bool,
 }
@@ -240,6 +245,9 @@ impl HistorySubject<'_> {
         let Some(newest) = past.last() else {
             return Ok(None);
         };
+        if self.metric != Statistic::Time {
+            return Ok(self.history_of_metric(baselines));
+        }
         let heads: Vec<&Run> = past
             .iter()
             .map(|past| &self.history.runs[&past.run])
@@ -249,13 +257,8 @@ impl HistorySubject<'_> {
             .map(|one| self.differences_from_newest(newest, one))
             .collect();
         let begun = &self.history.runs[&newest.run].begun;
-        let (decision, is_acceptable) = (&begun.decision, begun.past.is_none());
-        let measured = self.runs.iter().rev().flatten().next();
-        let rules = TrendRules {
-            noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
-            confidence_level: decision.confidence_level,
-            seed: SEED,
-        };
+        let is_acceptable = begun.past.is_none();
+        let rules = self.rules(newest);
         let branch = heads.last().and_then(|head| branch(head));
         let placed = PlacedRuns::from_links(
             self.links,
@@ -297,13 +300,6 @@ impl HistorySubject<'_> {
                 };
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
-                    run: past.run,
-                    started: perfcheck_host::to_rfc3339(head.begun.started),
-                    committed: (head.begun.past.as_ref())
-                        .map(|past| perfcheck_host::to_rfc3339(past.committed)),
-                    at: past.at,
-                    git: head.begun.git.clone(),
-                    acceptance: head.acceptance,
                     accepted: past.accepted || is_accepted(head),
                     verdict: past.verdict,
                     change: past.change,
@@ -311,11 +307,13 @@ impl HistorySubject<'_> {
                     value: series.values[place].map(f64::exp),
                     median: self.median(place, &placed, rules.confidence_level),
                     left_out,
+                    ..describe_run(past, head)
                 }
             })
             .collect();
         Ok(Some(BenchmarkHistory {
             key: key.clone(),
+            subject: self.metric,
             metric: newest.conditions.metric.clone(),
             location: series.location,
             noise_threshold: rules.noise_threshold,
@@ -328,6 +326,76 @@ impl HistorySubject<'_> {
             since_baselines,
             accept: is_acceptable.then(|| shell_command("cargo perfcheck accept", &[&key.id], "")),
         }))
+    }
+
+    fn rules(&self, newest: &PastMeasurement) -> TrendRules {
+        let decision = &self.history.runs[&newest.run].begun.decision;
+        let measured = self.runs.iter().rev().flatten().next();
+        TrendRules {
+            noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
+            confidence_level: decision.confidence_level,
+            seed: SEED,
+        }
+    }
+
+    /// Returns the history of a metric other than the time, or `None` if no run has it. Each run has the value that it measured itself, because the
+    /// comparisons of runs that were measured side by side are about times.
+    fn history_of_metric<'n>(
+        &self,
+        baselines: impl Iterator<Item = (&'n str, RunId)>,
+    ) -> Option<BenchmarkHistory> {
+        let measured = self.past.iter().zip(self.runs);
+        let found: Vec<(&PastMeasurement, f64)> = measured
+            .filter_map(|(past, run)| Some((*past, metric_value((*run)?, self.metric)?)))
+            .collect();
+        let (newest, _) = *found.last()?;
+        let rules = self.rules(newest);
+        let heads = found.iter().map(|(past, _)| &self.history.runs[&past.run]);
+        let heads: Vec<&Run> = heads.collect();
+        let is_elsewhere = mark_other_branches(&heads, self.branch);
+        let point = |(place, (past, value)): (usize, &(&PastMeasurement, f64))| {
+            let differences = self.differences_from_newest(newest, past);
+            let left_out = if is_elsewhere[place] {
+                Some(ExclusionReason::OtherBranch.into())
+            } else {
+                (!differences.is_empty()).then_some(ExcludedRun {
+                    why: ExclusionReason::Incomparable,
+                    differences,
+                })
+            };
+            HistoryPoint {
+                value: left_out.is_none().then_some(*value),
+                left_out,
+                ..describe_run(past, heads[place])
+            }
+        };
+        let points: Vec<HistoryPoint> = found.iter().enumerate().map(point).collect();
+        let is_counted = |place: &usize| points[*place].left_out.is_none();
+        let counted: Vec<usize> = (0..points.len()).filter(is_counted).collect();
+        let values = counted.iter().map(|place| found[*place].1.ln());
+        let values = trend_points(values, self.metric);
+        let course = Trend::from_points(&values, &rules, &self.key.to_string());
+        let since_baselines = baselines.filter_map(|(name, run)| {
+            let place = counted.iter().position(|place| points[*place].run == run)?;
+            let change = course.change_since(&values, place, rules.confidence_level)?;
+            let name = name.to_owned();
+            Some(BaselineChange { name, run, change })
+        });
+        Some(BenchmarkHistory {
+            key: self.key.clone(),
+            subject: self.metric,
+            metric: metric_unit(self.metric),
+            location: None,
+            noise_threshold: rules.noise_threshold,
+            confidence_level: rules.confidence_level,
+            since_baselines: since_baselines.collect(),
+            points,
+            counted,
+            course,
+            trends: Vec::new(),
+            processors: None,
+            accept: None,
+        })
     }
 
     /// Returns the median of a run, if the request asks for medians and if the median can be shown beside the values of the history. It cannot if
@@ -480,6 +548,66 @@ impl HistorySubject<'_> {
         let mut runs = counted.iter().map(run);
         runs.find(|run| placed.place(*run).is_some_and(|(other, _)| other == part))
     }
+}
+
+/// Returns what is known of a run in a history, without values.
+fn describe_run(past: &PastMeasurement, head: &Run) -> HistoryPoint {
+    let committed = head.begun.past.as_ref().map(|past| past.committed);
+    HistoryPoint {
+        run: past.run,
+        started: perfcheck_host::to_rfc3339(head.begun.started),
+        committed: committed.map(perfcheck_host::to_rfc3339),
+        at: past.at,
+        git: head.begun.git.clone(),
+        acceptance: head.acceptance,
+        accepted: false,
+        verdict: None,
+        change: None,
+        since_first: None,
+        value: None,
+        median: None,
+        left_out: None,
+    }
+}
+
+/// Returns the value of a metric other than the time in one run, if it is positive: the levels of a history are computed from logarithms.
+fn metric_value(run: &Measurement, metric: Statistic) -> Option<f64> {
+    let value = if metric == Statistic::Size {
+        run.target_facts.size?.compared_bytes() as f64
+    } else {
+        // The confidence level does not matter, because only the estimate is used.
+        estimate_at_level(run, metric, 0.5)?.estimate
+    };
+    Some(value).filter(|value| *value > 0.0)
+}
+
+/// Returns the unit in which the values of a metric other than the time are shown.
+fn metric_unit(metric: Statistic) -> Metric {
+    let unit = match metric.unit() {
+        Unit::Time => return Metric::Time,
+        Unit::Bytes => "bytes",
+        Unit::Count => "instructions",
+    };
+    Metric::Amount {
+        unit: unit.to_owned(),
+    }
+}
+
+/// Returns the points of a history from the logarithms of its values. A size is exact, so each change of it shows that a level begins.
+fn trend_points(values: impl Iterator<Item = f64>, metric: Statistic) -> Vec<TrendPoint> {
+    let is_exact = metric == Statistic::Size;
+    let mut before = None;
+    let points = values.map(|value: f64| {
+        let last: Option<f64> = before.replace(value);
+        let has_changed = last.is_some_and(|last| last.total_cmp(&value).is_ne());
+        TrendPoint {
+            value,
+            accepted: false,
+            is_placed: is_exact,
+            shown: (is_exact && has_changed).then_some(0.0),
+        }
+    });
+    points.collect()
 }
 
 /// Says why a run has no value. `differing` has the facts that make it incomparable with the newest run.

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use perfcheck_code::measure_sizes;
+use serde_json::Value;
 
 use crate::against::project::{Project, compared};
-use crate::support::{Machine, skipped};
+use crate::support::{Finished, Machine, skipped};
 
 /// A program that has 16 MiB of memory for each nanosecond of the library, or whose two threads use 200 ms of a processor each.
 const USES: &str = r#"
@@ -74,6 +75,16 @@ fn memory_is_that_of_the_program_and_can_have_a_limit() {
     assert_eq!(exceeded[0]["statistic"], "memory", "{run}");
     let shown = project.perfcheck(&["show", "--stats"]).run().expect_code(0);
     assert!(shown.stdout.contains("MB per run [8"), "{shown}");
+    let history = |metric: &str| {
+        let words = ["history", "memory", "--metric", metric];
+        project.perfcheck(&words).run().expect_code(0)
+    };
+    let shown = history("memory");
+    assert!(shown.stdout.contains("with their peak memory"), "{shown}");
+    assert!(shown.stdout.contains("Level 8"), "{shown}");
+    let shown = history("cpu");
+    assert!(shown.stdout.contains("with their CPU time"), "{shown}");
+    assert!(shown.stdout.contains(" ms in run "), "{shown}");
     let explained = project.perfcheck(&["explain", "planted memory", "--full"]);
     let explained = explained.run().expect_code(0);
     let words: Vec<&str> = explained.stdout.split_whitespace().collect();
@@ -119,6 +130,8 @@ fn an_executable_that_grew_fails_the_run_and_names_the_function() {
     let project = Project::without_benches(&machine);
     project.write("src/main.rs", "fn main() {}\n");
     project.commit();
+    let words = ["--rounds", "5", "--program", "planted"];
+    project.measure(&words).run().expect_code(0);
     grow(&project);
     let words = ["--against", "HEAD", "--rounds", "5", "--program", "planted"];
     let limited = |limit: &str| {
@@ -136,6 +149,8 @@ fn an_executable_that_grew_fails_the_run_and_names_the_function() {
     assert_eq!(one["limited"], true, "{sizes}");
     let grown = exceeded["found"]["estimate"].as_f64().expect("a number");
     assert!((0.02..0.3).contains(&grown), "{exceeded}");
+    expect_start_up(&run);
+    expect_history(&project, one);
     limited("size:50%").expect_code(0);
     let words = [
         &words[..],
@@ -151,6 +166,41 @@ fn an_executable_that_grew_fails_the_run_and_names_the_function() {
     );
     let start = "is the start-up of an empty program";
     assert!(text.stdout.contains(start), "{text}");
+}
+
+/// Asserts that the messages of a run tell the start-up of an empty program, from which the program differs little, and that its time includes it.
+#[track_caller]
+fn expect_start_up(run: &Finished) {
+    let start_up = &run.messages("benchmark-measured")[0]["usage"]["start_up_ns"];
+    assert!(start_up.as_f64() > Some(0.0), "{run}");
+    let remarks = compared(run, "planted")["remarks"].to_string();
+    let start = "is the start-up of an empty program";
+    assert!(remarks.contains(start), "{run}");
+}
+
+/// Asserts that the history shows both `sizes` of the program, and that the second begins a level.
+#[track_caller]
+fn expect_history(project: &Project<'_>, sizes: &Value) {
+    let words = ["history", "--metric", "size", "--message-format", "json"];
+    let history = project.perfcheck(&words).run().expect_code(0);
+    let points = history.messages("history-point");
+    assert_eq!(points.len(), 2, "{history}");
+    for (point, side) in points.iter().zip(["base", "candidate"]) {
+        let expected = sizes["size"][side]["stripped"].as_f64().expect("a number");
+        let value = point["value"].as_f64().expect("a number");
+        // The directory of the build may be part of the executable.
+        assert!((value / expected - 1.0).abs() < 0.01, "{history}");
+        assert!(point["verdict"].is_null(), "{history}");
+    }
+    let summary = &history.messages("benchmark-history")[0];
+    assert_eq!(summary["statistic"], "size", "{history}");
+    assert_eq!(summary["metric"]["unit"], "bytes", "{history}");
+    assert_eq!(summary["levels"].as_array().map(Vec::len), Some(2));
+    let step = &summary["levels"][1]["step"];
+    assert_eq!(
+        step["change"]["lower"], step["change"]["upper"],
+        "{history}"
+    );
 }
 
 /// Runs a program that may not be installed, and returns what it prints.
@@ -182,7 +232,7 @@ fn sizes_are_those_of_binutils() {
             return;
         }
         let stripped = fs::metadata(&copy).expect("there").len();
-        assert_eq!(sizes.stripped, stripped, "{}", executable.display());
+        assert_eq!(sizes.stripped, Some(stripped), "{}", executable.display());
     }
 }
 

@@ -129,9 +129,22 @@ fn a_search_for_the_commit_measures_the_program_alone() {
         "pub const NANOSECONDS: u64 = 12;\npub const OTHER: u64 = 1;\n",
     );
     project.commit();
-    let words = ["bisect", "copy", "--good", good.trim(), "--as-built"];
-    let found = project.perfcheck(&words).args(["--offline"]).run();
-    assert!(found.stdout.contains(&slower.trim()[..7]), "{found}");
+    let range = format!("{}..HEAD", good.trim());
+    // A command line needs no entry.
+    let line = "planted input.txt";
+    for words in [
+        &["copy", "--good", good.trim()][..],
+        &["--program", line, &range],
+    ] {
+        let found = project.perfcheck(&["bisect", "--as-built", "--offline"]);
+        let found = found.args(words).run().expect_code(0);
+        assert!(found.stdout.contains(&slower.trim()[..7]), "{found}");
+        assert_eq!(
+            found.stdout.contains(line),
+            words.contains(&line),
+            "{found}"
+        );
+    }
 }
 
 /// A program whose work the library determines.

@@ -236,7 +236,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(machine.left_behind(), [""; 0]);
     // The search was completed, so a new one starts from the beginning. A last commit that is not slower ends the search at once.
     let again = history
-        .bisect(&["cost", "--good", &good, "--bad", "HEAD~2"])
+        .bisect(&["cost", &format!("{good}..HEAD~2")])
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");
@@ -277,6 +277,15 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
             &["no-such-revision"],
         ),
         (&["--good", &first], 2, &["<ID>"]),
+        (&["cost"], 2, &["v1.0..HEAD", "--good"]),
+        (&["cost", "HEAD"], 2, &["expected a range"]),
+        (&["cost", "HEAD..", "--bad", "HEAD"], 2, &["--bad"]),
+        (&["--program", "x", "cost"], 2, &["`cost` is no range"]),
+        (
+            &["--program", "x", "cost", "--good", &first],
+            2,
+            &["`cost` cannot be used with `--program`"],
+        ),
         (
             &["nothing", "--good", &first],
             4,

@@ -51,6 +51,9 @@ fn a_change_of_level_is_found_told_and_drawn() {
     assert!((step["change"]["estimate"].as_f64().expect("a fraction") - 0.1).abs() < 0.01);
     assert!(step["p_value"].as_f64().expect("a p-value") <= 0.001);
     assert_eq!(course["newest"], "within");
+    let none = stored(&machine, &["history", "text", "--metric", "memory"]).run();
+    none.expect_code(0)
+        .expect_stderr(&["measured the selected benchmarks with their peak memory"]);
     let drawn = stored(&machine, &["history", "text"]).run().expect_code(0);
     for text in [
         "18 runs",

@@ -2,6 +2,7 @@
 
 use rustix::process::Signal;
 use serde_json::Value;
+use std::fs;
 
 use crate::commands::bisect::{History, expect_documented};
 use crate::support::{Finished, Machine, Perfcheck};
@@ -288,6 +289,73 @@ fn two_steps_in_a_gap_are_both_found() {
 }
 
 #[test]
+fn a_pair_that_cannot_be_compared_is_named_once_and_remembered() {
+    let machine = Machine::new();
+    let history = History::new(&machine);
+    let mut hashes = history.commit_times(&[100, 100]);
+    let bench = fs::read_to_string(history.made.root.join("benches/costs.rs")).expect("there");
+    // The third commit has another benchmark that the word selects, so it has none in common with the others.
+    history.write("benches/costs.rs", &bench.replace("\"cost\"", "\"costly\""));
+    hashes.push(history.commit("Change 2"));
+    history.write("benches/costs.rs", &bench);
+    for (change, time) in (3..).zip([150, 150, 300]) {
+        history.takes(time, change);
+        hashes.push(history.commit(&format!("Change {change}")));
+    }
+    let range = format!("{}..HEAD", hashes[0]);
+    let measure = |remembered: bool| {
+        let words = ["--steps", "1", "--refine"];
+        let finished = history.measure(&range, &words).run().expect_code(0);
+        let steps = finished.messages("step-found");
+        let until: Vec<_> = steps.iter().map(|step| &step["until"]["hash"]).collect();
+        assert_eq!(until, [&hashes[3], &hashes[5]], "{finished}");
+        assert_eq!(steps[0]["after"]["hash"], hashes[1].as_str(), "{finished}");
+        // The search for each of the two steps comes to the third commit.
+        let mut passed_over = finished.messages("commit-measured");
+        passed_over.retain(|message| message["outcome"] == "passed-over");
+        let [one] = &passed_over[..] else {
+            panic!("one commit is passed over: {finished}");
+        };
+        assert_eq!(one["commit"]["hash"], hashes[2].as_str(), "{finished}");
+        assert_eq!(one["remembered"], remembered, "{finished}");
+        let said = summary(&finished);
+        assert_eq!(
+            (said["passed_over"].as_u64(), said["left"].as_u64()),
+            (Some(1), Some(0)),
+            "{finished}"
+        );
+        finished
+    };
+    measure(false);
+    let again = measure(true);
+    assert_eq!(summary(&again)["measured"], 0, "{again}");
+    // Only the newest commit is looked up in the cache.
+    assert_eq!(again.stderr.matches("Fresh").count(), 1, "{again}");
+}
+
+#[test]
+fn a_newest_commit_that_does_not_build_is_built_once() {
+    let machine = Machine::new();
+    let history = History::new(&machine);
+    let hashes = history.commit_times(&[100, 100]);
+    history.write("src/lib.rs", "pub const NANOSECONDS: u64 = ;\n");
+    history.commit("Change 2");
+    let range = format!("{}..HEAD", hashes[0]);
+    for (words, remembered) in [(&[][..], false), (&[], true), (&["--restart"], false)] {
+        let finished = history.measure(&range, words).run().expect_code(0);
+        assert_eq!(
+            outcomes(&finished),
+            [outcome(2, "passed-over"), outcome(1, "measured")],
+            "{finished}"
+        );
+        let first = &finished.messages("commit-measured")[0];
+        assert_eq!(first["remembered"], remembered, "{finished}");
+        let is_built = finished.stderr.contains("Building");
+        assert_eq!(is_built, !remembered, "{finished}");
+    }
+}
+
+#[test]
 fn the_past_stands_before_a_plain_run_and_is_no_reference() {
     let machine = Machine::new();
     let history = History::new(&machine);
@@ -359,6 +427,26 @@ fn a_time_budget_ends_the_series_and_says_what_is_left() {
         .expect_stderr(&["2 commits left", "the same command continues"]);
     assert_eq!(summary(&stopped)["left"], 2);
     assert_eq!(history.runs().len(), 0);
+}
+
+#[test]
+fn a_time_budget_ends_the_search_for_a_step_and_says_what_is_left() {
+    let machine = Machine::new();
+    let history = History::new(&machine);
+    let hashes = history.commit_times(&[100, 100, 200, 200]);
+    let range = format!("{}..HEAD", hashes[0]);
+    let words = ["--steps", "1"];
+    history.measure(&range, &words).run().expect_code(0);
+    let stopped = history
+        .measure(&range, &words)
+        .args(["--refine", "--time-budget", "1ms"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["2 commits left", "the same command continues"]);
+    assert_eq!(summary(&stopped)["left"], 2);
+    let step = &stopped.messages("step-found")[0];
+    assert_eq!(step["commits"], 3, "{stopped}");
+    assert_eq!(step["why"], "the time budget is used up", "{stopped}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{LimitReport, RunNote};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Statistic, Timestamp, Verdict,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -156,6 +156,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     let findings = recorded.findings();
     let history = |key: &BenchmarkKey| BenchmarkHistory {
         key: key.clone(),
+        subject: Statistic::Time,
         metric: Metric::Time,
         location: Some(Location::LowQuantile),
         noise_threshold: 0.02,

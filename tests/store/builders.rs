@@ -193,7 +193,7 @@ pub fn process(ordinal: u32, ids: &[&str]) -> ProcessRecord {
                 text: 1,
                 data: 2,
                 bss: 3,
-                stripped: u64::MAX,
+                stripped: Some(u64::MAX),
             }),
         },
         benchmarks: (0..)

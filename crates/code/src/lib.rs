@@ -4,7 +4,8 @@
 //! executables side by side. [`measure_sizes`] returns the sizes of an executable, and [`find_grown_functions`] what made it larger.
 //!
 //! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent executables with symbols for x86-64 and 64-bit ARM:
-//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). For other executables it returns [`UnsupportedExecutable`] with the reason.
+//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). Sizes need neither symbols nor independence of position. For other executables it returns
+//! [`UnsupportedExecutable`] with the reason.
 
 mod aarch64;
 mod comparison;

@@ -20,7 +20,7 @@ use crate::image::{
 use crate::instruction_set::InstructionSet;
 use crate::symbols::UnsizedSymbols;
 
-type MachO<'d> = MachOFile64<'d, LittleEndian>;
+pub(crate) type MachO<'d> = MachOFile64<'d, LittleEndian>;
 
 const LE: LittleEndian = LittleEndian;
 
@@ -68,7 +68,7 @@ pub(crate) fn parse_for_listing(bytes: &[u8]) -> Result<Image<'_>, UnsupportedEx
     read_image(&file, set, &facts, fixups)
 }
 
-fn open(bytes: &[u8]) -> Result<(MachO<'_>, InstructionSet), UnsupportedExecutable> {
+pub(crate) fn open(bytes: &[u8]) -> Result<(MachO<'_>, InstructionSet), UnsupportedExecutable> {
     let file = MachO::parse(bytes)?;
     let header = file.macho_header();
     // The upper bits of the subtype do not belong to the kind of the processor.

@@ -1,14 +1,19 @@
-//! Measures the sizes of an ELF executable as the program `size` prints them, and that of its file after `strip`. Finds the functions that grew
-//! between two ELF executables.
+//! Measures the sizes of an executable as GNU's program `size` prints them, and that of its file after `strip`. Finds the functions that grew between
+//! two executables.
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
+use object::macho::{S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL, S_ZEROFILL, SECTION_TYPE};
+use object::pe::{IMAGE_SCN_CNT_CODE, IMAGE_SCN_MEM_WRITE};
 use object::read::elf::{FileHeader, SectionHeader};
-use object::{LittleEndian, Object, ObjectSymbol, SymbolKind};
+use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, PeFile64};
+use object::{FileKind, LittleEndian, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
 use crate::comparison::FunctionChange;
 use crate::elf::{Elf, elf};
+use crate::executable::parse_for_listing;
 use crate::image::{UnsupportedExecutable, readable_name};
+use crate::macho;
 
 /// Sizes of an executable in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,19 +24,90 @@ pub struct FileSizes {
     pub data: u64,
     /// Variables that are zero at the start, which take no space in the file.
     pub bss: u64,
-    /// Length of the file after `strip`: without symbols and debug information.
-    pub stripped: u64,
+    /// Length of the file after `strip`: without symbols and debug information. `None` for Mach-O, because this depends on the program `strip`.
+    pub stripped: Option<u64>,
 }
 
-/// Size of an entry in the table of sections.
+/// Size of an entry in the table of sections of ELF.
 const SECTION_ENTRY: u64 = 64;
+/// Size of an entry in the table of sections of PE.
+const PE_SECTION_ENTRY: u64 = 40;
+/// Size of the signature and the file header of PE, which precede the optional header.
+const PE_FILE_HEADER: u64 = 24;
 /// Alignment of the table of sections in the file.
 const TABLE_ALIGNMENT: u64 = 8;
 /// Name of the section that has the names of all sections.
 const NAMES: &str = ".shstrtab";
 
-/// Measures the sizes of an ELF executable. Fails if the executable has another format.
+/// Measures the sizes of a 64-bit executable: ELF, PE or Mach-O. Fails if it has another format.
 pub fn measure_sizes(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
+    match FileKind::parse(executable) {
+        Ok(FileKind::Pe64) => measure_pe(executable),
+        Ok(FileKind::MachO64) => measure_macho(executable),
+        _ => measure_elf(executable),
+    }
+}
+
+fn measure_pe(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
+    let file = PeFile64::parse(executable)?;
+    let headers = file.nt_headers();
+    let alignment = headers.optional_header().file_alignment().into();
+    let mut sizes = FileSizes::default();
+    let (mut kept, mut contents) = (0, 0);
+    for section in file.sections() {
+        if is_debug_information(section.name()?) {
+            continue;
+        }
+        let header = section.pe_section();
+        let flags = header.characteristics.get(LittleEndian);
+        let in_memory = u64::from(header.virtual_size.get(LittleEndian));
+        let in_file = match header.pointer_to_raw_data.get(LittleEndian) {
+            0 => 0,
+            _ => u64::from(header.size_of_raw_data.get(LittleEndian)).min(in_memory),
+        };
+        let part = if flags & IMAGE_SCN_CNT_CODE != 0 || flags & IMAGE_SCN_MEM_WRITE == 0 {
+            &mut sizes.text
+        } else {
+            &mut sizes.data
+        };
+        *part += in_file;
+        // Microsoft's linker puts variables that are zero behind the others of `.data`. `size` leaves them out.
+        sizes.bss += in_memory - in_file;
+        kept += 1;
+        contents += align(in_file, alignment);
+    }
+    let optional = headers.file_header().size_of_optional_header;
+    let before_sections = u64::from(file.dos_header().nt_headers_offset())
+        + PE_FILE_HEADER
+        + u64::from(optional.get(LittleEndian));
+    let header = before_sections + kept * PE_SECTION_ENTRY;
+    sizes.stripped = Some(align(header, alignment) + contents);
+    Ok(sizes)
+}
+
+fn measure_macho(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
+    let (file, _) = macho::open(executable)?;
+    let mut sizes = FileSizes::default();
+    for section in file.sections() {
+        let segment = section.segment_name()?.unwrap_or_default();
+        if segment == "__DWARF" {
+            continue;
+        }
+        let kind = section.macho_section().flags.get(LittleEndian) & SECTION_TYPE;
+        let zeros = [S_ZEROFILL, S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL];
+        let part = if zeros.contains(&kind) {
+            &mut sizes.bss
+        } else if segment == "__TEXT" {
+            &mut sizes.text
+        } else {
+            &mut sizes.data
+        };
+        *part = part.saturating_add(section.size());
+    }
+    Ok(sizes)
+}
+
+fn measure_elf(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutable> {
     let (file, _) = elf(executable)?;
     let mut sizes = FileSizes::default();
     let sections = file.elf_section_table();
@@ -71,7 +147,7 @@ pub fn measure_sizes(executable: &[u8]) -> Result<FileSizes, UnsupportedExecutab
     }
     let entries = names.len() as u64 * SECTION_ENTRY;
     end = end.saturating_add(measure_name_table(names));
-    sizes.stripped = align(end, TABLE_ALIGNMENT).saturating_add(entries);
+    sizes.stripped = Some(align(end, TABLE_ALIGNMENT).saturating_add(entries));
     Ok(sizes)
 }
 
@@ -83,9 +159,15 @@ fn header_end(file: &Elf<'_>) -> u64 {
     header.e_phoff(LittleEndian).saturating_add(table)
 }
 
-/// Reports whether `strip` keeps a section that is not loaded: it removes symbols and debug information.
+/// Reports whether `strip` keeps a section of ELF that is not loaded: it removes symbols and debug information.
 fn is_kept(name: &str) -> bool {
-    const REMOVED: [&str; 7] = [
+    let is_table = [".symtab", ".strtab", ".symtab_shndx", NAMES].contains(&name);
+    !is_table && !is_debug_information(name)
+}
+
+/// Reports whether a section of this name has debug information, in ELF and PE.
+fn is_debug_information(name: &str) -> bool {
+    const PREFIXES: [&str; 7] = [
         ".debug",
         ".zdebug",
         ".gnu.debuglto_",
@@ -94,8 +176,7 @@ fn is_kept(name: &str) -> bool {
         ".stab",
         ".gdb_index",
     ];
-    let is_table = [".symtab", ".strtab", ".symtab_shndx", NAMES].contains(&name);
-    !is_table && !REMOVED.iter().any(|prefix| name.starts_with(prefix))
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns the length of a table of names, each with a zero behind it. A name that ends another name shares its bytes.
@@ -145,6 +226,20 @@ pub fn find_grown_functions(
 
 /// Returns the size of the code of each function by its readable name.
 fn function_sizes(executable: &[u8]) -> Result<BTreeMap<String, u64>, UnsupportedExecutable> {
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+    let mut add = |symbol: &str, size: u64| {
+        let known = sizes.entry(readable_name(symbol)).or_default();
+        *known = known.saturating_add(size);
+    };
+    if !executable.starts_with(b"\x7fELF") {
+        // Symbols of other formats have no sizes. If nothing else tells the end of a function, it is the start of the next one.
+        for unit in parse_for_listing(executable)?.units {
+            if let Some(symbol) = &unit.symbol {
+                add(symbol, unit.end.saturating_sub(unit.start));
+            }
+        }
+        return Ok(sizes);
+    }
     let (file, _) = elf(executable)?;
     let mut by_address: BTreeMap<u64, (u64, &str)> = BTreeMap::new();
     for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
@@ -160,16 +255,46 @@ fn function_sizes(executable: &[u8]) -> Result<BTreeMap<String, u64>, Unsupporte
     if by_address.is_empty() {
         return Err(UnsupportedExecutable::Stripped);
     }
-    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
     for (size, name) in by_address.into_values() {
-        *sizes.entry(readable_name(name)).or_default() += size;
+        add(name, size);
     }
     Ok(sizes)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    const PE: &[u8] = include_bytes!("../tests/corpus/small.exe");
+    const MACHO: &[u8] = include_bytes!("../tests/corpus/small.macho");
+    const MACHO_AARCH64: &[u8] = include_bytes!("../tests/corpus/small_aarch64.macho");
+
+    #[test]
+    fn sizes_in_other_formats_are_those_of_their_sections() {
+        let sizes = |[text, data, bss]: [u64; 3], stripped| {
+            Ok(FileSizes {
+                text,
+                data,
+                bss,
+                stripped,
+            })
+        };
+        // GNU's `size` prints these sizes, and both GNU's and LLVM's `strip` leave a file of this length.
+        assert_eq!(measure_sizes(PE), sizes([468, 112, 16], Some(1232)));
+        // Sums of the sections that `llvm-size -m` prints.
+        assert_eq!(measure_sizes(MACHO), sizes([4547, 68, 4], None));
+        assert_eq!(measure_sizes(MACHO_AARCH64), sizes([4675, 84, 4], None));
+    }
+
+    #[test]
+    fn functions_have_grown_only_where_the_other_executable_has_less() {
+        for executable in [PE, MACHO, MACHO_AARCH64] {
+            assert_eq!(find_grown_functions(executable, executable, 10), Ok(vec![]));
+        }
+        let grown = find_grown_functions(MACHO, MACHO_AARCH64, 100).expect("both are read");
+        assert!(!grown.is_empty());
+        assert!(grown.iter().all(|one| one.candidate > one.base));
+    }
 
     #[test]
     fn a_name_that_ends_another_takes_no_space() {
@@ -190,6 +315,7 @@ mod tests {
         assert!(is_kept(".comment") && is_kept(".note.package"));
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn an_executable_has_grown_in_no_function_against_itself() {
         let ours = std::env::current_exe().expect("a path");

@@ -1,12 +1,15 @@
-//! Damages executables: `compare` and `FunctionReader` must read or reject them without a panic. `corpus/small.c` is the source of the intact
-//! executables.
+//! Damages executables: `compare`, `FunctionReader`, `measure_sizes` and `find_grown_functions` must read or reject them without a panic.
+//! `corpus/small.c` is the source of the intact executables.
 
 use object::read::elf::ElfFile64;
 use object::read::pe::PeFile64;
 use object::{LittleEndian, Object, ObjectSection};
 use std::collections::BTreeSet;
 
-use perfcheck_code::{FunctionReader, Reach, UnsupportedExecutable, compare, insert_traps};
+use perfcheck_code::{
+    FunctionReader, Reach, UnsupportedExecutable, compare, find_grown_functions, insert_traps,
+    measure_sizes,
+};
 
 const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
 const WHOLE_AARCH64: &[u8] = include_bytes!("corpus/small_aarch64.elf");
@@ -74,6 +77,8 @@ fn functions_of_a_damaged_executable_are_read_or_refused() {
     ];
     let whole = whole.map(<[u8]>::to_vec);
     perfcheck_mutations::attack("functions", &whole, |bytes| {
+        let _ = measure_sizes(bytes);
+        let _ = find_grown_functions(bytes, bytes, 3).map(|grown| assert_eq!(grown, []));
         let Ok(reader) = FunctionReader::parse(bytes) else {
             return;
         };

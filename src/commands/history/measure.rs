@@ -1,16 +1,16 @@
 //! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
 //!
 //! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed
-//! over. A file in the cache keeps those that could not be built or have no selected benchmark, unless the series would begin with them. Invariant:
-//! nothing is measured that the store already has for the same series.
+//! over. A file in the cache keeps those that could not be built or have no selected benchmark, and the pairs that cannot be compared. With the benches
+//! of the work tree, it does not keep commits with which the series would begin, because the file is found by what was built first. Invariant: nothing is measured that the store already has for the same series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::options::{HistoryOptions, MeasureOptions, RevisionRange};
+use super::options::{HistoryOptions, MeasureOptions};
 use super::scope::{Branch, HistoryScope};
 use crate::error::AppError;
-use crate::options::{CommonOptions, Effort};
+use crate::options::{CommonOptions, Effort, RevisionRange};
 use crate::output::{
     self, PastChange, PastCommitMeasured, PastFinished, PastOutcome, ProgressMode,
 };
@@ -110,13 +110,8 @@ fn measure_range(
     let mut measurement = RangeMeasurement::new(&series, commits, chosen, begun, wishes);
     measurement.measure_chosen(world)?;
     let steps = measurement.find_steps(wishes.refine, world)?;
-    let RangeMeasurement {
-        pairs, finished, ..
-    } = measurement;
-    let finished = PastFinished {
-        seconds: seconds_since(begun),
-        ..finished
-    };
+    let finished = measurement.summarize();
+    let pairs = measurement.pairs;
     let format = common.output.format;
     let view = common.output.view();
     output::write_past_finished(
@@ -232,8 +227,12 @@ pub(super) enum PairStatus {
     Stored(StoredPair),
     /// The commit at this index could not be measured.
     PassedOver(usize),
-    /// The commits cannot be measured against each other, for this reason.
-    Incomparable(String),
+    /// The commits cannot be measured against each other.
+    Incomparable {
+        reason: String,
+        /// Whether an earlier call found this.
+        remembered: bool,
+    },
     /// The time budget is used up.
     OutOfTime,
 }
@@ -248,12 +247,16 @@ pub(super) struct RangeMeasurement<'a> {
     begun: Timestamp,
     budget: Option<Duration>,
     forgets: bool,
-    /// The key of the series and the commits that cannot be measured. Both are known once the newest commit is built.
+    /// The key of the series, and why commits and pairs of commits cannot be measured. Both are known once the newest commit is built, if not before.
     known: Option<(SeriesKey, SearchState<String>)>,
     /// The builds that the next pair may need.
     built: BTreeMap<usize, Box<BuiltCommit>>,
     /// The measured pairs of the chosen commits, newest first.
     pub(super) pairs: Vec<CommitPair>,
+    /// The commits that were passed over.
+    passed_over: BTreeSet<usize>,
+    /// The commits that the time budget left unmeasured.
+    left: BTreeSet<usize>,
     finished: PastFinished,
 }
 
@@ -275,6 +278,8 @@ impl<'a> RangeMeasurement<'a> {
             known: None,
             built: BTreeMap::new(),
             pairs: Vec::new(),
+            passed_over: BTreeSet::new(),
+            left: BTreeSet::new(),
             finished: PastFinished {
                 measured: 0,
                 same_code: 0,
@@ -316,16 +321,16 @@ impl<'a> RangeMeasurement<'a> {
                 }
                 PairStatus::PassedOver(place) if place == newer => newer = older,
                 PairStatus::PassedOver(_) => {}
-                PairStatus::Incomparable(reason) => {
-                    self.report_passed_over(older, reason, false, world)?;
+                PairStatus::Incomparable { reason, remembered } => {
+                    self.report_passed_over(older, reason, remembered, world)?;
                 }
                 PairStatus::OutOfTime => {
-                    self.finished.left = rest.len() + 1;
+                    self.leave_unmeasured(rest.into_iter().chain([older]));
                     break;
                 }
             }
         }
-        if self.pairs.is_empty() && self.finished.left == 0 {
+        if self.pairs.is_empty() && self.left.is_empty() {
             return Err(AppError::NothingToMeasure(
                 "no two commits of the range could be compared\n  help: the line of each commit says why (not with `--quiet`); `--benches-from worktree` builds all commits with the current benchmarks".to_owned(),
             ));
@@ -333,25 +338,54 @@ impl<'a> RangeMeasurement<'a> {
         Ok(())
     }
 
+    /// Counts commits that the time budget leaves unmeasured.
+    pub(super) fn leave_unmeasured(&mut self, places: impl IntoIterator<Item = usize>) {
+        self.left.extend(places);
+    }
+
+    /// Returns the counts of the whole measurement.
+    fn summarize(&self) -> PastFinished {
+        PastFinished {
+            passed_over: self.passed_over.len(),
+            left: self.left.len(),
+            seconds: seconds_since(self.begun),
+            ..self.finished
+        }
+    }
+
     /// Builds the newest commit of the series. Returns false if it cannot be measured.
     fn begin_with(&mut self, place: usize, world: &mut World<'_>) -> Result<bool, AppError> {
-        match self.series.build(&self.commits[place], world)? {
-            CommitBuild::Ready(built) => {
-                let key = self.series.key(&built);
-                let directory = cache_directory(world)?.join(MEMORIES);
-                let mut memory = SearchState::load(&directory, key.as_str());
-                if self.forgets {
-                    memory.clear()?;
-                }
-                self.known = Some((key, memory));
-                self.built.insert(place, built);
-                Ok(true)
-            }
-            CommitBuild::Unmeasurable { reason } => {
-                self.report_passed_over(place, reason, false, world)?;
-                Ok(false)
-            }
+        self.load_reasons(None, world)?;
+        if let Some(reason) = self.remembered_reason(&self.commits[place].commit) {
+            self.report_passed_over(place, reason, true, world)?;
+            return Ok(false);
         }
+        if !self.build(place, world)? {
+            return Ok(false);
+        }
+        let built = self.built.remove(&place);
+        self.load_reasons(built.as_deref(), world)?;
+        self.built.extend(built.map(|built| (place, built)));
+        Ok(true)
+    }
+
+    /// Loads why commits of the series cannot be measured, unless this was done or needs the build of its `newest` commit and there is none.
+    fn load_reasons(
+        &mut self,
+        newest: Option<&BuiltCommit>,
+        world: &World<'_>,
+    ) -> Result<(), AppError> {
+        if self.known.is_none()
+            && let Some(key) = self.series.key(newest)
+        {
+            let directory = cache_directory(world)?.join(MEMORIES);
+            let mut memory = SearchState::load(&directory, key.as_str());
+            if self.forgets {
+                memory.clear()?;
+            }
+            self.known = Some((key, memory));
+        }
+        Ok(())
     }
 
     /// Finds the pair in the store, or else measures it. `only` are the benchmarks to measure; `None` stands for all selected ones.
@@ -377,11 +411,24 @@ impl<'a> RangeMeasurement<'a> {
             return Ok(PairStatus::Stored(stored));
         }
         for place in [pair.candidate, pair.base] {
-            if let Some(reason) = self.remembered_reason(place) {
+            if let Some(reason) = self.remembered_reason(&self.commits[place].commit) {
                 self.report_passed_over(place, reason, true, world)?;
                 return Ok(PairStatus::PassedOver(place));
             }
         }
+        let name = |key: &SeriesKey| {
+            let BySide { base, candidate } = revisions;
+            format!("{}..{} {}", base.commit, candidate.commit, key.as_str())
+        };
+        // Benchmarks that the whole pair does not have cannot be compared either.
+        let reason = self.remembered_reason(&name(&whole));
+        if let Some(reason) = reason.or_else(|| self.remembered_reason(&name(&key))) {
+            return Ok(PairStatus::Incomparable {
+                reason,
+                remembered: true,
+            });
+        }
+        let name = name(&key);
         let is_in_time = |budget: Duration| seconds_since(self.begun) < budget.as_secs_f64();
         if !self.budget.is_none_or(is_in_time) {
             return Ok(PairStatus::OutOfTime);
@@ -404,7 +451,13 @@ impl<'a> RangeMeasurement<'a> {
                 self.report_pair(pair, &stored, Some(seconds_since(begun)), world)?;
                 Ok(PairStatus::Stored(stored))
             }
-            PairResult::Incomparable { reason } => Ok(PairStatus::Incomparable(reason)),
+            PairResult::Incomparable { reason } => {
+                self.remember_reason(&name, &reason)?;
+                Ok(PairStatus::Incomparable {
+                    reason,
+                    remembered: false,
+                })
+            }
         }
     }
 
@@ -415,9 +468,17 @@ impl<'a> RangeMeasurement<'a> {
             .expect("the newest commit is built")
     }
 
-    fn remembered_reason(&self, place: usize) -> Option<String> {
+    /// Returns why a commit or a pair of commits cannot be measured, if this is known. `name` is the commit's hash or identifies the pair.
+    fn remembered_reason(&self, name: &str) -> Option<String> {
         let (_, memory) = self.known.as_ref()?;
-        memory.outcomes().get(&self.commits[place].commit).cloned()
+        memory.outcomes().get(name).cloned()
+    }
+
+    fn remember_reason(&mut self, name: &str, reason: &str) -> Result<(), AppError> {
+        if let Some((_, memory)) = &mut self.known {
+            memory.record_outcome(name, reason.to_owned())?;
+        }
+        Ok(())
     }
 
     /// Builds a commit unless its build is at hand. Returns false if it cannot be measured, and remembers this.
@@ -425,16 +486,14 @@ impl<'a> RangeMeasurement<'a> {
         if self.built.contains_key(&place) {
             return Ok(true);
         }
-        let revision = &self.commits[place];
-        match self.series.build(revision, world)? {
+        let revision = self.commits[place].clone();
+        match self.series.build(&revision, world)? {
             CommitBuild::Ready(built) => {
                 self.built.insert(place, built);
                 Ok(true)
             }
             CommitBuild::Unmeasurable { reason } => {
-                if let Some((_, memory)) = &mut self.known {
-                    memory.record_outcome(&revision.commit, reason.clone())?;
-                }
+                self.remember_reason(&revision.commit, &reason)?;
                 self.report_passed_over(place, reason, false, world)?;
                 Ok(false)
             }
@@ -502,6 +561,7 @@ impl<'a> RangeMeasurement<'a> {
         self.report(&found, world)
     }
 
+    /// Reports and counts a commit that cannot be measured, unless this was done before.
     pub(super) fn report_passed_over(
         &mut self,
         place: usize,
@@ -509,8 +569,10 @@ impl<'a> RangeMeasurement<'a> {
         remembered: bool,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
+        if !self.passed_over.insert(place) {
+            return Ok(());
+        }
         let checkout = self.series.context.require_checkout()?;
-        self.finished.passed_over += 1;
         let found = PastCommitMeasured {
             commit: checkout.describe(&self.commits[place].commit)?,
             against: None,

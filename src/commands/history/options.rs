@@ -1,12 +1,10 @@
 //! Options of `history`.
 
-use std::str::FromStr;
-
 use clap::Args;
 
-use crate::options::{PairedOptions, word_parser};
+use crate::options::{PairedOptions, RevisionRange, statistic_parser, word_parser};
 use perfcheck_analysis::compare::Fact;
-use perfcheck_analysis::model::{BenchesFrom, Verdict};
+use perfcheck_analysis::model::{BenchesFrom, Statistic, StatisticSet, Verdict};
 use perfcheck_bench::measure::Filter;
 
 const AFTER_HISTORY: &str = "\
@@ -26,6 +24,7 @@ Examples:
   cargo perfcheck history sort                  show one line for each benchmark with `sort` in its id
   cargo perfcheck history json --since 90d --branch main
   cargo perfcheck history sort/10 --message-format json
+  cargo perfcheck history --metric size         show the sizes of all executables
   cargo perfcheck history --measure v1.0..HEAD --steps 20 --refine
                                                 measure 21 commits, then find the commit of each change
   cargo perfcheck history parse --measure v1.0..HEAD --releases --time-budget 120min
@@ -54,12 +53,17 @@ pub struct HistoryOptions {
     /// Show only runs since this date or of at most this age, e.g. 2026-01-31 or 90d
     #[arg(long, value_name = "WHEN")]
     pub(super) since: Option<String>,
+    /// Show this metric of each run [default: time]
+    ///
+    /// The value of a run is what it measured itself, also if it was measured side by side. Runs without the metric are left out.
+    #[arg(long, value_name = "METRIC", value_parser = statistic_parser(StatisticSet::Histories))]
+    metric: Option<Statistic>,
     /// Show runs in one history even if these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub(super) allow_different: Vec<Fact>,
     /// Show only benchmarks whose latest verdict is one of these (comma-separated); not with FILTER or flags that select runs
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
-        conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
+        conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "metric", "allow_different"])]
     pub(super) verdict: Vec<Verdict>,
     #[command(flatten)]
     pub(super) measuring: MeasureOptions,
@@ -83,6 +87,11 @@ impl HistoryOptions {
         self.last.unwrap_or(USUAL_LAST)
     }
 
+    /// Returns the metric that the history shows.
+    pub(super) fn metric(&self) -> Statistic {
+        self.metric.unwrap_or(Statistic::Time)
+    }
+
     /// Returns true if no option selects runs or benchmarks. In that case, the command lists all benchmarks.
     pub(super) fn is_overview(&self) -> bool {
         self.filters.is_empty()
@@ -90,6 +99,7 @@ impl HistoryOptions {
             && !self.all_branches
             && self.last.is_none()
             && self.since.is_none()
+            && self.metric.is_none()
             && self.allow_different.is_empty()
     }
 }
@@ -134,48 +144,4 @@ pub struct MeasureOptions {
     pub(super) benches_from: BenchesFrom,
     #[command(flatten)]
     pub(super) paired: PairedOptions,
-}
-
-/// A range of commits, `A..B` as in git.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RevisionRange {
-    /// The older end.
-    pub(super) from: String,
-    /// The newer end.
-    pub(super) to: String,
-}
-
-impl FromStr for RevisionRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = (text.split_once(".."))
-            .filter(|(_, to)| !to.starts_with('.'))
-            .ok_or_else(|| "expected a range such as `v1.0..HEAD`".to_owned())?;
-        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
-        Ok(Self {
-            from: name(from),
-            to: name(to),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_has_two_ends_as_in_git() {
-        let range = |text: &str| {
-            text.parse::<RevisionRange>()
-                .map(|range| [range.from, range.to])
-        };
-        let ends = |from: &str, to: &str| Ok([from.to_owned(), to.to_owned()]);
-        assert_eq!(range("v1.0..HEAD~2"), ends("v1.0", "HEAD~2"));
-        assert_eq!(range("v1.0.."), ends("v1.0", "HEAD"));
-        assert_eq!(range("..main"), ends("HEAD", "main"));
-        for text in ["v1.0", "", "a...b"] {
-            assert!(range(text).is_err(), "{text}");
-        }
-    }
 }

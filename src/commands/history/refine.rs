@@ -185,11 +185,14 @@ impl RangeMeasurement<'_> {
                 PairStatus::Stored(stored) => stored.rows,
                 PairStatus::PassedOver(passed) if passed == middle => Vec::new(),
                 PairStatus::PassedOver(_) => break,
-                PairStatus::Incomparable(reason) => {
-                    self.report_passed_over(middle, reason, false, world)?;
+                PairStatus::Incomparable { reason, remembered } => {
+                    self.report_passed_over(middle, reason, remembered, world)?;
                     Vec::new()
                 }
                 PairStatus::OutOfTime => {
+                    let needed = |place: &usize| searches.iter().any(|one| one.needs(*place));
+                    let needed = (0..commits).filter(needed);
+                    self.leave_unmeasured(needed.map(|place| gap.older + 1 + place));
                     why = OUT_OF_TIME;
                     break;
                 }
@@ -237,8 +240,13 @@ impl RangeMeasurement<'_> {
             candidate: newer,
         };
         let only = BTreeSet::from([key.clone()]);
-        let PairStatus::Stored(stored) = self.measure_pair(pair, Some(&only), world)? else {
-            return Ok(None);
+        let stored = match self.measure_pair(pair, Some(&only), world)? {
+            PairStatus::Stored(stored) => stored,
+            PairStatus::OutOfTime => {
+                self.leave_unmeasured(older + 1..=newer);
+                return Ok(None);
+            }
+            PairStatus::PassedOver(_) | PairStatus::Incomparable { .. } => return Ok(None),
         };
         let changed = stored.rows.into_iter();
         let changed: Vec<PairRow> = changed

@@ -1,5 +1,7 @@
 //! The runs that a history shows: those of a branch, and at most a number of the newest. Reads and writes their histories.
 
+use std::collections::BTreeSet;
+
 use super::options::HistoryOptions;
 use crate::error::AppError;
 use crate::options::CommonOptions;
@@ -9,7 +11,7 @@ use crate::stored::histories::{HistoryRequest, histories};
 use crate::stored::references::{branches_by_distance, branches_of};
 use perfcheck_analysis::compare::Position;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, Timestamp};
+use perfcheck_analysis::model::{BenchmarkKey, Statistic, Timestamp};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 /// To find the branches that have runs, look at this many of the newest runs.
@@ -34,20 +36,32 @@ impl HistoryScope {
         common: &CommonOptions,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let branch = &self.branch;
+        let (branch, metric) = (&self.branch, options.metric());
         let request = HistoryRequest {
             branch: branch.filter(),
             limit: self.limit,
             since: self.since,
             allowed: &options.allow_different,
+            metric,
             medians: keys.len() == 1,
         };
         let mut found = histories(store, workspace, keys, &request)?;
         sort_histories(&mut found, common.output.order());
+        if metric == Statistic::Size {
+            // All benchmarks of an executable have the same size.
+            let mut seen = BTreeSet::new();
+            found.retain(|history| {
+                let BenchmarkKey {
+                    package, target, ..
+                } = &history.key;
+                seen.insert((package.clone(), target.clone()))
+            });
+        }
+        let of_metric = describe_metric(metric);
         if found.is_empty() && !common.output.quiet {
             writeln!(
                 world.stderr,
-                "No run {} measured the selected benchmarks{}; use `--all-branches` to include other branches.",
+                "No run {} measured the selected benchmarks{of_metric}{}; use `--all-branches` to include other branches.",
                 branch.describe(),
                 if self.since.is_some() {
                     " in this period"
@@ -59,11 +73,22 @@ impl HistoryScope {
         write_histories(
             world.stdout,
             &found,
-            &branch.describe(),
+            &format!("{}{of_metric}", branch.describe()),
             common.output.format,
             &common.output.view(),
         )?;
         Ok(())
+    }
+}
+
+/// Returns words for a metric other than the time, after those for a run. Returns an empty text for the time.
+fn describe_metric(metric: Statistic) -> &'static str {
+    match metric {
+        Statistic::Instructions => " with their instructions",
+        Statistic::Cpu => " with their CPU time",
+        Statistic::Memory => " with their peak memory",
+        Statistic::Size => " with the size of their executable",
+        _ => "",
     }
 }
 

@@ -45,7 +45,7 @@ fn facts() -> TargetFacts {
             text: 4,
             data: 3,
             bss: 2,
-            stripped: 1,
+            stripped: None,
         }),
     }
 }

@@ -7,7 +7,7 @@ use perfcheck_analysis::compare::{
     Band, Difference, Estimate, Level, Location, Position, Step, Trend,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Statistic, Timestamp, Verdict,
 };
 
 /// One value in the history of a benchmark: the value of the benchmark in one run.
@@ -37,7 +37,9 @@ pub(crate) struct HistoryPointMessage<'a> {
 pub(crate) struct HistorySummary<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// Metric of the samples.
+    /// The word of `--metric`; `time` stands for whatever the samples measure.
+    statistic: Statistic,
+    /// Unit and meaning of the values.
     metric: &'a Metric,
     /// The statistic that stands for the samples of each process; null if no run has a value.
     location: Option<Location>,
@@ -110,6 +112,7 @@ impl<'a> From<&'a BenchmarkHistory> for HistorySummary<'a> {
         });
         Self {
             benchmark: &history.key,
+            statistic: history.subject,
             metric: &history.metric,
             location: history.location,
             noise_threshold: history.noise_threshold,
@@ -315,7 +318,7 @@ pub struct PastFinished {
     pub remembered: usize,
     /// Number of commits that could not be measured.
     pub passed_over: usize,
-    /// Number of chosen commits for which the time budget did not suffice.
+    /// Number of commits that the time budget left unmeasured: chosen ones, and with `--refine` those among which a step may be.
     pub left: usize,
     /// Duration of the command in seconds.
     pub seconds: f64,
@@ -326,7 +329,9 @@ pub struct PastFinished {
 pub struct BenchmarkHistory {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// Unit and meaning of the samples.
+    /// The metric that the values are about. `Time` stands for whatever the samples measure.
+    pub subject: Statistic,
+    /// Unit and meaning of the values.
     pub metric: Metric,
     /// The statistic that stands for the samples of each process; `None` if no run has a value.
     pub location: Option<Location>,

@@ -616,7 +616,7 @@ mod tests {
     use crate::output::view::{MessageFormat, View};
     use perfcheck_analysis::compare::{Estimate, Location, Trend, TrendPoint, TrendRules};
     use perfcheck_analysis::model::{
-        Acceptance, BenchmarkKey, GitState, Metric, RunId, Timestamp, Verdict,
+        Acceptance, BenchmarkKey, GitState, Metric, RunId, Statistic, Timestamp, Verdict,
     };
 
     const RULES: TrendRules = TrendRules {
@@ -674,6 +674,7 @@ mod tests {
                 target: "bench".into(),
                 id: id.into(),
             },
+            subject: Statistic::Time,
             metric: Metric::Time,
             location: Some(Location::LowQuantile),
             noise_threshold: 0.02,

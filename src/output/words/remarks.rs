@@ -186,15 +186,19 @@ pub(crate) fn describe_code_change(change: &CodeChange, most: usize) -> String {
 /// Maximum number of functions that a sentence about a size names if no limit applies to the size.
 const MOST_GROWN: usize = 3;
 
-/// Describes the sizes of an executable on both sides: `the executable of `planted` without symbols: 412.3 kB → 425.1 kB (+3.10 %)`. Names the functions
-/// that grew most.
+/// Describes the sizes of an executable on both sides: `the executable of `planted` has 412.3 kB → 425.1 kB (+3.10 %) without symbols`. Names the
+/// functions that grew most.
 fn describe_size_change(change: &SizeChange) -> String {
     let BySide { base, candidate } = change.size;
     let name = name_target(&change.target);
     let from = with_reference("compared with", change.reference);
-    let [old, new] = [base, candidate].map(|size| units::bytes(size.stripped as f64));
-    if base.stripped == candidate.stripped {
-        return format!("the executable of `{name}` still has {new} without symbols");
+    let [old, new] = [base, candidate].map(|size| units::bytes(size.compared_bytes() as f64));
+    let part = match candidate.stripped {
+        Some(_) => "without symbols",
+        None => "of code and data",
+    };
+    if base.compared_bytes() == candidate.compared_bytes() {
+        return format!("the executable of `{name}` still has {new} {part}");
     }
     let most = if change.limited {
         SizeChange::MOST_FUNCTIONS
@@ -210,7 +214,7 @@ fn describe_size_change(change: &SizeChange) -> String {
         format!("; functions that grew most: {}", grown.join(", "))
     };
     format!(
-        "the executable of `{name}` has {old} → {new} ({}) without symbols{from}{grown}",
+        "the executable of `{name}` has {old} → {new} ({}) {part}{from}{grown}",
         units::change(change.relative())
     )
 }
@@ -546,7 +550,9 @@ fn explain_missing_statistic(statistic: Statistic) -> &'static str {
         Statistic::Cpu | Statistic::Memory => {
             "only runs of programs have this statistic, and only on Linux"
         }
-        Statistic::Size => "the sizes of the executables are unknown (they are read only on Linux)",
+        Statistic::Size => {
+            "the sizes of the executables are unknown (only ELF, PE and Mach-O files for 64-bit processors are read)"
+        }
         Statistic::Latency(_) => {
             "this statistic needs a latency benchmark (`iter_latency` times single operations)"
         }
@@ -563,7 +569,7 @@ mod tests {
     #[test]
     fn a_size_is_told_with_the_functions_that_grew() {
         let size = |stripped: u64| ExecutableSize {
-            stripped,
+            stripped: Some(stripped),
             ..ExecutableSize::default()
         };
         let functions = (0..10).map(|number: u64| ChangedFunction {
@@ -591,6 +597,18 @@ mod tests {
             describe_size_change(&change),
             "the executable of `rg` still has 100.0 kB without symbols"
         );
+        let loaded = |text| ExecutableSize {
+            text,
+            data: 10_000,
+            ..ExecutableSize::default()
+        };
+        change.size = BySide {
+            base: loaded(90_000),
+            candidate: loaded(95_000),
+        };
+        let told = describe_size_change(&change);
+        let size = "the executable of `rg` has 100.0 kB → 105.0 kB (+5.00 %) of code and data";
+        assert!(told.starts_with(size), "{told}");
     }
     use perfcheck_analysis::findings::Ceiling;
 

@@ -357,10 +357,10 @@ impl SizeChange {
         self.package == package && self.target == target
     }
 
-    /// Returns the relative change of the size without symbols, as a fraction.
+    /// Returns the relative change of the compared size, as a fraction.
     pub fn relative(&self) -> f64 {
         let [base, candidate] =
-            [self.size.base, self.size.candidate].map(|size| size.stripped as f64);
+            [self.size.base, self.size.candidate].map(|size| size.compared_bytes() as f64);
         (candidate - base) / base.max(1.0)
     }
 

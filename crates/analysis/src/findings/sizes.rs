@@ -82,7 +82,7 @@ pub(super) fn check_sizes(
                 change.limited = true;
                 let value = match limit.ceiling {
                     Ceiling::Change(_) => change.relative(),
-                    Ceiling::Value(_) => change.size.candidate.stripped as f64,
+                    Ceiling::Value(_) => change.size.candidate.compared_bytes() as f64,
                 };
                 values.push((target_key(&change.package, &change.target), value));
             }
@@ -99,7 +99,7 @@ pub(super) fn check_sizes(
             }
             let size = row.measurement.and_then(|found| found.target_facts.size);
             match size.filter(|_| !limit.ceiling.is_change()) {
-                Some(size) => values.push((key, size.stripped as f64)),
+                Some(size) => values.push((key, size.compared_bytes() as f64)),
                 None => unknown.push(key),
             }
         }
@@ -152,7 +152,7 @@ mod tests {
 
     fn size(stripped: u64) -> ExecutableSize {
         ExecutableSize {
-            stripped,
+            stripped: Some(stripped),
             ..ExecutableSize::default()
         }
     }
@@ -188,6 +188,25 @@ mod tests {
         let found = check(&["a=size:0%", "size:2%", "median:1%"], &[], &mut sizes);
         assert_eq!(found.exceeded[0].text, "a=size:0%");
         assert_eq!((found.exceeded.len(), found.remarks.len()), (1, 0));
+    }
+
+    #[test]
+    fn code_and_data_are_compared_if_the_size_without_symbols_is_unknown() {
+        let size = |text| ExecutableSize {
+            text,
+            data: 100,
+            bss: text * 2,
+            stripped: None,
+        };
+        let mut sizes = [change("a", 0, 0)];
+        sizes[0].size = BySide {
+            base: size(900),
+            candidate: size(920),
+        };
+        assert!((sizes[0].relative() - 0.02).abs() < 1e-12);
+        let found = check(&["size:1%", "size:1019", "size:1020"], &[], &mut sizes);
+        let exceeded: Vec<&str> = found.exceeded.iter().map(|one| &*one.text).collect();
+        assert_eq!(exceeded, ["size:1%", "size:1019"]);
     }
 
     #[test]

@@ -253,8 +253,17 @@ pub struct ExecutableSize {
     pub data: u64,
     /// Variables that are zero at the start, which take no space in the file.
     pub bss: u64,
-    /// Size of the file without symbols and debug information, as `strip` leaves it.
-    pub stripped: u64,
+    /// Size of the file without symbols and debug information, as `strip` leaves it. Null if it is unknown, as on macOS.
+    pub stripped: Option<u64>,
+}
+
+impl ExecutableSize {
+    /// Returns the size that is compared: that of the file without symbols or, if it is unknown, that of code, constants and variables with an initial
+    /// value.
+    pub fn compared_bytes(&self) -> u64 {
+        let loaded = self.text.saturating_add(self.data);
+        self.stripped.unwrap_or(loaded)
+    }
 }
 
 /// Resources that a process used, as the system reported at its end.

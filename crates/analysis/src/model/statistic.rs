@@ -75,6 +75,8 @@ pub enum StatisticSet {
     Metrics,
     /// Statistics that can have limits (`--limit`).
     Limits,
+    /// Statistics whose values `history` can show (`history --metric`).
+    Histories,
 }
 
 /// The unit of a statistic.
@@ -286,6 +288,7 @@ impl StatisticSet {
                 S::P999,
                 S::LONGEST,
             ],
+            Self::Histories => &[S::Time, S::Instructions, S::Cpu, S::Memory, S::Size],
         }
     }
 
@@ -306,6 +309,7 @@ impl StatisticSet {
             Self::Centers => "a process",
             Self::Metrics => "verdicts",
             Self::Limits => "limits",
+            Self::Histories => "histories",
         }
     }
 }
@@ -393,11 +397,12 @@ mod tests {
         }
     }
 
-    const SETS: [StatisticSet; 4] = [
+    const SETS: [StatisticSet; 5] = [
         StatisticSet::Columns,
         StatisticSet::Centers,
         StatisticSet::Metrics,
         StatisticSet::Limits,
+        StatisticSet::Histories,
     ];
 
     #[test]
