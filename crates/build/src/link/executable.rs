@@ -96,7 +96,7 @@ impl CodeBounds {
     fn read(file: &object::File<'_>) -> Self {
         let sections = file.sections();
         let sections = sections.filter(|section| section.kind() == SectionKind::Text);
-        let symbols = file.symbols().filter(|symbol| symbol.is_definition());
+        let symbols = file.symbols().filter(ObjectSymbol::is_definition);
         Self {
             sections: sections
                 .map(|section| section.address()..section.address().saturating_add(section.size()))

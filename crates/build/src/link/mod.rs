@@ -10,6 +10,6 @@ mod kept;
 mod layouts;
 
 pub(crate) use executable::{PathRewrite, apply_all};
-pub(crate) use kept::{LinkRecorder, is_relinkable};
 pub use kept::{KeptLink, LinkError, bundled_linker, run_as_linker};
+pub(crate) use kept::{LinkRecorder, is_relinkable};
 pub use layouts::{CodeLayouts, Relinkable};
