@@ -79,11 +79,19 @@ impl ParentConnection {
     }
 }
 
+/// Moves everything that is allocated from now on, by as many bytes as the padding has. Without that, the data of all processes would lie at the same
+/// places within pages, and those of another executable perhaps at others. So the effect of a place would look like a change of the code.
+fn move_heap() {
+    // The copy is never freed.
+    std::mem::forget(std::env::var_os("PERFCHECK_PADDING"));
+}
+
 /// Takes over the standard streams and sends `hello`. Returns `None` if the parent does not speak this version.
 pub(crate) fn open(
     parent_speaks: &str,
     harness: &HarnessIdentity,
 ) -> Result<Option<ParentConnection>, String> {
+    move_heap();
     let process = std::env::var("PERFCHECK_PROCESS").map_or(Ok(0), |text| {
         text.parse()
             .map_err(|_| format!("PERFCHECK_PROCESS: {text:?} is not an ordinal"))

@@ -34,6 +34,21 @@ fn a_child_that_shares_no_version_says_hello_and_ends() {
 }
 
 #[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn padding_moves_the_heap_within_its_pages() {
+    let place = |padding: usize| {
+        let mut command = command();
+        command.env("SUBJECT_HEAP", "1");
+        command.env("PERFCHECK_PADDING", "x".repeat(padding));
+        Conversation::start_with(&mut command).ask("start heap")
+    };
+    let places = [0, 900, 1800, 2700, 3600].map(place);
+    assert_eq!(places, [0, 900, 1800, 2700, 3600].map(place));
+    let different: std::collections::BTreeSet<_> = places.iter().collect();
+    assert_eq!(different.len(), 5, "{places:?}");
+}
+
+#[test]
 fn list_announces_every_benchmark_and_runs_none() {
     let mut child = Conversation::start_with(command().stderr(Stdio::piped()));
     let mut frames = vec![child.ask("list")];

@@ -149,11 +149,17 @@ fn loud(suite: &mut Suite) {
     });
 }
 
-/// Declares two benchmarks with the same id, but only if a test asks for them.
+/// Declares two benchmarks with the same id, or one that says where a block of the heap lies within its page, but only if a test asks for them.
 fn duplicates(suite: &mut Suite) {
     if std::env::var_os("SUBJECT_DUPLICATES").is_some() {
         suite.bench("twin", |b| b.iter(|| ()));
         suite.bench("twin", |b| b.iter(|| ()));
+    }
+    if std::env::var_os("SUBJECT_HEAP").is_some() {
+        suite.bench("heap", |b| {
+            let block = Vec::<u8>::with_capacity(1500);
+            b.skip(format!("{}", block.as_ptr().addr() % 4096));
+        });
     }
     assert!(
         std::env::var_os("SUBJECT_PANICS").is_none(),

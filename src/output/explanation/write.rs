@@ -655,7 +655,10 @@ fn instructions_compared(
         )
     };
     let relation = match extras::describe_contradiction(comparison) {
-        Some(contradiction) => format!("The time contradicts them: {contradiction}."),
+        Some(contradiction) => format!(
+            "The time contradicts them: {contradiction}.{}",
+            describe_layouts(comparison)
+        ),
         None => "The same instructions can take more or less time, depending on branch prediction and caches.".to_owned(),
     };
     Statement::new(
@@ -665,6 +668,26 @@ fn instructions_compared(
         ),
         Numbers::Instructions(found.clone()),
     )
+}
+
+/// The smallest share of the rounds that must agree for the layout not to decide the direction of a change.
+const AGREEMENT: f64 = 0.9;
+
+/// Says what the rounds show about the layout as the cause of a change. Returns an empty text for stored runs.
+fn describe_layouts(comparison: &Comparison) -> String {
+    let rounds = comparison.extent.processes_candidate();
+    let Some(agreeing) = comparison.look().and_then(|look| look.agreeing_rounds) else {
+        return String::new();
+    };
+    if comparison.extent.layouts() == 0 {
+        return " All rounds had the same code layout, which may be the cause.".to_owned();
+    }
+    let meaning = if agreeing as f64 >= AGREEMENT * rounds as f64 {
+        "the layout does not decide the direction"
+    } else {
+        "the layout, or noise, decides the direction of a round"
+    };
+    format!(" The rounds had different layouts of code and memory, so {meaning}.")
 }
 
 fn sampled_time(found: &SampledTime) -> Statement {

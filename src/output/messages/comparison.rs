@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use super::measured::{LatencyChanges, UsageChanges};
 use super::run::VerdictCounts;
 use crate::output::view::ValueForm;
-use crate::output::words::remarks;
 use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
+use crate::output::words::{extras, remarks};
 use perfcheck_analysis::compare::{
     AllocationComparison, BLOCK, Centers, Comparison, Contender, Difference, Effects, Estimate,
     Extent, GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime,
@@ -134,6 +134,8 @@ struct PairedDetails {
     layouts: usize,
     /// Standard error of the natural logarithm of the ratio of candidate to base; null if nothing was tested.
     standard_error: Option<f64>,
+    /// Number of rounds in which the sides differ in the direction of the estimate; null if nothing was tested.
+    agreeing_rounds: Option<usize>,
     /// The slow path that the slow-path test found; null if it found none.
     slow_path: Option<SlowPath>,
     /// Total number of rounds that would probably settle an inconclusive comparison; null if no number would.
@@ -181,6 +183,7 @@ impl PairedDetails {
             stopped_early,
             layouts,
             standard_error: look.map(|look| look.standard_error),
+            agreeing_rounds: look.and_then(|look| look.agreeing_rounds),
             slow_path,
             rounds_needed: look.and_then(|look| look.rounds_needed),
         })
@@ -225,7 +228,9 @@ impl<'a> BenchmarkCompared<'a> {
             run_std_dev: found.and_then(|found| Some(found.run_grounds()?.run_sd)),
             seconds: row.seconds,
             same: row.sameness(),
-            remarks: remarks::row_remarks(row).collect(),
+            remarks: remarks::row_remarks(row)
+                .chain(found.and_then(extras::describe_contradiction))
+                .collect(),
             paired: found.and_then(PairedDetails::from_comparison),
             tested: found.and_then(Comparison::published_decision),
             effects: found.and_then(|found| found.description.effects.as_ref()),

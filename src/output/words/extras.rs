@@ -2,7 +2,7 @@
 
 use crate::output::units;
 use perfcheck_analysis::compare::{
-    AllocationComparison, AllocationSummary, Comparison, CountChange, FunctionCost,
+    AllocationComparison, AllocationSummary, Comparison, CountChange, Decision, FunctionCost,
     InstructionComparison, InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
     SampledTime, UsageChange, UsageComparison,
 };
@@ -83,7 +83,7 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let instructions = instructions
         .filter(|found| is_called || found.change.has_changed())
         .map(describe_instruction_change);
-    let contradiction = describe_contradiction(comparison).map(str::to_owned);
+    let contradiction = describe_contradiction(comparison);
     let sampled = comparison.sampled_time.as_ref();
     let sampled = sampled.filter(|_| is_called).map(describe_sampled_time);
     let open =
@@ -101,18 +101,26 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Explains a change of the time whose direction is opposite to that of the instructions. Returns `None` if the two do not contradict each other.
-pub(crate) fn describe_contradiction(comparison: &Comparison) -> Option<&'static str> {
+/// Explains a change of the time whose direction is opposite to that of the instructions. Returns `None` if the two do not contradict each other, if
+/// the verdict is about another metric, or if only some samples became slower or faster.
+pub(crate) fn describe_contradiction(comparison: &Comparison) -> Option<String> {
     let instructions = comparison.instructions.as_ref()?;
-    match (comparison.verdict, instructions.change.verdict) {
-        (Verdict::Regressed, Verdict::Improved) => Some(
-            "fewer instructions take more time here, because of branch prediction or caches; other inputs may show the opposite",
-        ),
-        (Verdict::Improved, Verdict::Regressed) => Some(
-            "more instructions take less time here, because of branch prediction or caches; other inputs may show the opposite",
-        ),
-        _ => None,
+    let (count, time) = match (comparison.verdict, instructions.change.verdict) {
+        (Verdict::Regressed, Verdict::Improved) => ("fewer", "more"),
+        (Verdict::Improved, Verdict::Regressed) => ("more", "less"),
+        _ => return None,
+    };
+    if matches!(comparison.basis, Decision::OtherMetric(_)) || comparison.slow_side().is_some() {
+        return None;
     }
+    let agreeing = comparison.look().and_then(|look| look.agreeing_rounds);
+    let rounds = agreeing.map_or_else(String::new, |agreeing| {
+        let all = comparison.extent.processes_candidate();
+        format!(" in {agreeing} of {all} rounds")
+    });
+    Some(format!(
+        "{count} instructions take {time} time{rounds}, because of branch prediction or caches; other inputs may show the opposite"
+    ))
 }
 
 /// Describes how the instructions of an iteration changed: `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.

@@ -442,6 +442,10 @@ pub struct PairedDecision {
     pub test: FamilyTest,
     /// The standard error of ln(candidate / base).
     pub standard_error: f64,
+    /// The number of rounds in which the sides differ in the direction of the estimate. Rounds differ in their layouts, so no layout decides the
+    /// direction if nearly all rounds agree. `None` if an earlier version of the tool decided.
+    #[serde(default)]
+    pub agreeing_rounds: Option<usize>,
     /// The test for a cost that only some samples have.
     pub slow_path: SlowPathResult,
     /// The total number of rounds that would probably settle an inconclusive comparison, if further rounds are like the rounds so far.
@@ -522,6 +526,7 @@ mod tests {
                 share: 1.0,
                 test,
                 standard_error,
+                agreeing_rounds: Some(9),
                 slow_path: SlowPathResult {
                     test,
                     p: 0.5,

@@ -41,7 +41,7 @@ pub struct ProcessSpec {
     pub variables: BTreeMap<String, Option<OsString>>,
     /// Number of the process within the run, from 0.
     pub ordinal: u32,
-    /// How many bytes the environment is enlarged by. This moves the start of the stack.
+    /// How many bytes the environment is enlarged by. This moves the start of the stack, and with perfcheck's harness the heap.
     pub padding: u32,
     /// Whether the bench still works if this process skips some of its benchmarks.
     pub skipping: SkipSupport,

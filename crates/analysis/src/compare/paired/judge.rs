@@ -239,6 +239,7 @@ impl BenchmarkJudge<'_> {
             share: look.share,
             test: *self.speed_test,
             standard_error: speed.standard_error,
+            agreeing_rounds: Some(speed.agreeing_rounds()),
             slow_path: SlowPathResult {
                 test: *self.slow_path_test,
                 p: look.slow_path.p_slower,

@@ -138,6 +138,12 @@ impl SpeedTest {
         pick(floor, ranks)
     }
 
+    /// Returns in how many rounds the sides differ in the direction of the estimate.
+    pub(super) fn agreeing_rounds(&self) -> usize {
+        let agree = |round: &&f64| **round * self.difference > 0.0;
+        self.ranks.rounds.iter().filter(agree).count()
+    }
+
     /// Returns how far the lower bound is below the estimate.
     pub(super) fn margin(&self, level: f64) -> f64 {
         (self.difference - self.lower(level)).max(0.0)
@@ -397,6 +403,8 @@ const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 /// round. An exact signed-rank test is applied to the values of the rounds.
 #[derive(Debug, Clone)]
 pub(super) struct RankTest {
+    /// The value of each round.
+    rounds: Vec<f64>,
     differences: SignedRank,
     /// The smallest difference that can be distinguished. Bounds are moved outward by this much.
     resolution: f64,
@@ -417,9 +425,11 @@ impl RankTest {
     /// Runs the rank test. Returns `None` if there are no rounds. Each bound is moved outward by `resolution`.
     pub(super) fn test(usable: &UsableRounds, resolution: f64) -> Option<Self> {
         let of_round = |round| median(&differences_of_round(round));
-        let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
+        let rounds: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
+        let rounds = rounds?;
         Some(Self {
-            differences: SignedRank::new(&differences?)?,
+            differences: SignedRank::new(&rounds)?,
+            rounds,
             resolution,
         })
     }

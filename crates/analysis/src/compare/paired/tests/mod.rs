@@ -132,6 +132,27 @@ fn two_percent_are_found_in_either_direction_and_the_same_is_unchanged() {
 }
 
 #[test]
+fn rounds_agree_if_they_differ_in_the_direction_of_the_estimate() {
+    let agreeing = |slower: Side, opposite: usize| {
+        let mut noise = Noise::new(8);
+        let rounds = rounds_of(30, |round, side, _| {
+            // In some layouts, the other side is the slower one.
+            let cost = match (side == slower, round < opposite) {
+                (true, _) => 1.05,
+                (false, false) => 1.0,
+                (false, true) => 1.1,
+            };
+            100.0 * cost * (1.0 + 0.003 * noise.exponential())
+        });
+        judged(&rounds).look().and_then(|look| look.agreeing_rounds)
+    };
+    for slower in Side::BOTH {
+        assert_eq!(agreeing(slower, 0), Some(30));
+        assert_eq!(agreeing(slower, 4), Some(26));
+    }
+}
+
+#[test]
 fn a_change_of_just_the_threshold_is_inconclusive() {
     let comparison = judged(&quiet(30, 1.01));
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
