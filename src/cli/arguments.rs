@@ -12,8 +12,9 @@ use super::flags::{
 };
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
 use super::subcommands::{
-    BaselineCommand, BisectArguments, CoverageArguments, DoctorArguments, HistoryArguments, InitArguments,
-    ListArguments, RankArguments, StoreCommand, reject_useless_flags, require_measure,
+    BaselineCommand, BisectArguments, CoverageArguments, DoctorArguments, HistoryArguments,
+    InitArguments, ListArguments, RankArguments, StoreCommand, reject_useless_flags,
+    require_measure,
 };
 use crate::commands::{
     AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo,

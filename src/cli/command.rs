@@ -3,10 +3,10 @@
 use clap_complete::Shell;
 
 use crate::commands::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CoverageOptions, DoctorOptions, ExplainOptions,
-    ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
-    PruneOptions, PushOptions, RankOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
-    ShowOptions, StoreInitOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CoverageOptions, DoctorOptions,
+    ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
+    MergeOptions, PruneOptions, PushOptions, RankOptions, ReportCommandOptions, RunOptions,
+    SelfTestOptions, ShowOptions, StoreInitOptions,
 };
 use crate::options::{CommonOptions, OutputOptions};
 use perfcheck_analysis::model::Verdict;

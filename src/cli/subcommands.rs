@@ -13,9 +13,9 @@ use super::flags::{
     BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
 };
 use crate::commands::{
-    BaselineAction, BisectOptions, CoverageOptions, DoctorOptions, ExportOptions, HistoryOptions, ImportOptions,
-    InitOptions, ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions,
-    StoreInitOptions,
+    BaselineAction, BisectOptions, CoverageOptions, DoctorOptions, ExportOptions, HistoryOptions,
+    ImportOptions, InitOptions, ListOptions, PruneOptions, PushOptions, RankOptions,
+    SelfTestOptions, StoreInitOptions,
 };
 use crate::config::parse_positive_duration;
 use crate::options::{CommonOptions, OutputOptions, PairedOptions};

@@ -17,7 +17,7 @@ use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{
     BenchmarkSensitivity, CoverageFindings, CoveredFunction, CoveredLine, FunctionExecution,
-    Progress, counted, write_build_event, write_coverage, write_lcov,
+    MessageFormat, Progress, counted, write_build_event, write_coverage, write_lcov,
 };
 use crate::pipeline::cache_build::cache_directory;
 use crate::pipeline::counting::{counting_request, require_valgrind};
@@ -79,7 +79,7 @@ pub struct CoverageOptions {
     /// Fail if a smaller share of the functions is covered, e.g. 80%
     #[arg(long, value_name = "SHARE", value_parser = parse_fraction)]
     fail_under: Option<f64>,
-    /// Write a tracefile of lcov, in which the covered functions are hit
+    /// Write a tracefile of lcov, in which the covered functions are hit; `-` prints it instead of the table
     #[arg(long, value_name = "FILE")]
     lcov: Option<PathBuf>,
     /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
@@ -93,6 +93,12 @@ pub fn coverage(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    let is_lcov_result = options.lcov.as_deref() == Some(Path::new("-"));
+    if is_lcov_result && common.output.format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--message-format json` and `--lcov -` are both written to stdout\n  help: name a file: --lcov FILE".to_owned(),
+        ));
+    }
     if let Some(file) = &options.lcov {
         check_destination(file)?;
     }
@@ -145,9 +151,12 @@ pub fn coverage(
     findings.exit_code = exit_code.number();
     let output = &common.output;
     let columns = output.view().columns;
-    let mut result = write_result(None, world, |writer| {
-        write_coverage(writer, &findings, options.uncovered, output.format, columns)
-    });
+    let mut result = Ok(());
+    if !is_lcov_result {
+        result = write_result(None, world, |writer| {
+            write_coverage(writer, &findings, options.uncovered, output.format, columns)
+        });
+    }
     if let Some(file) = &options.lcov {
         let written = write_result(Some(file), world, |writer| write_lcov(writer, &findings));
         result = result.and(written);
@@ -297,15 +306,10 @@ impl CoverageCall<'_> {
             configure_target(self.context, &mut one.target);
             for benchmark in &one.benchmarks {
                 let place = stage.base_directory(done);
-                let context = ProcessContext::new(
-                    world.supervisor,
-                    world.interrupt,
-                    &progress,
-                    self.timeout,
-                );
+                let context =
+                    ProcessContext::new(world.supervisor, world.interrupt, &progress, self.timeout);
                 let request = counting_request(&benchmark.key, None);
-                let counter =
-                    LineCounter::new(&one.target, &one.harness, sources, &place, context);
+                let counter = LineCounter::new(&one.target, &one.harness, sources, &place, context);
                 let counts = counter.and_then(|mut counter| match code {
                     CountedCode::Iteration => counter.count_iteration(&request),
                     CountedCode::Process => counter.count_process(&request),
@@ -456,8 +460,8 @@ impl FunctionIndex {
 
     /// Returns the index of the innermost function that contains a line.
     fn find(&self, file: &str, line: u32) -> Option<usize> {
-        let end = (self.functions)
-            .partition_point(|one| (&*one.file, one.first_line) <= (file, line));
+        let end =
+            (self.functions).partition_point(|one| (&*one.file, one.first_line) <= (file, line));
         let before = self.functions[..end].iter().enumerate().rev();
         let mut in_file = before.take_while(|(_, one)| one.file == file);
         let (index, _) = in_file.find(|(_, one)| line <= one.last_line)?;
@@ -487,6 +491,12 @@ impl FunctionIndex {
         executed: &CountedBenchmarks,
         sensitivities: &[BenchmarkSensitivity],
     ) -> Vec<CoveredFunction> {
+        let is_complete = executed.failures.is_empty() && !executed.has_failed_targets;
+        let without_instructions = if is_complete {
+            FunctionExecution::Never
+        } else {
+            FunctionExecution::Unknown
+        };
         let functions = self.functions.iter();
         let mut rows: Vec<CoveredFunction> = functions
             .map(|function| CoveredFunction {
@@ -495,7 +505,7 @@ impl FunctionIndex {
                 file: function.file.clone(),
                 first_line: function.first_line,
                 last_line: function.last_line,
-                execution: FunctionExecution::Never,
+                execution: without_instructions,
                 benchmark: None,
                 share: 0.0,
                 slowdown: None,
@@ -601,7 +611,12 @@ mod tests {
 
     #[test]
     fn a_line_belongs_to_the_innermost_function_of_its_file() {
-        let index = index(&[("a.rs", 1, 20), ("a.rs", 5, 8), ("a.rs", 30, 31), ("b.rs", 3, 9)]);
+        let index = index(&[
+            ("a.rs", 1, 20),
+            ("a.rs", 5, 8),
+            ("a.rs", 30, 31),
+            ("b.rs", 3, 9),
+        ]);
         for (file, line, expected) in [
             ("a.rs", 1, Some(0)),
             ("a.rs", 6, Some(1)),
@@ -644,7 +659,12 @@ mod tests {
         ]);
         let executed = counted(vec![(key("precise"), counts(9.0, &[(1, 1.0), (25, 8.0)]))]);
         let sensitivities = [sensitivity("precise", 0.02), sensitivity("coarse", 0.1)];
-        let index = index(&[("a.rs", 1, 9), ("a.rs", 10, 19), ("a.rs", 20, 29), ("a.rs", 30, 39)]);
+        let index = index(&[
+            ("a.rs", 1, 9),
+            ("a.rs", 10, 19),
+            ("a.rs", 20, 29),
+            ("a.rs", 30, 39),
+        ]);
         let rows = index.describe(&timed, &executed, &sensitivities);
         let found: Vec<(Option<&str>, FunctionExecution)> = rows
             .iter()

@@ -99,7 +99,10 @@ fn project(machine: &Machine) -> Project<'_> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
     let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
-    let optimized = manifest.replace("opt-level = 0\ndebug = false", "opt-level = 3\nstrip = true");
+    let optimized = manifest.replace(
+        "opt-level = 0\ndebug = false",
+        "opt-level = 3\nstrip = true",
+    );
     assert_ne!(manifest, optimized);
     project.write("Cargo.toml", &optimized);
     project.write("src/lib.rs", LIBRARY);
@@ -131,7 +134,10 @@ fn share(finished: &Finished, name: &str) -> f64 {
 
 #[track_caller]
 fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found} is not {expected}"
+    );
 }
 
 #[test]
@@ -154,9 +160,16 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     assert_eq!(slow["file"], "src/lib.rs");
     assert_eq!(slow["execution"], "timed");
     // Nothing is stored, so 2 % of the benchmark is assumed to be called.
-    near(slow["slowdown"].as_f64().expect("a number"), 0.02 / 0.75, 1e-3);
+    near(
+        slow["slowdown"].as_f64().expect("a number"),
+        0.02 / 0.75,
+        1e-3,
+    );
     // Nearly all instructions of `sort` are of the standard library.
-    assert!(share(&finished, "planted::words::Words::sort") > 0.8, "{finished}");
+    assert!(
+        share(&finished, "planted::words::Words::sort") > 0.8,
+        "{finished}"
+    );
     for (name, execution) in [
         ("planted::prepare", "untimed"),
         ("planted::word", "untimed"),
@@ -174,13 +187,21 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     assert_eq!(all.len(), 9, "{finished}");
     let found = finished.messages("coverage-finished").remove(0);
     assert_eq!(
-        json!([found["functions"], found["covered"], found["never_executed"]]),
+        json!([
+            found["functions"],
+            found["covered"],
+            found["never_executed"]
+        ]),
         json!([9, 3, 2]),
         "{finished}"
     );
     assert_eq!(found["benchmarks"][0]["is_measured"], false);
     let lcov = fs::read_to_string(lcov).expect("written");
-    for line in ["SF:src/lib.rs\n", "FNDA:0,planted::mix\n", "SF:src/words.rs\n"] {
+    for line in [
+        "SF:src/lib.rs\n",
+        "FNDA:0,planted::mix\n",
+        "SF:src/words.rs\n",
+    ] {
         assert!(lcov.contains(line), "no {line:?} in {lcov}");
     }
     assert_eq!(project.state(), state);
@@ -216,10 +237,14 @@ fn a_repeated_call_counts_only_what_is_missing() {
     let uncovered = uncovered.expect_code(1);
     assert!(!uncovered.stdout.contains("planted::slow"), "{uncovered}");
     assert!(
-        uncovered.stdout.contains("is less than the 80 % of `--fail-under`"),
+        uncovered
+            .stdout
+            .contains("is less than the 80 % of `--fail-under`"),
         "{uncovered}"
     );
-    coverage(&project, &["--fail-under", "0.33"]).run().expect_code(0);
+    coverage(&project, &["--fail-under", "0.33"])
+        .run()
+        .expect_code(0);
 }
 
 #[test]
@@ -228,8 +253,22 @@ fn the_newest_comparison_says_how_small_a_change_a_benchmark_shows() {
         return;
     }
     let machine = Machine::new();
-    let project = Project::new(&machine);
-    project.takes(101);
+    let library =
+        "pub const NANOSECONDS: u64 = 100;\npub fn work() -> u64 { std::hint::black_box(7) }\n";
+    let benchmarks = r#"
+    suite.bench("cost", |b| {
+        let mut sample = 0;
+        b.iter_custom(|iterations| {
+            for _ in 0..iterations {
+                planted::work();
+            }
+            sample += 1;
+            Duration::from_nanos(iterations * planted::NANOSECONDS * (1000 + sample % 7) / 1000)
+        });
+    });
+"#;
+    let project = Project::of(&machine, library, benchmarks);
+    project.write("src/lib.rs", &library.replace("100", "101"));
     project
         .measure(&["--against", "HEAD", "--rounds", "20"])
         .run();
@@ -237,7 +276,9 @@ fn the_newest_comparison_says_how_small_a_change_a_benchmark_shows() {
     let finished = finished.expect_code(0);
     let found = finished.messages("coverage-finished").remove(0);
     let benchmarks = found["benchmarks"].as_array().expect("a list");
-    let cost = benchmarks.iter().find(|one| one["benchmark"]["id"] == "cost");
+    let cost = benchmarks
+        .iter()
+        .find(|one| one["benchmark"]["id"] == "cost");
     let cost = cost.expect("counted");
     assert_eq!(cost["is_measured"], true, "{finished}");
     let change = cost["smallest_change"].as_f64().expect("a number");
@@ -251,7 +292,7 @@ fn a_benchmark_that_cannot_be_counted_is_named() {
         return;
     }
     let machine = Machine::new();
-    let library = "pub fn work() -> u64 { std::hint::black_box(3) }\n";
+    let library = "pub fn work() -> u64 { std::hint::black_box(3) }\npub fn other() {}\n";
     let benchmarks = r#"
     suite.bench("works", |b| b.iter(planted::work));
     suite.bench("broken", |_| panic!("on purpose"));
@@ -260,6 +301,10 @@ fn a_benchmark_that_cannot_be_counted_is_named() {
     let finished = coverage(&project, &["--message-format", "json"]).run();
     let finished = finished.expect_code(4);
     assert_eq!(function(&finished, "planted::work")["execution"], "timed");
+    assert_eq!(
+        function(&finished, "planted::other")["execution"],
+        "unknown"
+    );
     let found = finished.messages("coverage-finished").remove(0);
     let remarks = found["remarks"].to_string();
     assert!(remarks.contains("`broken` were not counted"), "{finished}");
@@ -277,4 +322,39 @@ fn without_valgrind_the_command_says_how_to_get_it() {
             "coverage needs valgrind, but valgrind does not work: it is not for tests",
             "help: make sure that",
         ]);
+}
+
+#[test]
+fn the_functions_of_a_program_and_of_its_library_are_covered() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.write(
+        "src/lib.rs",
+        "pub fn spin() {\n    for turn in 0..100_000_u64 {\n        std::hint::black_box(turn);\n    }\n}\n",
+    );
+    project.write(
+        "src/main.rs",
+        "fn main() {\n    planted::spin();\n}\n\n#[allow(dead_code)]\nfn unused() {}\n",
+    );
+    project.commit();
+    let words = ["--program", "planted", "--message-format", "json"];
+    let finished = coverage(&project, &words).run().expect_code(0);
+    let rows = finished.messages("function-covered");
+    let rows = rows.iter();
+    let found: Vec<Value> = rows
+        .map(|row| json!([row["file"], row["function"], row["execution"]]))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            json!(["src/lib.rs", "planted::spin", "timed"]),
+            json!(["src/main.rs", "planted::main", "timed"]),
+            json!(["src/main.rs", "planted::unused", "never"]),
+        ],
+        "{finished}"
+    );
+    assert!(share(&finished, "planted::spin") > 0.5, "{finished}");
 }

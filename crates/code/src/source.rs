@@ -431,7 +431,11 @@ fn end_of_raw(bytes: &[u8], begin: usize) -> usize {
     let mut at = quote + 1;
     while at < bytes.len() {
         let is_closed = bytes[at] == b'"'
-            && bytes[at + 1..].iter().take_while(|byte| **byte == b'#').count() >= hashes;
+            && bytes[at + 1..]
+                .iter()
+                .take_while(|byte| **byte == b'#')
+                .count()
+                >= hashes;
         if is_closed {
             return at + 1 + hashes;
         }
@@ -540,8 +544,7 @@ macro_rules! make { ($name:ident) => { fn $name() { 1 } }; }
 
     #[test]
     fn modules_in_other_files_are_listed() {
-        let text =
-            "mod a; pub mod b { #[path = \"x/c.rs\"] pub(super) mod c; mod d; } #[cfg(test)] mod e;";
+        let text = "mod a; pub mod b { #[path = \"x/c.rs\"] pub(super) mod c; mod d; } #[cfg(test)] mod e;";
         let module = |path: &[&str], file: Option<&str>| SourceModule {
             path: path.iter().map(ToString::to_string).collect(),
             file: file.map(str::to_owned),
@@ -559,8 +562,26 @@ macro_rules! make { ($name:ident) => { fn $name() { 1 } }; }
     #[test]
     fn damaged_sources_are_read_to_the_end() {
         for text in [
-            "fn f() {", "fn", "fn f", "impl", "impl<", "#", "#[", "\"", "'", "'\\", "r#\"", "/*", "}}}", "mod",
-            "impl<T", "b'", "é'é", "fn f() { \"\\é", "#[cfg(test)]", "trait T",
+            "fn f() {",
+            "fn",
+            "fn f",
+            "impl",
+            "impl<",
+            "#",
+            "#[",
+            "\"",
+            "'",
+            "'\\",
+            "r#\"",
+            "/*",
+            "}}}",
+            "mod",
+            "impl<T",
+            "b'",
+            "é'é",
+            "fn f() { \"\\é",
+            "#[cfg(test)]",
+            "trait T",
         ] {
             assert_eq!(names(text), [], "{text}");
         }

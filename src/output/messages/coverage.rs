@@ -52,6 +52,8 @@ pub enum FunctionExecution {
     Untimed,
     /// No process that runs the benchmarks executes the function.
     Never,
+    /// No benchmark that was counted executes the function, but some could not be counted.
+    Unknown,
 }
 
 /// How small a change a benchmark shows.

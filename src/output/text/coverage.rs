@@ -52,6 +52,7 @@ fn coverage_table(rows: &[&CoveredFunction], within: f64) -> Table {
         let words = match (row.slowdown, row.execution) {
             (Some(slowdown), _) => units::change(slowdown),
             (None, FunctionExecution::Never) => "never executed".to_owned(),
+            (None, FunctionExecution::Unknown) => "unknown".to_owned(),
             (None, _) => "not measured".to_owned(),
         };
         let verdict = if row.is_covered(within) {
@@ -62,10 +63,7 @@ fn coverage_table(rows: &[&CoveredFunction], within: f64) -> Table {
         Cell::colored_by_verdict(verdict, words)
     };
     Table::new(vec![
-        Column::name(
-            "function",
-            cells(&|row| Cell::from(row.function.clone())),
-        ),
+        Column::name("function", cells(&|row| Cell::from(row.function.clone()))),
         Column::words("best seen by", cells(&seen_by)),
         Column::number("share", cells(&share)),
         Column::fact("slowdown found from", cells(&slowdown)),
@@ -103,8 +101,9 @@ fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
             format!("{} to {}", units::change(lowest), units::change(highest))
         };
         lines.push(format!(
-            "{} was never measured side by side; it is assumed that changes from {range} are called.",
-            units::counted(changes.len(), "benchmark")
+            "{} {} never measured side by side; it is assumed that changes from {range} are called.",
+            units::counted(changes.len(), "benchmark"),
+            if changes.len() == 1 { "was" } else { "were" }
         ));
     }
     if let Some(least) = found.fail_under.filter(|_| found.is_too_low()) {

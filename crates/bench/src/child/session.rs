@@ -20,8 +20,8 @@ use super::criterion::{Connection, CriterionVersion, OutputFilter};
 use super::error::ChildError;
 use super::printed::{Printer, identify_printer};
 use super::process::{
-    END_GRACE, Either, IncomingLine, PATIENCE, ProcessContext, ProcessSpec, RunningBench, SpawnedProcess,
-    WaitOutcome, bench_command, quote, read_lines, read_pieces,
+    END_GRACE, Either, IncomingLine, PATIENCE, ProcessContext, ProcessSpec, RunningBench,
+    SpawnedProcess, WaitOutcome, bench_command, quote, read_lines, read_pieces,
 };
 use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, SkipSupport, Throughput, WarmUpGoal, limits,

@@ -135,7 +135,8 @@ mod tests {
 
     /// Returns the lines of a file of callgrind with this body.
     fn lines(body: &str) -> Vec<(String, u64)> {
-        let text = format!("desc: Trigger: --dump-before=close\npositions: line\nevents: Ir\n{body}");
+        let text =
+            format!("desc: Trigger: --dump-before=close\npositions: line\nevents: Ir\n{body}");
         let part = attribute_lines(&text, Path::new("/w")).expect("a part");
         assert_eq!(part.trigger, "--dump-before=close");
         let entries = part.profile.functions();
@@ -197,7 +198,9 @@ mod tests {
              fl=(2) /w/c.rs\nfn=(3) c\n3 1\ncfn=(1)\ncalls=1 1\n3 50\n";
         check(body, &[("c.rs:3", 31)]);
         // Nobody else calls them.
-        let entries = lines("fl=(1) /std/a.rs\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 1\n1 50\nfn=(2)\n2 20\ncfn=(1)\ncalls=1 1\n2 50\n");
+        let entries = lines(
+            "fl=(1) /std/a.rs\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 1\n1 50\nfn=(2)\n2 20\ncfn=(1)\ncalls=1 1\n2 50\n",
+        );
         assert_eq!(entries.iter().map(|(_, count)| count).sum::<u64>(), 30);
     }
 }

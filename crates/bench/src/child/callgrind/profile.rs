@@ -129,8 +129,8 @@ pub(super) fn read_costs<'t>(text: &'t str, visit: &mut dyn FnMut(Cost<'t>)) -> 
             cost.function = resolve_name(name, &mut functions)?;
         } else if let Some(name) = line.strip_prefix("cfn=") {
             callee = resolve_name(name, &mut functions)?;
-        } else if let Some(name) = (["fl=", "fi=", "fe="].into_iter())
-            .find_map(|key| line.strip_prefix(key))
+        } else if let Some(name) =
+            (["fl=", "fi=", "fe="].into_iter()).find_map(|key| line.strip_prefix(key))
         {
             cost.file = resolve_name(name, &mut files)?;
         } else if let Some(name) = line
