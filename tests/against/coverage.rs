@@ -8,7 +8,7 @@ use crate::against::project::Project;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// The library. `fast` and `slow` run the same loop, `slow` three times as often.
-const LIBRARY: &str = r#"
+const LIBRARY: &str = r"
 pub mod words;
 
 macro_rules! loop_of {
@@ -70,7 +70,7 @@ impl Drop for words::Words {
 mod tests {
     fn of_tests() {}
 }
-"#;
+";
 
 /// A module in a file of its own, whose code is nearly all of the standard library.
 const WORDS: &str = "
