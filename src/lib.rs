@@ -26,12 +26,12 @@ mod workers;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
-    CrateOrigin, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern, HistoryOptions,
-    ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest, PivotValue, PruneOptions,
-    PushOptions, RankOptions, ReportCommandOptions, RunOptions, SelfTestOptions, ShowOptions,
-    StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect, compare, create,
-    doctor, explain, export, history, import, init, list, merge, prune, push, rank, remove_runs,
-    report, run, run_workloads, runs, self_test, show,
+    CoverageOptions, CrateOrigin, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern,
+    HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions, PivotRequest,
+    PivotValue, PruneOptions, PushOptions, RankOptions, ReportCommandOptions, RunOptions,
+    SelfTestOptions, ShowOptions, StoreInitOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt,
+    baseline, bisect, compare, coverage, create, doctor, explain, export, history, import, init,
+    list, merge, prune, push, rank, remove_runs, report, run, run_workloads, runs, self_test, show,
 };
 pub use delivery::{ReportOptions, ReportRequest, RequestedReportKind};
 pub use diagnostics::start_log;

@@ -161,6 +161,7 @@ fn run_command(parsed: &ParsedCommand, world: &mut World<'_>) -> Result<ExitCode
         Command::Run(options) => cargo_perfcheck::run(options, common, world),
         Command::Compare(options) => cargo_perfcheck::compare(options, common, world),
         Command::Bisect(options) => cargo_perfcheck::bisect(options, common, world),
+        Command::Coverage(options) => cargo_perfcheck::coverage(options, common, world),
         Command::Rank(options) => cargo_perfcheck::rank(options, common, world),
         Command::SelfTest(options) => cargo_perfcheck::self_test(options, common, world),
         Command::Doctor(options) => cargo_perfcheck::doctor(options, &common.output, world),

@@ -12,8 +12,9 @@ use super::flags::{
 };
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
 use super::subcommands::{
-    BaselineCommand, BisectArguments, DoctorArguments, HistoryArguments, InitArguments,
-    ListArguments, RankArguments, StoreCommand, reject_useless_flags, require_measure,
+    BaselineCommand, BisectArguments, CoverageArguments, DoctorArguments, HistoryArguments,
+    InitArguments, ListArguments, RankArguments, StoreCommand, reject_useless_flags,
+    require_measure,
 };
 use crate::commands::{
     AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo,
@@ -163,6 +164,8 @@ enum Subcommands {
     Merge(Box<WithRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
+    /// Show which functions could become slower without any benchmark noticing
+    Coverage(Box<CoverageArguments>),
     /// Rank benchmarks of one build by their speed
     Rank(Box<RankArguments>),
     /// Check how small a change this machine can detect, and what disturbs measurements
@@ -239,6 +242,7 @@ impl Subcommands {
                 arguments.into_parsed(|options| Command::Merge(Box::new(options)))
             }
             Self::Bisect(arguments) => arguments.translate(),
+            Self::Coverage(arguments) => arguments.translate(),
             Self::Rank(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),

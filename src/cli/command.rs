@@ -3,10 +3,10 @@
 use clap_complete::Shell;
 
 use crate::commands::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
-    ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
-    PruneOptions, PushOptions, RankOptions, ReportCommandOptions, RunOptions, SelfTestOptions,
-    ShowOptions, StoreInitOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CoverageOptions, DoctorOptions,
+    ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
+    MergeOptions, PruneOptions, PushOptions, RankOptions, ReportCommandOptions, RunOptions,
+    SelfTestOptions, ShowOptions, StoreInitOptions,
 };
 use crate::options::{CommonOptions, OutputOptions};
 use perfcheck_analysis::model::Verdict;
@@ -21,6 +21,8 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// Find the first slow commit
     Bisect(Box<BisectOptions>),
+    /// Show which functions could become slower without any benchmark noticing
+    Coverage(Box<CoverageOptions>),
     /// Rank benchmarks of one build by their speed
     Rank(Box<RankOptions>),
     /// Measure detection and false-alarm rates with known differences

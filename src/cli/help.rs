@@ -4,7 +4,7 @@
 use crate::output::terminal_width;
 
 /// Flags that only `--help` lists: cargo's own, expert flags and rarely used ones. Without them, `-h` fits on one screen.
-const ONLY_IN_LONG_HELP: [&str; 67] = [
+const ONLY_IN_LONG_HELP: [&str; 68] = [
     // The id that clap-cargo gives to `--manifest-path`.
     "PATH",
     "against_executable",
@@ -41,6 +41,7 @@ const ONLY_IN_LONG_HELP: [&str; 67] = [
     "locked",
     "measure_identical",
     "measurement_time",
+    "method",
     "metric",
     "move_names",
     "no_default_features",

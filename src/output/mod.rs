@@ -28,17 +28,18 @@ pub use explanation::{
 };
 pub use layout::TableFormat;
 pub use messages::{
-    BaselineChange, BaselineLine, BenchmarkHistory, BenchmarkLine, BenchmarkStatistics,
-    BisectFindings, BisectOutcome, BisectStep, ColumnCell, ColumnGeometricMean, ColumnStatistic,
-    ColumnsLine, CommitFinding, CommitOutcome, DoctorFinding, DoctorFindings, ExcludedRun,
-    ExclusionReason, GroupComparison, GroupedCell, GroupedRow, HistoryPoint, ImportFindings,
-    ImportedBenchmark, ImportedRun, MachineCode, MachineCodePair, MachineCodeRow, MethodExplained,
-    MethodSetting, NoiseFindings, PastChange, PastCommitMeasured, PastFinished, PastOutcome,
-    PastStep, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, ProcessorChange,
-    ProcessorDisagreement, PruneDecision, PruneLine, PushResult, RankFindings, RankedGroup,
-    RankedRow, Rate, Resolvable, RunColumn, RunLine, RunTable, RunTrend, SCHEMA, SelfTestFindings,
-    SelfTestRow, SettingSource, Severity, ShownStatistics, SkippedBenchmark, WorkspaceLine,
-    write_json,
+    BaselineChange, BaselineLine, BenchmarkHistory, BenchmarkLine, BenchmarkSensitivity,
+    BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep, ColumnCell,
+    ColumnGeometricMean, ColumnStatistic, ColumnsLine, CommitFinding, CommitOutcome,
+    CoverageFindings, CoveredFunction, CoveredLine, DoctorFinding, DoctorFindings, ExcludedRun,
+    ExclusionReason, FunctionExecution, GroupComparison, GroupedCell, GroupedRow, HistoryPoint,
+    ImportFindings, ImportedBenchmark, ImportedRun, MachineCode, MachineCodePair, MachineCodeRow,
+    MethodExplained, MethodSetting, NoiseFindings, PastChange, PastCommitMeasured, PastFinished,
+    PastOutcome, PastStep, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable,
+    ProcessorChange, ProcessorDisagreement, PruneDecision, PruneLine, PushResult, RankFindings,
+    RankedGroup, RankedRow, Rate, Resolvable, RunColumn, RunLine, RunTable, RunTrend, SCHEMA,
+    SelfTestFindings, SelfTestRow, SettingSource, Severity, ShownStatistics, SkippedBenchmark,
+    WorkspaceLine, write_json,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
@@ -48,11 +49,11 @@ pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{
     Progress, ProgressMode, PruneScope, PruneSummary, VersionDifference, describe_plan,
     write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,
-    write_columns, write_discovered, write_doctor, write_error, write_exported, write_grouped,
-    write_histories, write_import, write_method, write_older_runs, write_past_commit,
-    write_past_finished, write_past_steps, write_pivot, write_prune, write_pushed, write_ranking,
-    write_run_head, write_runs, write_self_test, write_statistics, write_table, write_taken_over,
-    write_versions, write_warning, write_workspaces,
+    write_columns, write_coverage, write_discovered, write_doctor, write_error, write_exported,
+    write_grouped, write_histories, write_import, write_lcov, write_method, write_older_runs,
+    write_past_commit, write_past_finished, write_past_steps, write_pivot, write_prune,
+    write_pushed, write_ranking, write_run_head, write_runs, write_self_test, write_statistics,
+    write_table, write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use units::{
     change as percent_change, counted, missing_features, percent as in_percent, terminal_width,

@@ -291,6 +291,20 @@ fn add_counts(
     Ok(store.record_counts(run, &counted)?)
 }
 
+/// Fails if valgrind cannot be used. `needed` begins the message, such as "flame graphs need".
+pub(crate) fn require_valgrind(needed: &str, world: &World<'_>) -> Result<(), AppError> {
+    let Err(why) = Valgrind::find(world.supervisor) else {
+        return Ok(());
+    };
+    let help = match why {
+        ValgrindError::Missing => "install it, e.g. with `apt install valgrind`",
+        ValgrindError::Broken(_) => "make sure that `valgrind --version` works",
+    };
+    Err(AppError::NothingToMeasure(format!(
+        "{needed} valgrind, but {why}\n  help: {help}"
+    )))
+}
+
 /// The counts of the benchmarks on one side, or the reason why none can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 

@@ -266,3 +266,61 @@ fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
     let why = "instructions of `work` were not counted: libtest benches do not report how many iterations they run";
     assert!(remarks.contains(why), "{remarks}");
 }
+
+/// Checks that the only benchmark of the project executes nothing of the library but `work`.
+#[track_caller]
+fn check_coverage(project: &Project<'_>) {
+    let finished = project
+        .perfcheck(&["coverage", "--offline", "--message-format", "json"])
+        .with_valgrind()
+        .run()
+        .expect_code(0);
+    let functions = finished.messages("function-covered");
+    let [work, other] = &functions[..] else {
+        panic!("two functions: {finished}");
+    };
+    assert_eq!(work["function"], "planted::work", "{finished}");
+    assert_eq!(work["benchmark"]["package"], "planted", "{finished}");
+    assert!(work["share"].as_f64() > Some(0.9), "{finished}");
+    assert_eq!(other["function"], "planted::other", "{finished}");
+    assert_eq!(other["execution"], "never", "{finished}");
+}
+
+#[test]
+fn coverage_is_counted_in_benches_of_criterion() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let fake = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/testbench/fakes_criterion/src/lib.rs"
+    );
+    let library = format!("#[path = {fake:?}]\n#[allow(dead_code)]\nmod runner;\n{CRITERION}");
+    let project = project(&machine, "criterion", &library);
+    let bench = "fn main() { criterion::bench(\"work\", |b| b.iter(|| planted::work(500))) }";
+    project.write("benches/costs.rs", bench);
+    project.commit();
+    check_coverage(&project);
+}
+
+#[test]
+fn coverage_is_counted_in_benches_of_divan() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine, "divan", DIVAN);
+    let bench = r#"
+        fn work() -> Box<dyn Fn()> {
+            Box::new(|| drop(std::hint::black_box(planted::work(500))))
+        }
+
+        fn main() {
+            divan::main("costs", &[("work", &work)]);
+        }
+    "#;
+    project.write("benches/costs.rs", bench);
+    project.commit();
+    check_coverage(&project);
+}

@@ -7,6 +7,7 @@ mod assembly;
 mod baselines;
 mod benchmarks;
 mod counted_crates;
+mod coverage;
 mod criterion_harness;
 mod documented_parts;
 mod exchanging;

@@ -15,6 +15,7 @@ use crate::output::{
     write_build_event, write_flame_graph, write_flame_graph_written,
 };
 use crate::pipeline::cache_build::{CacheBuild, cache_directory};
+use crate::pipeline::counting::require_valgrind;
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::request::configure_target;
 use crate::pipeline::work_tree::cache_build;
@@ -24,7 +25,7 @@ use perfcheck_analysis::findings::CodeChange;
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, GitState, ProgramBenchmark, Run, RunId, StackCounts,
 };
-use perfcheck_bench::child::{ProcessContext, TimedWindowsError, Valgrind, ValgrindError};
+use perfcheck_bench::child::{ProcessContext, TimedWindowsError};
 use perfcheck_bench::measure::{CountError, CountRequest, DiscoveredTarget, Filter, count_stacks};
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{BuiltSide, StagedExecutables};
@@ -222,7 +223,7 @@ pub(super) fn draw_flame_graph(
         base: target(&builds.base, runs.base)?,
         candidate: target(&builds.candidate, runs.candidate)?,
     };
-    Valgrind::find(world.supervisor).map_err(|why| no_valgrind_error(&why))?;
+    require_valgrind("flame graphs need", world)?;
     let counter = SideCounter {
         wanted,
         context,
@@ -346,14 +347,4 @@ impl SideCounter<'_> {
             run.id
         ))
     }
-}
-
-fn no_valgrind_error(why: &ValgrindError) -> AppError {
-    let help = match why {
-        ValgrindError::Missing => "install it, e.g. with `apt install valgrind`",
-        ValgrindError::Broken(_) => "make sure that `valgrind --version` works",
-    };
-    AppError::NothingToMeasure(format!(
-        "flame graphs need valgrind, but {why}\n  help: {help}"
-    ))
 }

@@ -8,6 +8,7 @@ use super::comparison::{
     BenchmarkCompared, ColumnsFinished, ColumnsLine, GroupComparison, GroupedRow, PivotRow,
     PivotTable, RankFindings, RankedRow,
 };
+use super::coverage::{CoverageFindings, CoveredFunction};
 use super::doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, SelfTestBenchmark, SelfTestFindings,
 };
@@ -62,6 +63,8 @@ pub(crate) enum JsonMessage<'a> {
     GroupFinished(&'a GroupComparison),
     BenchmarkRanked(&'a RankedRow),
     RankFinished(&'a RankFindings),
+    FunctionCovered(&'a CoveredFunction),
+    CoverageFinished(&'a CoverageFindings),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
     MachineCode(&'a MachineCode),

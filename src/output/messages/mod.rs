@@ -5,6 +5,7 @@
 //! docs/internals/src/messages.schema.json. Invariant: a member that is unknown or does not apply is `null`.
 
 mod comparison;
+mod coverage;
 mod doctor;
 mod explanation;
 mod history;
@@ -20,6 +21,9 @@ pub use comparison::{
     ColumnCell, ColumnGeometricMean, ColumnStatistic, ColumnsLine, GroupComparison, GroupedCell,
     GroupedRow, PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, RankFindings, RankedGroup,
     RankedRow, RunColumn, RunTable, ShownStatistics,
+};
+pub use coverage::{
+    BenchmarkSensitivity, CoverageFindings, CoveredFunction, CoveredLine, FunctionExecution,
 };
 pub use doctor::{
     DoctorFinding, DoctorFindings, NoiseFindings, Rate, Resolvable, SelfTestFindings, SelfTestRow,

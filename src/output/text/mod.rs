@@ -5,6 +5,7 @@ mod bar;
 mod bisect;
 mod columns;
 mod compare;
+mod coverage;
 mod doctor;
 pub(super) mod history;
 mod listing;
@@ -19,6 +20,7 @@ mod transfer;
 pub use bisect::{write_bisect, write_bisect_step};
 pub use columns::write_columns;
 pub use compare::{VersionDifference, write_grouped, write_pivot, write_ranking, write_versions};
+pub use coverage::{write_coverage, write_lcov};
 pub use doctor::{write_doctor, write_self_test};
 pub use history::write_histories;
 pub use listing::{

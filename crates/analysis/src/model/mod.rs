@@ -41,10 +41,10 @@ pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
     Acceptance, BenchmarkCounts, BenchmarkInProcess, BuildFacts, Commit, Control, CountedBenchmark,
     Environment, ExecutableSize, Failure, FunctionCount, GitState, Harness, HostFacts,
-    InstructionCount, Measurement, NewRun, Pair, PastCommit, PortableRunId, ProcessHead,
-    ProcessOutcome, ProcessRecord, ProcessSeries, ProcessUsage, Purpose, Run, RunEnd, RunId,
-    RunPoint, RunStatus, RunUsage, RunVerdict, StackCounts, TargetFacts, TimeSamples, Timestamp,
-    shorten_hash,
+    InstructionCount, LineCounts, Measurement, NewRun, Pair, PastCommit, PortableRunId,
+    ProcessHead, ProcessOutcome, ProcessRecord, ProcessSeries, ProcessUsage, Purpose, Run, RunEnd,
+    RunId, RunPoint, RunStatus, RunUsage, RunVerdict, StackCounts, TargetFacts, TimeSamples,
+    Timestamp, shorten_hash,
 };
 pub use series::{Allocations, Extras, Latencies, LatencyWindow, Nanos, Round, Sample, Series};
 pub use settings::{

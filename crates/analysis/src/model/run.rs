@@ -530,6 +530,15 @@ pub struct StackCounts {
     pub instructions: BTreeMap<Vec<String>, u64>,
 }
 
+/// The instructions of one process by source line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// All instructions. They exceed the sum of `lines` if code outside the workspace was not called by code of the workspace.
+    pub instructions: f64,
+    /// The instructions of each line, by file and number of the line. The paths of the files are relative to the directory of the sources.
+    pub lines: BTreeMap<String, BTreeMap<u32, f64>>,
+}
+
 /// The functions in which a benchmark spends its time, found by sampling after equal amounts of CPU time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,6 +5,7 @@
 //! window are therefore on disk by the time the process reports its result. The harness and Criterion run unchanged:
 //! the delimiting functions are found by name.
 
+mod lines;
 mod profile;
 
 pub use self::profile::{Profile, TimedWindows, TimedWindowsError};
@@ -15,6 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use self::lines::attribute_lines;
 use self::profile::{ClockReadings, ProfilePart};
 use super::process::ProcessSpec;
 use perfcheck_host::process::{RunError, Supervisor};
@@ -38,13 +40,18 @@ pub enum ValgrindError {
 
 const PROGRAM: &str = "valgrind";
 
-/// Whether callgrind keeps one count for each function, or one for each chain of callers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What callgrind keeps a count for: a function, a chain of callers or a source line.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CountBy {
     /// Each function has one count.
     Function,
     /// Each function has one count for every chain of callers that led to it.
     Stack,
+    /// Each source line has one count. Lines of files that are not below the directory `sources` count for the line that executed them.
+    Line {
+        /// The directory of the sources, as debug information names it.
+        sources: PathBuf,
+    },
 }
 
 /// The largest number of callers that callgrind records for a function. About a dozen of them belong to the harness, the rest to the benchmark. The
@@ -83,7 +90,7 @@ impl Valgrind {
     pub(super) fn command_line(
         directory: &Path,
         bounds: &[OsString],
-        counted_by: CountBy,
+        counted_by: &CountBy,
         program: &Path,
         arguments: &[OsString],
     ) -> (OsString, Vec<OsString>) {
@@ -98,7 +105,6 @@ impl Valgrind {
             // Do not create pipes in the temporary directory.
             "--vgdb=no",
             "--demangle=no",
-            "--dump-line=no",
             // Count a recursive function once, under its own name.
             "--separate-recs=1",
         ];
@@ -107,8 +113,13 @@ impl Valgrind {
         // On stderr, valgrind's messages would be mistaken for output of the bench.
         all.push(file("--log-file=", "log.%p"));
         all.extend_from_slice(bounds);
-        if counted_by == CountBy::Stack {
-            all.push(format!("--separate-callers={MOST_CALLERS}").into());
+        match counted_by {
+            CountBy::Function => all.push("--dump-line=no".into()),
+            CountBy::Stack => {
+                all.push("--dump-line=no".into());
+                all.push(format!("--separate-callers={MOST_CALLERS}").into());
+            }
+            CountBy::Line { .. } => all.push("--dump-line=yes".into()),
         }
         all.push("--".into());
         all.push(program.into());
@@ -158,7 +169,7 @@ impl Recording {
         let (program, first_arguments) = Valgrind::command_line(
             &self.directory,
             &bounds,
-            self.counted_by,
+            &self.counted_by,
             &spec.program,
             &spec.first_arguments,
         );
@@ -181,7 +192,11 @@ impl Recording {
                 return self.windows.take_timed(&mut self.open, &mut self.readings);
             }
             self.next += 1;
-            match ProfilePart::parse(&text) {
+            let parsed = match &self.counted_by {
+                CountBy::Line { sources } => attribute_lines(&text, sources),
+                CountBy::Function | CountBy::Stack => ProfilePart::parse(&text),
+            };
+            match parsed {
                 Some(part) => self.open.push(part),
                 None => self.is_damaged = true,
             }

@@ -151,7 +151,7 @@ impl<'a> ProcessContext<'a> {
 }
 
 /// How long a child may take to end after it was told to end or has closed its pipe.
-const END_GRACE: Duration = Duration::from_secs(2);
+pub(super) const END_GRACE: Duration = Duration::from_secs(2);
 /// How long to wait for output after a child and its descendants have ended. Their last output is normally available at once. It can take longer if
 /// another process holds the pipe or the machine is very busy.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
@@ -350,7 +350,12 @@ impl<'a> RunningBench<'a> {
 
     /// Waits a while for the process to end by itself, otherwise kills it, and returns its status.
     pub(super) fn end(&mut self) -> std::io::Result<ExitStatus> {
-        self.group.end(END_GRACE)
+        self.end_within(END_GRACE)
+    }
+
+    /// Like [`Self::end`], but kills the process only after `grace`.
+    pub(super) fn end_within(&mut self, grace: Duration) -> std::io::Result<ExitStatus> {
+        self.group.end(grace)
     }
 
     /// Ends the process and creates the error for a process that ended before it answered `request`.

@@ -20,8 +20,8 @@ use super::criterion::{Connection, CriterionVersion, OutputFilter};
 use super::error::ChildError;
 use super::printed::{Printer, identify_printer};
 use super::process::{
-    Either, IncomingLine, PATIENCE, ProcessContext, ProcessSpec, RunningBench, SpawnedProcess,
-    WaitOutcome, bench_command, quote, read_lines, read_pieces,
+    END_GRACE, Either, IncomingLine, PATIENCE, ProcessContext, ProcessSpec, RunningBench,
+    SpawnedProcess, WaitOutcome, bench_command, quote, read_lines, read_pieces,
 };
 use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, SkipSupport, Throughput, WarmUpGoal, limits,
@@ -389,10 +389,15 @@ impl<'a> Session<'a> {
     }
 
     /// Lets the child end by itself. Its exit status is ignored, because all measurements are complete.
-    pub fn bye(mut self) -> Result<(), ChildError> {
+    pub fn bye(self) -> Result<(), ChildError> {
+        self.bye_within(END_GRACE)
+    }
+
+    /// Like [`Self::bye`], but kills the child only if it takes longer than `grace` to end.
+    pub fn bye_within(mut self, grace: Duration) -> Result<(), ChildError> {
         match self.ask(&ChildRequest::Bye, Duration::ZERO)? {
             Frame::Bye => {
-                let _ = self.running.end();
+                let _ = self.running.end_within(grace);
                 Ok(())
             }
             _ => Err(self.unexpected_frame(&ChildRequest::Bye)),

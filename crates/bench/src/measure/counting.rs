@@ -1,4 +1,4 @@
-//! Counts the instructions that benchmarks execute, by function or by call stack. The counts come from processes of their own, which run under
+//! Counts the instructions that benchmarks execute, by function, by call stack or by source line. The counts come from processes of their own, which run under
 //! callgrind.
 //!
 //! Counts are exact if two processes agree. If they do not, as with hash maps in random order, more processes count, and each count is treated as a
@@ -20,8 +20,8 @@ use crate::child::{
     TimedWindowsError, UntimedSampleRequest, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, FunctionCount, InstructionCount, ProgramBenchmark, ProgressReporter, StackCounts,
-    limits,
+    BenchmarkKey, FunctionCount, InstructionCount, LineCounts, ProgramBenchmark, ProgressReporter,
+    StackCounts, limits,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_code::readable_name;
@@ -64,10 +64,10 @@ impl CountRequest {
     /// Returns the iteration counts of the shorter and of the longer sample. If iterations allocate in different ways, the longer sample is not just
     /// a multiple of the shorter one. The counts by function are still nearly in proportion then, but the counts by stack are not. So for stacks the
     /// shorter sample is as short as possible.
-    fn lengths(&self, counted_by: CountBy) -> (u64, u64) {
+    fn lengths(&self, counted_by: &CountBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
-            CountBy::Function => (iterations, 2 * iterations),
+            CountBy::Function | CountBy::Line { .. } => (iterations, 2 * iterations),
             CountBy::Stack => (1, 2 * iterations + 1),
         }
     }
@@ -153,6 +153,46 @@ pub fn count_stacks(
     let mut counter = CountingProcesses::new(target, harness, CountBy::Stack, directory, context)?;
     let counted = counter.count_once(&[request], &mut || {})?.pop();
     Ok(counted.ok_or(CountError::Absent)??.by_stack())
+}
+
+/// Counts the instructions of the benchmarks of a target by source line. `Valgrind::find` must have found valgrind, and the executable must have been
+/// built with line tables.
+pub struct LineCounter<'c>(CountingProcesses<'c>);
+
+impl<'c> LineCounter<'c> {
+    /// Prepares counting. The processes write their files to `directory`. Lines of files below `sources` are counted, which is the directory of the
+    /// sources during the build.
+    pub fn new(
+        target: &'c BenchTarget,
+        harness: &'c HarnessKind,
+        sources: &Path,
+        directory: &'c Path,
+        context: ProcessContext<'c>,
+    ) -> Result<Self, CountError> {
+        let counted_by = CountBy::Line {
+            sources: sources.to_owned(),
+        };
+        CountingProcesses::new(target, harness, counted_by, directory, context).map(Self)
+    }
+
+    /// Counts the timed code of one iteration.
+    pub fn count_iteration(&mut self, request: &CountRequest) -> Result<LineCounts, CountError> {
+        let counted = self.0.count_once(&[request], &mut || {})?.pop();
+        Ok(counted.ok_or(CountError::Absent)??.by_line())
+    }
+
+    /// Counts a whole process that iterates the benchmark at least once, including set-up and harness.
+    pub fn count_process(mut self, request: &CountRequest) -> Result<LineCounts, CountError> {
+        let counter = &mut self.0;
+        counter.windows = TimedWindows::Whole;
+        let profile = match counter.harness {
+            HarnessKind::Own => counter.run_own(request)?,
+            HarnessKind::Criterion(_) => counter.run_criterion(request)?,
+            HarnessKind::Printed(harness) => counter.sample_divan(harness, request, 1)?.0,
+            HarnessKind::Program(programs) => counter.count_program(programs, request)?.more,
+        };
+        Ok(collect_lines(&profile, profile.total(), 1))
+    }
 }
 
 /// Returns true if another process should count the benchmark: if it has been counted in fewer than two processes, or if its counts so far do not
@@ -261,7 +301,7 @@ impl<'c> CountingProcesses<'c> {
         fs::create_dir_all(&directory).map_err(CountError::file_error(&directory))?;
         Ok(Recording::new(
             self.windows.clone(),
-            self.counted_by,
+            self.counted_by.clone(),
             directory,
         ))
     }
@@ -347,7 +387,7 @@ impl<'c> CountingProcesses<'c> {
             }
             Ok(all)
         };
-        let (shorter, longer) = one.lengths(self.counted_by);
+        let (shorter, longer) = one.lengths(&self.counted_by);
         sample(1)?;
         let less = sample(shorter)?;
         let more = sample(longer)?;
@@ -409,7 +449,7 @@ impl<'c> CountingProcesses<'c> {
             // the instructions of the harness do not matter.
             (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
-                CountBy::Function => pair_samples(less, more, 1 << before),
+                CountBy::Function | CountBy::Line { .. } => pair_samples(less, more, 1 << before),
                 // Subtract the shortest sample, as in `CountRequest::lengths`. It is the second window, which has two iterations.
                 CountBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);
@@ -425,7 +465,7 @@ impl<'c> CountingProcesses<'c> {
         harness: &PrintedHarness,
         one: &CountRequest,
     ) -> Result<SamplePair, CountError> {
-        let (shorter, longer) = one.lengths(self.counted_by);
+        let (shorter, longer) = one.lengths(&self.counted_by);
         let (less, few) = self.sample_divan(harness, one, shorter)?;
         let (more, many) = self.sample_divan(harness, one, longer)?;
         match many.saturating_sub(few) {
@@ -458,6 +498,44 @@ impl<'c> CountingProcesses<'c> {
         }
     }
 
+    /// Counts a process of our own harness that iterates the benchmark once.
+    fn run_own(&mut self, one: &CountRequest) -> Result<Profile, CountError> {
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+        let mut session = Session::start(&spec, &self.context)?;
+        let process = session.id();
+        match start_or_advance(&mut session, &one.key.id)? {
+            Some(StartOutcome::Ready(_)) => {}
+            Some(StartOutcome::Skipped(reason)) => return Err(CountError::Skipped(reason)),
+            None => return Err(CountError::Absent),
+        }
+        let once = SampleSpec {
+            iterations: 1,
+            count: 1,
+        };
+        session.sample(&[once], self.expected(one, 1))?;
+        session.finish(&one.key.id)?;
+        // Callgrind writes its file when the process ends.
+        session.bye_within(self.context.timeout)?;
+        take_whole(&mut recording, process)
+    }
+
+    /// Counts a process of Criterion that iterates the benchmark for a second.
+    fn run_criterion(&mut self, one: &CountRequest) -> Result<Profile, CountError> {
+        let mut recording = self.next_recording()?;
+        let spec = recording.wrap_spec(process_spec(self.target, 0, 0));
+        let rehearsal = Rehearsal::start(&spec, &one.key.id, RehearsalMode::WarmUp, &self.context)?;
+        let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
+        let process = rehearsal.id();
+        match rehearsal.wait_for_success() {
+            Ok(true) => take_whole(&mut recording, process),
+            Ok(false) => Err(CountError::Died {
+                complaint: recording.first_log_line(),
+            }),
+            Err(error) => Err(failed_count(error, &recording)?),
+        }
+    }
+
     /// Takes one sample, for which each thread runs `iterations` iterations. Returns its profile and the total number of iterations.
     fn sample_divan(
         &mut self,
@@ -485,6 +563,17 @@ impl<'c> CountingProcesses<'c> {
             Err(windows) => Err(CountError::Samples(windows.len())),
         }
     }
+}
+
+/// Returns the profile of a process that has ended.
+fn take_whole(recording: &mut Recording, process: u32) -> Result<Profile, CountError> {
+    let whole = recording.take_windows(process).pop();
+    if recording.is_damaged() {
+        return Err(CountError::Damaged);
+    }
+    whole.ok_or_else(|| CountError::Died {
+        complaint: recording.first_log_line(),
+    })
 }
 
 /// Returns the error of a benchmark whose process has failed. Fails only if the user asked to stop.
@@ -537,6 +626,12 @@ impl SamplePair {
         }
     }
 
+    fn by_line(self) -> LineCounts {
+        let instructions = self.more.total() - self.less.total();
+        let lines = self.more.subtract(&self.less);
+        collect_lines(&lines, instructions, self.iterations)
+    }
+
     fn by_stack(&self) -> StackCounts {
         StackCounts {
             iterations: self.iterations,
@@ -544,6 +639,25 @@ impl SamplePair {
                 .subtract(&Stacks::from_profile(&self.less)),
         }
     }
+}
+
+/// Returns the average counts by source line, from a profile whose entries are lines.
+fn collect_lines(profile: &Profile, instructions: u64, iterations: u64) -> LineCounts {
+    let mean = |count: u64| count as f64 / iterations as f64;
+    let mut counts = LineCounts {
+        instructions: mean(instructions),
+        ..LineCounts::default()
+    };
+    for (place, count) in profile.functions() {
+        // Other entries are linker symbols, which contain no colon.
+        if let Some((file, line)) = place.rsplit_once(':')
+            && let Ok(line) = line.parse()
+        {
+            let lines = counts.lines.entry(file.to_owned()).or_default();
+            lines.insert(line, mean(count));
+        }
+    }
+    counts
 }
 
 /// The name that replaces the outermost callers of a stack that is deeper than callgrind records.

@@ -28,7 +28,9 @@ mod visit;
 
 pub use benchmark::{ResolvedSettings, SampleLengths, TimeLimit};
 pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, CampaignSink};
-pub use counting::{CountError, CountRequest, CountResult, count_instructions, count_stacks};
+pub use counting::{
+    CountError, CountRequest, CountResult, LineCounter, count_instructions, count_stacks,
+};
 pub use criterion::rehearse;
 pub use discover::{
     DiscoveredBenches, DiscoveredTarget, Filter, HarnessKind, ReferenceContext, TargetFailure,

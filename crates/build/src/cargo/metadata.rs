@@ -12,6 +12,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 use super::error::CargoError;
 use super::options::{CargoOptions, is_library};
 use super::options::{is_glob, matches_package};
+use perfcheck_analysis::model::ProgramBenchmark;
 use perfcheck_host::process::Supervisor;
 
 /// The `[package.metadata.perfcheck]` table of a package.
@@ -48,6 +49,17 @@ impl BenchPackage {
                 .collect(),
         }
     }
+}
+
+/// A library or a binary whose code benchmarks can execute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredCrate {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the crate in Rust code.
+    pub name: String,
+    /// Its main source file.
+    pub source: PathBuf,
 }
 
 /// A workspace, as cargo describes it.
@@ -274,6 +286,57 @@ impl Workspace {
             .map(|package| BenchPackage::new(package, |target| is_measured(package, target)))
             .filter(|package| !package.sources.is_empty())
             .collect()
+    }
+
+    /// Returns the crates that the selected benchmarks and `programs` can execute: the libraries of the selected packages and of the members on which
+    /// these depend, and the binaries of the programs.
+    pub fn measured_crates(
+        &self,
+        options: &CargoOptions,
+        programs: &[ProgramBenchmark],
+    ) -> Vec<MeasuredCrate> {
+        let members = self.members();
+        let mut packages = self.selected(options);
+        let selected = packages.len();
+        let mut place = 0;
+        while let Some(package) = packages.get(place).copied() {
+            let is_used = |kind: DependencyKind| match kind {
+                DependencyKind::Normal => true,
+                // Only benches use them.
+                DependencyKind::Development => place < selected,
+                _ => false,
+            };
+            for dependency in package.dependencies.iter().filter(|one| is_used(one.kind)) {
+                let is_it =
+                    |member: &&Package| member.manifest_path.parent() == dependency.path.as_deref();
+                let found = members.iter().copied().find(is_it);
+                let known = |found: &&Package| packages.iter().any(|one| one.id == found.id);
+                if let Some(found) = found.filter(|found| !known(found)) {
+                    packages.push(found);
+                }
+            }
+            place += 1;
+        }
+        packages.sort_by(|one, other| one.name.cmp(&other.name));
+        let is_linked =
+            |target: &Target| is_library(target) && target.kind != [TargetKind::ProcMacro];
+        let runs = |package: &Package, target: &Target| {
+            let mut programs = programs.iter();
+            target.kind == [TargetKind::Bin]
+                && programs.any(|one| *package.name == one.package && target.name == one.binary)
+        };
+        let mut found = Vec::new();
+        for package in packages {
+            let targets = package.targets.iter();
+            for target in targets.filter(|one| is_linked(one) || runs(package, one)) {
+                found.push(MeasuredCrate {
+                    package: package.name.to_string(),
+                    name: target.name.replace('-', "_"),
+                    source: target.src_path.clone().into(),
+                });
+            }
+        }
+        found
     }
 
     /// Lists all targets of the workspace, bench targets first. Each has the name of its package, its own name and its main source file.

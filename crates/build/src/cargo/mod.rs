@@ -13,7 +13,7 @@ mod toolchain;
 
 pub use build::{BuildOrder, BuiltTargets, DiagnosticTiming};
 pub use error::{CargoError, CompileError};
-pub use metadata::{BenchPackage, PackageSettings, Workspace, has_libtest_benches};
+pub use metadata::{BenchPackage, MeasuredCrate, PackageSettings, Workspace, has_libtest_benches};
 pub use options::CargoOptions;
 pub(crate) use options::config_argument;
 pub use output::{BenchExecutable, BenchTarget, BuildOutput};

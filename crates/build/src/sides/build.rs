@@ -261,6 +261,8 @@ impl BuildCache<'_> {
             skipped: output.skipped,
             locked: record.results.locked,
             criterion: record.results.criterion,
+            sources: ground.root.join(request.prefix()),
+            directory: place.directory,
             _in_use: [place.in_use, tree_in_use],
         })
     }

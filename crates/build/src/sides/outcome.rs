@@ -49,6 +49,10 @@ pub struct BuiltSide {
     pub(super) locked: BTreeMap<String, Vec<String>>,
     /// The Criterion that the benches use.
     pub criterion: CriterionBuild,
+    /// The directory of the workspace's sources that debug information names, after paths were rewritten for this side.
+    pub sources: PathBuf,
+    /// The directory in which the build is kept. Files that are added to it are removed with the build.
+    pub directory: PathBuf,
     pub(super) _in_use: [Arc<File>; 2],
 }
 

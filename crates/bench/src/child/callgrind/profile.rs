@@ -64,7 +64,7 @@ impl Profile {
         self
     }
 
-    fn add_count(&mut self, name: String, count: u64) {
+    pub(super) fn add_count(&mut self, name: String, count: u64) {
         let sum = self.functions.entry(name).or_default();
         *sum = sum.saturating_add(count);
     }
@@ -74,49 +74,106 @@ impl ProfilePart {
     /// Parses a file of callgrind, whose format valgrind's manual describes under "Callgrind Format Specification". Only the first event is read.
     /// Returns `None` if the text has another format or if the first event is not `Ir`, instructions read.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut trigger = String::new();
-        let mut positions = 1;
-        let mut counts_instructions = false;
-        let mut names: HashMap<String, String> = HashMap::new();
         let mut profile = Profile::default();
-        let mut function = String::new();
-        let mut is_call = false;
-        for line in text.lines() {
-            if let Some(why) = line.strip_prefix("desc: Trigger: ") {
-                why.trim().clone_into(&mut trigger);
-            } else if let Some(named) = line.strip_prefix("positions: ") {
-                positions = named.split_whitespace().count();
-            } else if let Some(events) = line.strip_prefix("events: ") {
-                counts_instructions = events.split_whitespace().next() == Some("Ir");
-            } else if let Some(name) = line.strip_prefix("fn=") {
-                function = resolve_name(name, &mut names)?;
-            } else if let Some(name) = line.strip_prefix("cfn=") {
-                resolve_name(name, &mut names)?;
-            } else if line.starts_with("calls=") {
-                is_call = true;
-            } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-                // The line after `calls=` has the inclusive cost of the call. It is skipped, because the callee's own lines count it already.
-                if !std::mem::take(&mut is_call) {
-                    let count = line.split_whitespace().nth(positions);
-                    let count = count.map_or(Some(0), |count| count.parse().ok())?;
-                    profile.add_count(function.clone(), count);
-                }
+        let trigger = read_costs(text, &mut |cost: Cost<'_>| {
+            // The inclusive instructions of calls are skipped, because the lines of the callee count them already.
+            if cost.callee.is_none() {
+                profile.add_count(cost.function.to_owned(), cost.instructions);
             }
+        })?;
+        Some(Self {
+            trigger: trigger.to_owned(),
+            profile,
+        })
+    }
+}
+
+/// The instructions that a function has executed on one source line, itself or in calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost<'t> {
+    /// The linker symbol of the function.
+    pub(super) function: &'t str,
+    /// The file of the source line. It is not that of the function for code that was inlined.
+    pub(super) file: &'t str,
+    /// The number of the line. 0 if it is unknown, or if callgrind did not count by line.
+    pub(super) line: u32,
+    /// If these are the inclusive instructions of calls, the function that was called.
+    pub(super) callee: Option<&'t str>,
+    pub(super) instructions: u64,
+}
+
+/// Passes each count of a file of callgrind to `visit`, in the order of the file. Returns the event that caused callgrind to write the file, or `None`
+/// if the text has another format or if the first event is not `Ir`.
+pub(super) fn read_costs<'t>(text: &'t str, visit: &mut dyn FnMut(Cost<'t>)) -> Option<&'t str> {
+    let mut trigger = "";
+    let mut positions = 1;
+    let mut counts_instructions = false;
+    let mut functions: HashMap<&str, &str> = HashMap::new();
+    let mut files: HashMap<&str, &str> = HashMap::new();
+    let mut cost = Cost {
+        function: "",
+        file: "",
+        line: 0,
+        callee: None,
+        instructions: 0,
+    };
+    let mut callee = "";
+    for line in text.lines() {
+        if let Some(why) = line.strip_prefix("desc: Trigger: ") {
+            trigger = why.trim();
+        } else if let Some(named) = line.strip_prefix("positions: ") {
+            positions = named.split_whitespace().count();
+        } else if let Some(events) = line.strip_prefix("events: ") {
+            counts_instructions = events.split_whitespace().next() == Some("Ir");
+        } else if let Some(name) = line.strip_prefix("fn=") {
+            cost.function = resolve_name(name, &mut functions)?;
+        } else if let Some(name) = line.strip_prefix("cfn=") {
+            callee = resolve_name(name, &mut functions)?;
+        } else if let Some(name) =
+            (["fl=", "fi=", "fe="].into_iter()).find_map(|key| line.strip_prefix(key))
+        {
+            cost.file = resolve_name(name, &mut files)?;
+        } else if let Some(name) = line
+            .strip_prefix("cfi=")
+            .or_else(|| line.strip_prefix("cfl="))
+        {
+            resolve_name(name, &mut files)?;
+        } else if line.starts_with("calls=") {
+            cost.callee = Some(callee);
+        } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
+            let mut words = line.split_whitespace();
+            let position = words.clone().nth(positions.saturating_sub(1));
+            cost.line = resolve_line(position.unwrap_or_default(), cost.line);
+            let count = words.nth(positions);
+            cost.instructions = count.map_or(Some(0), |count| count.parse().ok())?;
+            visit(cost);
+            cost.callee = None;
         }
-        counts_instructions.then_some(Self { trigger, profile })
+    }
+    counts_instructions.then_some(trigger)
+}
+
+/// Returns the number of a line, which callgrind writes as a number or as a difference from the line before: `+3`, `-2`, or `*` for none.
+fn resolve_line(text: &str, before: u32) -> u32 {
+    let number = |text: &str| text.parse().unwrap_or(0);
+    match text.split_at_checked(1) {
+        Some(("+", more)) => before.saturating_add(number(more)),
+        Some(("-", less)) => before.saturating_sub(number(less)),
+        Some(("*", _)) => before,
+        _ => number(text),
     }
 }
 
 /// Resolves callgrind's name compression: a name is written out once with a number, `(7) main`, and later as `(7)`.
-fn resolve_name(text: &str, names: &mut HashMap<String, String>) -> Option<String> {
+fn resolve_name<'t>(text: &'t str, names: &mut HashMap<&'t str, &'t str>) -> Option<&'t str> {
     let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
-        return Some(text.to_owned());
+        return Some(text);
     };
     if name.is_empty() {
-        return names.get(number).cloned();
+        return names.get(number).copied();
     }
-    let name = name.trim_start().to_owned();
-    names.insert(number.to_owned(), name.clone());
+    let name = name.trim_start();
+    names.insert(number, name);
     Some(name)
 }
 

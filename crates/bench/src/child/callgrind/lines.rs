@@ -1,0 +1,206 @@
+//! Assigns the instructions that callgrind counted to source lines of the workspace.
+//!
+//! Most instructions of a Rust function come from elsewhere: iterators and collections that were inlined into it, and functions of the standard library
+//! that it calls. A change of the function changes them, too, so they count for a line of the workspace:
+//!
+//! - An instruction of a foreign file, inlined into code of the workspace, counts for the nearest line of the workspace before it in the same function.
+//! - What a foreign function executes counts for the lines that call it, in proportion to the inclusive instructions of their calls. If its caller is
+//!   foreign, too, the share goes on to the callers of that one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::profile::{Cost, Profile, ProfilePart, read_costs};
+
+/// A chain of foreign callers is followed for at most this many steps. Only recursion is longer.
+const LONGEST_CHAIN: usize = 64;
+
+/// A source line of the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'t> {
+    /// Path relative to the directory of the sources.
+    file: &'t str,
+    line: u32,
+}
+
+impl<'t> Place<'t> {
+    /// Returns the place of `cost` if its file is below `sources`.
+    fn of_workspace(cost: &Cost<'t>, sources: &Path) -> Option<Self> {
+        let file = Path::new(cost.file).strip_prefix(sources).ok()?.to_str()?;
+        (cost.line > 0).then_some(Self {
+            file,
+            line: cost.line,
+        })
+    }
+}
+
+/// A line that calls a function, or a foreign function that does.
+struct Caller<'t> {
+    function: &'t str,
+    place: Option<Place<'t>>,
+    /// The inclusive instructions of the calls.
+    instructions: u64,
+}
+
+/// Parses a file of callgrind like [`ProfilePart::parse`], but the entries of the profile are lines of the workspace, such as `src/lib.rs:12`. Foreign
+/// instructions that no line of the workspace has caused count for the linker symbol of their function.
+pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart> {
+    let mut functions: BTreeMap<&str, Vec<Cost<'_>>> = BTreeMap::new();
+    let trigger = read_costs(text, &mut |cost| {
+        functions.entry(cost.function).or_default().push(cost);
+    })?;
+    let mut lines: BTreeMap<Place<'_>, f64> = BTreeMap::new();
+    // The instructions of foreign functions, to be assigned to their callers.
+    let mut foreign: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut callers: BTreeMap<&str, Vec<Caller<'_>>> = BTreeMap::new();
+    for (&function, costs) in &functions {
+        // Code before the first line of the workspace counts for that line.
+        let mut places = costs
+            .iter()
+            .filter_map(|cost| Place::of_workspace(cost, sources));
+        let mut place = places.next();
+        for cost in costs {
+            place = Place::of_workspace(cost, sources).or(place);
+            match (cost.callee, place) {
+                (Some(callee), _) => callers.entry(callee).or_default().push(Caller {
+                    function,
+                    place,
+                    instructions: cost.instructions,
+                }),
+                (None, Some(place)) => {
+                    *lines.entry(place).or_default() += cost.instructions as f64;
+                }
+                (None, None) => {
+                    *foreign.entry(function).or_default() += cost.instructions as f64;
+                }
+            }
+        }
+    }
+    let unassigned = assign_to_callers(foreign, &callers, &mut lines);
+    let mut profile = Profile::default();
+    let lines = lines
+        .into_iter()
+        .map(|(Place { file, line }, count)| (format!("{file}:{line}"), count));
+    let unassigned = unassigned
+        .into_iter()
+        .map(|(function, count)| (function.to_owned(), count));
+    for (name, count) in lines.chain(unassigned) {
+        let count = count.round() as u64;
+        if count > 0 {
+            profile.add_count(name, count);
+        }
+    }
+    Some(ProfilePart {
+        trigger: trigger.to_owned(),
+        profile,
+    })
+}
+
+/// Assigns the instructions of foreign functions to the `lines` that have caused them. Returns the instructions without such a line.
+fn assign_to_callers<'t>(
+    mut foreign: BTreeMap<&'t str, f64>,
+    callers: &BTreeMap<&'t str, Vec<Caller<'t>>>,
+    lines: &mut BTreeMap<Place<'t>, f64>,
+) -> BTreeMap<&'t str, f64> {
+    let mut unassigned: BTreeMap<&str, f64> = BTreeMap::new();
+    for _ in 0..LONGEST_CHAIN {
+        let mut outer: BTreeMap<&str, f64> = BTreeMap::new();
+        for (function, count) in foreign {
+            let calls = callers.get(function).map_or(&[][..], Vec::as_slice);
+            // What a function calls itself for was caused by its first caller.
+            let calls = calls.iter().filter(|caller| caller.function != function);
+            let total: u64 = calls.clone().map(|caller| caller.instructions).sum();
+            if total == 0 {
+                *unassigned.entry(function).or_default() += count;
+            }
+            for caller in calls.filter(|_| total > 0) {
+                let share = count * caller.instructions as f64 / total as f64;
+                match caller.place {
+                    Some(place) => *lines.entry(place).or_default() += share,
+                    None => *outer.entry(caller.function).or_default() += share,
+                }
+            }
+        }
+        foreign = outer;
+    }
+    for (function, count) in foreign {
+        *unassigned.entry(function).or_default() += count;
+    }
+    unassigned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the lines of a file of callgrind with this body.
+    fn lines(body: &str) -> Vec<(String, u64)> {
+        let text =
+            format!("desc: Trigger: --dump-before=close\npositions: line\nevents: Ir\n{body}");
+        let part = attribute_lines(&text, Path::new("/w")).expect("a part");
+        assert_eq!(part.trigger, "--dump-before=close");
+        let entries = part.profile.functions();
+        entries
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(body: &str, expected: &[(&str, u64)]) {
+        let expected: Vec<(String, u64)> = expected
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect();
+        assert_eq!(lines(body), expected, "{body}");
+    }
+
+    #[test]
+    fn inlined_code_counts_for_the_line_before_it() {
+        let body = "fl=(1) /w/src/lib.rs\nfn=(1) f\nfi=(2) /std/iter.rs\n7 1\nfe=(1)\n3 10\nfi=(2)\n+70 200\nfe=(1)\n4 5\n0 2\n\
+             fi=(3) /w/src/a.rs\n9 30\nfi=(2)\n80 4\n";
+        check(
+            body,
+            &[
+                ("src/a.rs:9", 34),
+                ("src/lib.rs:3", 211),
+                ("src/lib.rs:4", 7),
+            ],
+        );
+        // A directory whose name begins in the same way is another one.
+        check("fl=(1) /work/src/lib.rs\nfn=(1) f\n3 10\n", &[("f", 10)]);
+    }
+
+    #[test]
+    fn foreign_functions_count_for_their_callers_in_proportion() {
+        // `sort` calls the closure, whose 60 instructions are its own, and `swap`, which only `sort` calls.
+        let body = "fl=(1) /w/src/lib.rs\nfn=(1) f\n1 10\ncfi=(2) /std/sort.rs\ncfn=(2) sort\ncalls=3 5\n2 300\n\
+             fn=(4) g\n20 1\ncfi=(2)\ncfn=(2)\ncalls=1 5\n21 100\n\
+             fl=(2)\nfn=(2)\n5 140\ncfi=(1)\ncfn=(3) closure\ncalls=9 3\n5 60\ncfn=(5) swap\ncalls=9 9\n6 200\ncfn=(2)\ncalls=1 5\n7 50\n\
+             fn=(5)\n9 200\n\
+             fl=(1)\nfn=(3)\n3 60\n\
+             fl=(2)\nfn=(6) main\n8 4\ncfn=(1)\ncalls=1 1\n8 310\n";
+        check(
+            body,
+            &[
+                ("main", 4),
+                ("src/lib.rs:1", 10),
+                ("src/lib.rs:2", 255),
+                ("src/lib.rs:20", 1),
+                ("src/lib.rs:21", 85),
+                ("src/lib.rs:3", 60),
+            ],
+        );
+    }
+
+    #[test]
+    fn mutual_recursion_of_foreign_functions_ends() {
+        let body = "fl=(1) /std/a.rs\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 1\n1 50\nfn=(2)\n2 20\ncfn=(1)\ncalls=1 1\n2 50\n\
+             fl=(2) /w/c.rs\nfn=(3) c\n3 1\ncfn=(1)\ncalls=1 1\n3 50\n";
+        check(body, &[("c.rs:3", 31)]);
+        // Nobody else calls them.
+        let entries = lines(
+            "fl=(1) /std/a.rs\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 1\n1 50\nfn=(2)\n2 20\ncfn=(1)\ncalls=1 1\n2 50\n",
+        );
+        assert_eq!(entries.iter().map(|(_, count)| count).sum::<u64>(), 30);
+    }
+}

@@ -1,0 +1,686 @@
+//! `cargo perfcheck coverage [FILTER]...`: shows which functions of the workspace could become slower without any benchmark noticing.
+//!
+//! The work tree is built twice in the cache. In the first build, which has line tables, callgrind counts the instructions of an iteration of each
+//! benchmark by source line. The second build has the workspace's own crates unoptimized, so that each function that is executed has instructions of its
+//! own; callgrind counts a whole process there. A function without instructions in either is never executed.
+//!
+//! Counts are kept in the folder of the build, so a repeated call counts only what is missing.
+
+use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::delivery::files::{check_destination, write_result, write_whole};
+use crate::error::AppError;
+use crate::options::CommonOptions;
+use crate::output::{
+    BenchmarkSensitivity, CoverageFindings, CoveredFunction, CoveredLine, FunctionExecution,
+    MessageFormat, Progress, counted, write_build_event, write_coverage, write_lcov,
+};
+use crate::pipeline::cache_build::cache_directory;
+use crate::pipeline::counting::{counting_request, require_valgrind};
+use crate::pipeline::prepare::{nothing_found_error, select_programs, timeout};
+use crate::pipeline::request::configure_target;
+use crate::pipeline::work_tree::WorkTree;
+use crate::session::{Context, World};
+use crate::stored::conclusions::read_conclusion;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, DecisionSettings, LineCounts, ProgressReporter, parse_duration,
+    parse_fraction,
+};
+use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::measure::{CountError, DiscoveredTarget, Filter, LineCounter};
+use perfcheck_build::cargo::{CargoOptions, MeasuredCrate};
+use perfcheck_build::sides::StagedExecutables;
+use perfcheck_code::{SourceFunction, SourceModule, scan_source};
+
+/// The newest runs, up to this number, are searched for side-by-side comparisons of the benchmarks.
+const MOST_RUNS: usize = 20;
+/// The half-width of the interval of a comparison, assumed for a benchmark that was never measured side by side.
+const USUAL_HALF_WIDTH: f64 = 0.0065;
+/// A change is called if its whole interval lies beyond the noise threshold. If the change lies beyond the threshold by this multiple of the
+/// interval's half-width, that happens in nine of ten comparisons.
+const HALF_WIDTHS: f64 = 1.5;
+
+const AFTER_COVERAGE: &str = "\
+Counts the instructions of each benchmark by source line under valgrind, in two builds of the work tree. The share of a function includes what it \
+calls in other crates. A benchmark notices a slowdown of the function if the slowdown times the share is a change that the benchmark shows, by its \
+newest stored comparison side by side. Counts are kept with the builds: after an interruption, the same command goes on.
+
+Examples:
+  cargo perfcheck coverage                     all functions of the workspace
+  cargo perfcheck coverage --uncovered         those that could become 10 % slower unnoticed
+  cargo perfcheck coverage --within 5% --fail-under 80%
+                                               fail if more than a fifth of them could become 5 % slower unnoticed
+  cargo perfcheck coverage --lcov lcov.info    for editors, Codecov or genhtml
+
+Exit status: 0 success, 1 less than --fail-under, 2 usage error, 3 build failed, 4 a benchmark could not be counted, 130 interrupted.";
+
+/// Show which functions could become slower without any benchmark noticing.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_COVERAGE)]
+pub struct CoverageOptions {
+    /// Count only benchmarks whose id contains one of these words; `*` stands for any text
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match FILTER against whole ids
+    #[arg(long)]
+    exact: bool,
+    /// Show only functions of which a slowdown of --within would not be called
+    #[arg(long)]
+    uncovered: bool,
+    /// A function is covered if a slowdown of it by this much, or less, would be called
+    #[arg(long, value_name = "SLOWDOWN", default_value = "10%", value_parser = parse_fraction)]
+    within: f64,
+    /// Fail if a smaller share of the functions is covered, e.g. 80%
+    #[arg(long, value_name = "SHARE", value_parser = parse_fraction)]
+    fail_under: Option<f64>,
+    /// Write a tracefile of lcov, in which the covered functions are hit; `-` prints it instead of the table
+    #[arg(long, value_name = "FILE")]
+    lcov: Option<PathBuf>,
+    /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+}
+
+/// Carries out `cargo perfcheck coverage`.
+pub fn coverage(
+    options: &CoverageOptions,
+    common: &CommonOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let is_lcov_result = options.lcov.as_deref() == Some(Path::new("-"));
+    if is_lcov_result && common.output.format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--message-format json` and `--lcov -` are both written to stdout\n  help: name a file: --lcov FILE".to_owned(),
+        ));
+    }
+    if let Some(file) = &options.lcov {
+        check_destination(file)?;
+    }
+    require_valgrind("coverage needs", world)?;
+    let context = Context::load(common, world)?;
+    let programs = select_programs(&context, &common.cargo)?;
+    let crates = context.workspace.measured_crates(&common.cargo, &programs);
+    let call = CoverageCall {
+        filter: Filter {
+            words: options.filters.clone(),
+            exact: options.exact,
+        },
+        timeout: timeout(options.timeout, &context),
+        context: &context,
+        common,
+        crates: &crates,
+    };
+    let timed = call.count(CountedCode::Iteration, world)?;
+    let executed = call.count(CountedCode::Process, world)?;
+    let functions = FunctionIndex::read(&crates, context.workspace.root());
+    let sensitivities = call.find_sensitivities(&timed)?;
+    let rows = functions.describe(&timed, &executed, &sensitivities);
+    let covered = rows.iter().filter(|row| row.is_covered(options.within));
+    let mut findings = CoverageFindings {
+        functions: rows.len(),
+        covered: covered.count(),
+        never_executed: (rows.iter())
+            .filter(|row| row.execution == FunctionExecution::Never)
+            .count(),
+        rows,
+        within: options.within,
+        fail_under: options.fail_under,
+        benchmarks: sensitivities,
+        remarks: Vec::new(),
+        exit_code: 0,
+    };
+    let mut exit_code = ExitCode::Clean;
+    if findings.is_too_low() {
+        exit_code = ExitCode::Regression;
+    }
+    let has_failed_targets = timed.has_failed_targets;
+    for remark in timed.failures.into_iter().chain(executed.failures) {
+        if !findings.remarks.contains(&remark) {
+            findings.remarks.push(remark);
+        }
+    }
+    if has_failed_targets || !findings.remarks.is_empty() {
+        exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
+    }
+    findings.exit_code = exit_code.number();
+    let output = &common.output;
+    let columns = output.view().columns;
+    let mut result = Ok(());
+    if !is_lcov_result {
+        result = write_result(None, world, |writer| {
+            write_coverage(writer, &findings, options.uncovered, output.format, columns)
+        });
+    }
+    if let Some(file) = &options.lcov {
+        let written = write_result(Some(file), world, |writer| write_lcov(writer, &findings));
+        result = result.and(written);
+    }
+    result.map(|()| exit_code)
+}
+
+/// The code whose instructions are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountedCode {
+    /// The timed code of an iteration, optimized as for every measurement.
+    Iteration,
+    /// A whole process that iterates the benchmark at least once. The workspace's own crates are not optimized.
+    Process,
+}
+
+impl CountedCode {
+    /// Returns the options for cargo that make the build.
+    fn cargo_options(self, cargo: &CargoOptions, crates: &[MeasuredCrate]) -> CargoOptions {
+        let profile = format!("profile.{}", cargo.profile_name());
+        let mut config = vec![
+            format!("{profile}.debug=\"line-tables-only\""),
+            format!("{profile}.strip=false"),
+        ];
+        if self == Self::Process {
+            config.push(format!("{profile}.lto=\"off\""));
+            let packages: BTreeSet<&str> = crates.iter().map(|one| &*one.package).collect();
+            let levels = packages.into_iter().map(|package| {
+                // Package names have no characters that TOML would have to escape.
+                format!("{profile}.package.\"{package}\".opt-level=0")
+            });
+            config.extend(levels);
+        }
+        let mut changed = cargo.clone();
+        changed.config.extend(config);
+        changed
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Iteration => "an iteration",
+            Self::Process => "a whole process without optimization",
+        }
+    }
+}
+
+/// The counts of the benchmarks in one build.
+#[derive(Default)]
+struct CountedBenchmarks {
+    benchmarks: Vec<Benchmark>,
+    /// The counts of the benchmarks that could be counted.
+    counts: BTreeMap<BenchmarkKey, LineCounts>,
+    /// A sentence for each benchmark that could not be counted.
+    failures: Vec<String>,
+    has_failed_targets: bool,
+}
+
+/// The circumstances of a call.
+struct CoverageCall<'a> {
+    filter: Filter,
+    timeout: Duration,
+    context: &'a Context,
+    common: &'a CommonOptions,
+    crates: &'a [MeasuredCrate],
+}
+
+impl CoverageCall<'_> {
+    /// Builds the work tree for these counts, and counts each benchmark whose counts are not kept.
+    fn count(
+        &self,
+        code: CountedCode,
+        world: &mut World<'_>,
+    ) -> Result<CountedBenchmarks, AppError> {
+        let common = CommonOptions {
+            cargo: code.cargo_options(&self.common.cargo, self.crates),
+            ..self.common.clone()
+        };
+        let is_kept = !world.variables.no_rerun;
+        let tree = WorkTree::build(
+            self.context,
+            &common,
+            &self.filter,
+            self.timeout,
+            is_kept,
+            world,
+        )?;
+        if tree.found.is_empty() {
+            return Err(nothing_found_error(&self.filter, &tree.found));
+        }
+        let build = tree.build.as_ref().ok();
+        let root = self.context.workspace.root();
+        let sources = build.map_or(root, |build| &*build.sources);
+        let mut found = CountedBenchmarks {
+            has_failed_targets: !tree.found.failures.is_empty(),
+            ..CountedBenchmarks::default()
+        };
+        let mut missing = Vec::new();
+        for target in tree.found.targets {
+            let (kept, open): (Vec<Benchmark>, Vec<Benchmark>) =
+                target.benchmarks.iter().cloned().partition(|benchmark| {
+                    let file = build.map(|build| kept_counts(&build.directory, &benchmark.key));
+                    let counts = file.and_then(|file| read_counts(&file));
+                    let is_kept = counts.is_some();
+                    let key = benchmark.key.clone();
+                    found.counts.extend(counts.map(|counts| (key, counts)));
+                    is_kept
+                });
+            found.benchmarks.extend(kept);
+            found.benchmarks.extend(open.iter().cloned());
+            missing.push(DiscoveredTarget {
+                benchmarks: open,
+                ..target
+            });
+        }
+        let directory = build.map(|build| &*build.directory);
+        self.count_missing(code, missing, sources, directory, &mut found, world)?;
+        Ok(found)
+    }
+
+    /// Counts benchmarks, and keeps the counts in `directory`.
+    fn count_missing(
+        &self,
+        code: CountedCode,
+        missing: Vec<DiscoveredTarget>,
+        sources: &Path,
+        directory: Option<&Path>,
+        found: &mut CountedBenchmarks,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let all: usize = missing.iter().map(|target| target.benchmarks.len()).sum();
+        if all == 0 {
+            return Ok(());
+        }
+        let stage = StagedExecutables::open(&cache_directory(world)?)?;
+        if !self.common.output.quiet {
+            let words = format!(
+                "instructions of {} under valgrind, in {}",
+                counted(all, "benchmark"),
+                code.describe()
+            );
+            write_build_event(world.stderr, "Counting", &words)?;
+        }
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let work = ProgressReporter::begin(&progress, "Counting instructions of", all);
+        let mut done = 0;
+        for mut one in missing {
+            configure_target(self.context, &mut one.target);
+            for benchmark in &one.benchmarks {
+                let place = stage.base_directory(done);
+                let context =
+                    ProcessContext::new(world.supervisor, world.interrupt, &progress, self.timeout);
+                let request = counting_request(&benchmark.key, None);
+                let counter = LineCounter::new(&one.target, &one.harness, sources, &place, context);
+                let counts = counter.and_then(|mut counter| match code {
+                    CountedCode::Iteration => counter.count_iteration(&request),
+                    CountedCode::Process => counter.count_process(&request),
+                });
+                done += 1;
+                match counts {
+                    Ok(counts) => {
+                        if let Some(directory) = directory {
+                            keep_counts(&kept_counts(directory, &benchmark.key), &counts)?;
+                        }
+                        found.counts.insert(benchmark.key.clone(), counts);
+                    }
+                    Err(error) if error.is_interrupt() => {
+                        return Err(AppError::Interrupted(
+                            "; the counts so far are kept, and the same command goes on".to_owned(),
+                        ));
+                    }
+                    // The benchmark has declined to run, so nothing is missing.
+                    Err(CountError::Skipped(_)) => {}
+                    Err(error) => found.failures.push(format!(
+                        "the instructions of `{}` were not counted: {error}",
+                        benchmark.key.id.escape_debug()
+                    )),
+                }
+                work.report(done, all);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how small a change each counted benchmark shows.
+    fn find_sensitivities(
+        &self,
+        timed: &CountedBenchmarks,
+    ) -> Result<Vec<BenchmarkSensitivity>, AppError> {
+        let half_widths = self.stored_half_widths()?;
+        let layers = &self.context.tables.layers;
+        let mut found = Vec::new();
+        for benchmark in &timed.benchmarks {
+            let Some(counts) = timed.counts.get(&benchmark.key) else {
+                continue;
+            };
+            let threshold = layers.resolve(benchmark).1;
+            let threshold = threshold.unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD);
+            let stored = half_widths.get(&benchmark.key).copied();
+            let beyond = HALF_WIDTHS * stored.unwrap_or(USUAL_HALF_WIDTH);
+            found.push(BenchmarkSensitivity {
+                benchmark: benchmark.key.clone(),
+                instructions: counts.instructions,
+                smallest_change: (threshold.ln_1p() + beyond).exp_m1(),
+                is_measured: stored.is_some(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Returns half of the interval's width in the newest side-by-side comparison of each benchmark, as a logarithm.
+    fn stored_half_widths(&self) -> Result<BTreeMap<BenchmarkKey, f64>, AppError> {
+        let mut found = BTreeMap::new();
+        let Some((store, workspace)) = self.context.open_stored()? else {
+            return Ok(found);
+        };
+        for summary in store.runs(workspace, Some(MOST_RUNS))? {
+            let conclusion = match read_conclusion(&store, summary.run.id) {
+                Ok(Some(conclusion)) if conclusion.verdicts.method == Method::Paired => conclusion,
+                Ok(_) | Err(AppError::ForeignConclusion { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            for row in conclusion.rows {
+                let change = row.comparison.and_then(|comparison| comparison.change);
+                let Some(change) = change else { continue };
+                let half_width = (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0;
+                if half_width.is_finite() {
+                    found.entry(row.key).or_insert(half_width);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns the file in the folder of a build that keeps the counts of a benchmark.
+fn kept_counts(directory: &Path, key: &BenchmarkKey) -> PathBuf {
+    let hash = blake3::hash(key.to_string().as_bytes()).to_hex();
+    directory.join(format!("lines-{}.json", &hash[..16]))
+}
+
+/// Reads kept counts. A file that cannot be read counts as missing.
+fn read_counts(file: &Path) -> Option<LineCounts> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}
+
+fn keep_counts(file: &Path, counts: &LineCounts) -> Result<(), AppError> {
+    let text = serde_json::to_vec(counts).expect("counts are JSON");
+    Ok(write_whole(file, &text)?)
+}
+
+/// A function of the workspace.
+struct WorkspaceFunction {
+    /// The name with the crate and the modules in front.
+    name: String,
+    package: String,
+    /// Path relative to the workspace's directory, with `/`.
+    file: String,
+    first_line: u32,
+    last_line: u32,
+}
+
+/// The functions of the workspace, sorted by file and line.
+struct FunctionIndex {
+    functions: Vec<WorkspaceFunction>,
+}
+
+impl FunctionIndex {
+    /// Reads the functions of these crates. Files that cannot be read have none, because the build has succeeded without them.
+    fn read(crates: &[MeasuredCrate], root: &Path) -> Self {
+        let mut functions = Vec::new();
+        let mut read = BTreeSet::new();
+        for one in crates {
+            let mut open = vec![SourceFileOfCrate::of_crate(one)];
+            while let Some(source) = open.pop() {
+                let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
+                let (Some(relative), Ok(text)) = (relative, fs::read_to_string(&source.path))
+                else {
+                    continue;
+                };
+                if !read.insert(source.path.clone()) {
+                    continue;
+                }
+                let scanned = scan_source(&text);
+                let named = |function: SourceFunction| WorkspaceFunction {
+                    name: format!("{}::{}", source.module, function.name),
+                    package: one.package.clone(),
+                    file: relative.replace('\\', "/"),
+                    first_line: function.first_line,
+                    last_line: function.last_line,
+                };
+                functions.extend(scanned.functions.into_iter().map(named));
+                let modules = scanned.modules.iter();
+                open.extend(modules.filter_map(|module| source.find_module(module)));
+            }
+        }
+        functions.sort_by(|one, other| {
+            (&one.file, one.first_line).cmp(&(&other.file, other.first_line))
+        });
+        Self { functions }
+    }
+
+    /// Returns the index of the innermost function that contains a line.
+    fn find(&self, file: &str, line: u32) -> Option<usize> {
+        let end =
+            (self.functions).partition_point(|one| (&*one.file, one.first_line) <= (file, line));
+        let before = self.functions[..end].iter().enumerate().rev();
+        let mut in_file = before.take_while(|(_, one)| one.file == file);
+        let (index, _) = in_file.find(|(_, one)| line <= one.last_line)?;
+        Some(index)
+    }
+
+    /// Returns the lines of each function that were counted.
+    fn lines_by_function(&self, counts: &LineCounts) -> BTreeMap<usize, Vec<CoveredLine>> {
+        let mut found: BTreeMap<usize, Vec<CoveredLine>> = BTreeMap::new();
+        for (file, lines) in &counts.lines {
+            for (line, instructions) in lines {
+                if let Some(index) = self.find(file, *line) {
+                    found.entry(index).or_default().push(CoveredLine {
+                        line: *line,
+                        instructions: *instructions,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Describes each function: which benchmark sees it best, and from which slowdown on.
+    fn describe(
+        &self,
+        timed: &CountedBenchmarks,
+        executed: &CountedBenchmarks,
+        sensitivities: &[BenchmarkSensitivity],
+    ) -> Vec<CoveredFunction> {
+        let is_complete = executed.failures.is_empty() && !executed.has_failed_targets;
+        let without_instructions = if is_complete {
+            FunctionExecution::Never
+        } else {
+            FunctionExecution::Unknown
+        };
+        let functions = self.functions.iter();
+        let mut rows: Vec<CoveredFunction> = functions
+            .map(|function| CoveredFunction {
+                function: function.name.clone(),
+                package: function.package.clone(),
+                file: function.file.clone(),
+                first_line: function.first_line,
+                last_line: function.last_line,
+                execution: without_instructions,
+                benchmark: None,
+                share: 0.0,
+                slowdown: None,
+                lines: Vec::new(),
+            })
+            .collect();
+        for counts in executed.counts.values() {
+            for index in self.lines_by_function(counts).into_keys() {
+                rows[index].execution = FunctionExecution::Untimed;
+            }
+        }
+        for one in sensitivities {
+            let Some(counts) = timed.counts.get(&one.benchmark) else {
+                continue;
+            };
+            for (index, lines) in self.lines_by_function(counts) {
+                let instructions: f64 = lines.iter().map(|line| line.instructions).sum();
+                let share = instructions / counts.instructions;
+                let slowdown = one.smallest_change / share;
+                let row = &mut rows[index];
+                row.execution = FunctionExecution::Timed;
+                if row.slowdown.is_none_or(|known| slowdown < known) {
+                    row.benchmark = Some(one.benchmark.clone());
+                    row.share = share;
+                    row.slowdown = Some(slowdown);
+                    row.lines = lines;
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// A source file of a crate.
+struct SourceFileOfCrate {
+    path: PathBuf,
+    /// The path of its module in Rust code.
+    module: String,
+    /// The directory with the files of its modules.
+    children: PathBuf,
+}
+
+impl SourceFileOfCrate {
+    fn of_crate(one: &MeasuredCrate) -> Self {
+        Self {
+            children: one.source.parent().unwrap_or(Path::new("")).to_owned(),
+            path: one.source.clone(),
+            module: one.name.clone(),
+        }
+    }
+
+    /// Finds the file of a module that this file declares.
+    fn find_module(&self, declared: &SourceModule) -> Option<Self> {
+        let (name, outer) = declared.path.split_last()?;
+        let module = format!("{}::{}", self.module, declared.path.join("::"));
+        let outer: PathBuf = outer.iter().collect();
+        let parent = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+        if let Some(file) = &declared.file {
+            // The path is relative to the file, or within a module of the file, to the directory of that module.
+            let directory = if declared.path.len() == 1 {
+                parent(&self.path)
+            } else {
+                self.children.join(outer)
+            };
+            let path = directory.join(file);
+            return Some(Self {
+                children: parent(&path),
+                path,
+                module,
+            });
+        }
+        let directory = self.children.join(outer);
+        let own = directory.join(name);
+        let beside = directory.join(format!("{name}.rs"));
+        let inside = own.join("mod.rs");
+        let path = if beside.is_file() { beside } else { inside };
+        Some(Self {
+            path,
+            module,
+            children: own,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(functions: &[(&str, u32, u32)]) -> FunctionIndex {
+        let functions = functions.iter();
+        FunctionIndex {
+            functions: functions
+                .map(|(file, first_line, last_line)| WorkspaceFunction {
+                    name: format!("f{first_line}"),
+                    package: "p".to_owned(),
+                    file: (*file).to_owned(),
+                    first_line: *first_line,
+                    last_line: *last_line,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_line_belongs_to_the_innermost_function_of_its_file() {
+        let index = index(&[
+            ("a.rs", 1, 20),
+            ("a.rs", 5, 8),
+            ("a.rs", 30, 31),
+            ("b.rs", 3, 9),
+        ]);
+        for (file, line, expected) in [
+            ("a.rs", 1, Some(0)),
+            ("a.rs", 6, Some(1)),
+            ("a.rs", 9, Some(0)),
+            ("a.rs", 20, Some(0)),
+            ("a.rs", 21, None),
+            ("a.rs", 31, Some(2)),
+            ("b.rs", 2, None),
+            ("b.rs", 9, Some(3)),
+            ("c.rs", 3, None),
+        ] {
+            assert_eq!(index.find(file, line), expected, "{file}:{line}");
+        }
+    }
+
+    #[test]
+    fn the_benchmark_that_shows_the_smallest_slowdown_sees_a_function_best() {
+        let key = |id: &str| BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: id.to_owned(),
+        };
+        let counts = |instructions: f64, lines: &[(u32, f64)]| LineCounts {
+            instructions,
+            lines: [("a.rs".to_owned(), lines.iter().copied().collect())].into(),
+        };
+        let sensitivity = |id: &str, smallest_change| BenchmarkSensitivity {
+            benchmark: key(id),
+            instructions: 1000.0,
+            smallest_change,
+            is_measured: true,
+        };
+        let counted = |counts: Vec<(BenchmarkKey, LineCounts)>| CountedBenchmarks {
+            counts: counts.into_iter().collect(),
+            ..CountedBenchmarks::default()
+        };
+        let timed = counted(vec![
+            (key("precise"), counts(1000.0, &[(1, 100.0), (2, 100.0)])),
+            (key("coarse"), counts(1000.0, &[(2, 500.0), (12, 10.0)])),
+        ]);
+        let executed = counted(vec![(key("precise"), counts(9.0, &[(1, 1.0), (25, 8.0)]))]);
+        let sensitivities = [sensitivity("precise", 0.02), sensitivity("coarse", 0.1)];
+        let index = index(&[
+            ("a.rs", 1, 9),
+            ("a.rs", 10, 19),
+            ("a.rs", 20, 29),
+            ("a.rs", 30, 39),
+        ]);
+        let rows = index.describe(&timed, &executed, &sensitivities);
+        let found: Vec<(Option<&str>, FunctionExecution)> = rows
+            .iter()
+            .map(|row| (row.benchmark.as_ref().map(|key| &*key.id), row.execution))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Some("precise"), FunctionExecution::Timed),
+                (Some("coarse"), FunctionExecution::Timed),
+                (None, FunctionExecution::Untimed),
+                (None, FunctionExecution::Never),
+            ]
+        );
+        // 2 % of the whole is 10 % of a fifth.
+        assert!((rows[0].share - 0.2).abs() < 1e-12);
+        assert!((rows[0].slowdown.expect("seen") - 0.1).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,360 @@
+//! `coverage`: which functions could become slower without any benchmark noticing. Tests that need valgrind are skipped if it is not installed.
+
+use serde_json::{Value, json};
+use std::fs;
+
+use crate::against::instructions::has_valgrind;
+use crate::against::project::Project;
+use crate::support::{Finished, Machine, Perfcheck};
+
+/// The library. `fast` and `slow` run the same loop, `slow` three times as often.
+const LIBRARY: &str = r"
+pub mod words;
+
+macro_rules! loop_of {
+    ($name:ident) => {
+        #[inline(never)]
+        pub fn $name(turns: u64) -> u64 {
+            let mut sum = 0;
+            let mut turn = 0;
+            while turn < turns {
+                sum = mix(sum, turn);
+                turn += 1;
+            }
+            sum
+        }
+    };
+}
+loop_of!(unused);
+
+pub fn fast(turns: u64) -> u64 {
+    let mut sum = 1;
+    for turn in 0..turns {
+        sum = std::hint::black_box(sum) * 3 ^ turn;
+    }
+    sum
+}
+
+pub fn slow(turns: u64) -> u64 {
+    let mut sum = 1;
+    for turn in 0..3 * turns {
+        sum = std::hint::black_box(sum) * 3 ^ turn;
+    }
+    sum
+}
+
+pub fn prepare(turns: u64) -> Vec<String> {
+    (0..turns).map(word).collect()
+}
+
+fn word(turn: u64) -> String {
+    (turn * 7919 % 1009).to_string()
+}
+
+fn mix(sum: u64, turn: u64) -> u64 {
+    sum * 3 ^ turn
+}
+
+/// The compiler removes all of it.
+pub fn two() -> u64 {
+    2
+}
+
+impl Drop for words::Words {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    fn of_tests() {}
+}
+";
+
+/// A module in a file of its own, whose code is nearly all of the standard library.
+const WORDS: &str = "
+pub struct Words(pub Vec<String>);
+
+impl Words {
+    pub fn sort(&mut self) {
+        self.0.sort_unstable();
+    }
+}
+";
+
+const BENCHMARKS: &str = r#"
+    suite.bench("loops", |b| b.iter(|| planted::fast(1000 * planted::two()) ^ planted::slow(2000)));
+    suite.bench("sort", |b| b.iter_batched(
+        || planted::words::Words(planted::prepare(300)),
+        |mut words| {
+            words.sort();
+            words
+        },
+        perfcheck::BatchSize::PerIteration,
+    ));
+"#;
+
+fn project(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    project.add_target("costs");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let optimized = manifest.replace(
+        "opt-level = 0\ndebug = false",
+        "opt-level = 3\nstrip = true",
+    );
+    assert_ne!(manifest, optimized);
+    project.write("Cargo.toml", &optimized);
+    project.write("src/lib.rs", LIBRARY);
+    project.write("src/words.rs", WORDS);
+    project.benchmarks(BENCHMARKS);
+    project.commit();
+    project
+}
+
+fn coverage(project: &Project<'_>, words: &[&str]) -> Perfcheck {
+    let perfcheck = project.perfcheck(&["coverage", "--offline"]).args(words);
+    perfcheck.with_valgrind()
+}
+
+/// Returns the message about a function.
+#[track_caller]
+fn function(finished: &Finished, name: &str) -> Value {
+    let mut messages = finished.messages("function-covered");
+    messages.retain(|message| message["function"] == name);
+    assert_eq!(messages.len(), 1, "{name} in {finished}");
+    messages.remove(0)
+}
+
+#[track_caller]
+fn share(finished: &Finished, name: &str) -> f64 {
+    let share = &function(finished, name)["share"];
+    share.as_f64().expect("a number")
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found} is not {expected}"
+    );
+}
+
+#[test]
+fn each_function_has_its_share_and_its_smallest_slowdown() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    let state = project.state();
+    let lcov = machine.home().join("lcov.info");
+    let finished = coverage(&project, &["--message-format", "json", "--lcov"])
+        .arg(&lcov)
+        .run()
+        .expect_code(0);
+    near(share(&finished, "planted::fast"), 0.25, 0.01);
+    near(share(&finished, "planted::slow"), 0.75, 0.01);
+    let slow = function(&finished, "planted::slow");
+    assert_eq!(slow["benchmark"]["id"], "loops", "{finished}");
+    assert_eq!(slow["file"], "src/lib.rs");
+    assert_eq!(slow["execution"], "timed");
+    // Nothing is stored, so 2 % of the benchmark is assumed to be called.
+    near(
+        slow["slowdown"].as_f64().expect("a number"),
+        0.02 / 0.75,
+        1e-3,
+    );
+    // Nearly all instructions of `sort` are of the standard library.
+    assert!(
+        share(&finished, "planted::words::Words::sort") > 0.8,
+        "{finished}"
+    );
+    for (name, execution) in [
+        ("planted::prepare", "untimed"),
+        ("planted::word", "untimed"),
+        ("planted::two", "untimed"),
+        ("planted::<words::Words as Drop>::drop", "untimed"),
+        ("planted::$name", "never"),
+        ("planted::mix", "never"),
+    ] {
+        let found = function(&finished, name);
+        assert_eq!(found["execution"], execution, "{finished}");
+        assert_eq!(found["benchmark"], Value::Null, "{finished}");
+        assert_eq!(found["slowdown"], Value::Null, "{finished}");
+    }
+    let all = finished.messages("function-covered");
+    assert_eq!(all.len(), 9, "{finished}");
+    let found = finished.messages("coverage-finished").remove(0);
+    assert_eq!(
+        json!([
+            found["functions"],
+            found["covered"],
+            found["never_executed"]
+        ]),
+        json!([9, 3, 2]),
+        "{finished}"
+    );
+    assert_eq!(found["benchmarks"][0]["is_measured"], false);
+    let lcov = fs::read_to_string(lcov).expect("written");
+    for line in [
+        "SF:src/lib.rs\n",
+        "FNDA:0,planted::mix\n",
+        "SF:src/words.rs\n",
+    ] {
+        assert!(lcov.contains(line), "no {line:?} in {lcov}");
+    }
+    assert_eq!(project.state(), state);
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn a_repeated_call_counts_only_what_is_missing() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    coverage(&project, &["sort"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["instructions of 1 benchmark under valgrind, in an iteration"]);
+    let first = coverage(&project, &[]).run().expect_code(0);
+    let first = first.expect_stderr(&["instructions of 1 benchmark under valgrind"]);
+    let again = coverage(&project, &[]).run().expect_code(0);
+    assert!(!again.stderr.contains("valgrind"), "{again}");
+    assert_eq!(again.stdout, first.stdout);
+    for text in [
+        "planted::words::Words::sort",
+        "never executed",
+        "not measured",
+        "3 of 9 functions: a slowdown of 10 % or less would be called.",
+        "2 benchmarks were never measured side by side",
+    ] {
+        assert!(again.stdout.contains(text), "no {text:?} in {again}");
+    }
+    let uncovered = coverage(&project, &["--uncovered", "--fail-under", "80%"]).run();
+    let uncovered = uncovered.expect_code(1);
+    assert!(!uncovered.stdout.contains("planted::slow"), "{uncovered}");
+    assert!(
+        uncovered
+            .stdout
+            .contains("is less than the 80 % of `--fail-under`"),
+        "{uncovered}"
+    );
+    coverage(&project, &["--fail-under", "0.33"])
+        .run()
+        .expect_code(0);
+}
+
+#[test]
+fn the_newest_comparison_says_how_small_a_change_a_benchmark_shows() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let library =
+        "pub const NANOSECONDS: u64 = 100;\npub fn work() -> u64 { std::hint::black_box(7) }\n";
+    let benchmarks = r#"
+    suite.bench("cost", |b| {
+        let mut sample = 0;
+        b.iter_custom(|iterations| {
+            for _ in 0..iterations {
+                planted::work();
+            }
+            sample += 1;
+            Duration::from_nanos(iterations * planted::NANOSECONDS * (1000 + sample % 7) / 1000)
+        });
+    });
+"#;
+    let project = Project::of(&machine, library, benchmarks);
+    project.write("src/lib.rs", &library.replace("100", "101"));
+    project
+        .measure(&["--against", "HEAD", "--rounds", "20"])
+        .run();
+    let finished = coverage(&project, &["--message-format", "json"]).run();
+    let finished = finished.expect_code(0);
+    let found = finished.messages("coverage-finished").remove(0);
+    let benchmarks = found["benchmarks"].as_array().expect("a list");
+    let cost = benchmarks
+        .iter()
+        .find(|one| one["benchmark"]["id"] == "cost");
+    let cost = cost.expect("counted");
+    assert_eq!(cost["is_measured"], true, "{finished}");
+    let change = cost["smallest_change"].as_f64().expect("a number");
+    // The made-up times hardly vary.
+    assert!((0.01..0.02).contains(&change), "{finished}");
+}
+
+#[test]
+fn a_benchmark_that_cannot_be_counted_is_named() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let library = "pub fn work() -> u64 { std::hint::black_box(3) }\npub fn other() {}\n";
+    let benchmarks = r#"
+    suite.bench("works", |b| b.iter(planted::work));
+    suite.bench("broken", |_| panic!("on purpose"));
+"#;
+    let project = Project::of(&machine, library, benchmarks);
+    let finished = coverage(&project, &["--message-format", "json"]).run();
+    let finished = finished.expect_code(4);
+    assert_eq!(function(&finished, "planted::work")["execution"], "timed");
+    assert_eq!(
+        function(&finished, "planted::other")["execution"],
+        "unknown"
+    );
+    let found = finished.messages("coverage-finished").remove(0);
+    let remarks = found["remarks"].to_string();
+    assert!(remarks.contains("`broken` were not counted"), "{finished}");
+}
+
+#[test]
+fn without_valgrind_the_command_says_how_to_get_it() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project
+        .perfcheck(&["coverage", "--offline"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&[
+            "coverage needs valgrind, but valgrind does not work: it is not for tests",
+            "help: make sure that",
+        ]);
+}
+
+#[test]
+fn the_functions_of_a_program_and_of_its_library_are_covered() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.write(
+        "src/lib.rs",
+        "pub fn spin() {\n    for turn in 0..100_000_u64 {\n        std::hint::black_box(turn);\n    }\n}\n",
+    );
+    project.write(
+        "src/main.rs",
+        "fn main() {\n    planted::spin();\n}\n\n#[allow(dead_code)]\nfn unused() {}\n",
+    );
+    project.commit();
+    let words = ["--program", "planted", "--message-format", "json"];
+    let finished = coverage(&project, &words).run().expect_code(0);
+    let rows = finished.messages("function-covered");
+    let rows = rows.iter();
+    let found: Vec<Value> = rows
+        .map(|row| json!([row["file"], row["function"], row["execution"]]))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            json!(["src/lib.rs", "planted::spin", "timed"]),
+            json!(["src/main.rs", "planted::main", "timed"]),
+            json!(["src/main.rs", "planted::unused", "never"]),
+        ],
+        "{finished}"
+    );
+    assert!(share(&finished, "planted::spin") > 0.5, "{finished}");
+}
