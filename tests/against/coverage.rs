@@ -5,6 +5,8 @@ use std::fs;
 
 use crate::against::instructions::has_valgrind;
 use crate::against::project::Project;
+use crate::commands::bisect::expect_documented;
+use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// The library. `fast` and `slow` run the same loop, `slow` three times as often.
@@ -153,6 +155,8 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
         .arg(&lcov)
         .run()
         .expect_code(0);
+    expect_documented(&finished);
+    finished.json().iter().for_each(expect_valid);
     near(share(&finished, "planted::fast"), 0.25, 0.01);
     near(share(&finished, "planted::slow"), 0.75, 0.01);
     let slow = function(&finished, "planted::slow");

@@ -10,7 +10,7 @@ mod accepting;
 mod advice;
 mod arithmetic;
 mod baselines;
-mod bisect;
+pub mod bisect;
 mod columns;
 mod comparability;
 mod comparing;

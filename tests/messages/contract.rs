@@ -12,13 +12,16 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// Members that contain data. The names within that data are not part of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
-/// Messages that only other tests produce: those of `bisect`, of `history --measure`, of kept executables, of pages and of a team's store.
-const ELSEWHERE: [&str; 10] = [
+/// Messages that only other tests produce: those of `bisect`, of `history --measure`, of `coverage`, of kept executables, of pages and of a team's
+/// store.
+const ELSEWHERE: [&str; 12] = [
     "bisect-step",
     "bisect-finished",
     "commit-measured",
     "step-found",
     "measure-finished",
+    "function-covered",
+    "coverage-finished",
     "kept-executables",
     "flame-graph-written",
     "machine-code",

@@ -688,7 +688,6 @@ mod tests {
                 same.len(),
                 other.len()
             );
-            println!("{} alike, {} not", same.len(), other.len());
             maps.push(here);
         }
         let moved = maps[0].iter().filter(|(name, at)| maps[1][*name] != **at);
