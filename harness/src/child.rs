@@ -79,8 +79,8 @@ impl ParentConnection {
     }
 }
 
-/// Moves everything that is allocated from now on, by as many bytes as the padding has. Without that, the data of all processes would lie at the same
-/// places within pages, and those of another executable perhaps at others. So the effect of a place would look like a change of the code.
+/// Moves everything that is allocated from now on, by about as many bytes as the padding has. Otherwise, the data of all processes of an executable
+/// would lie at the same places within pages, and those of the other side perhaps at others. This difference would look like a change of the code.
 fn move_heap() {
     // The copy is never freed, and the compiler must not leave it out.
     std::mem::forget(std::hint::black_box(std::env::var_os("PERFCHECK_PADDING")));

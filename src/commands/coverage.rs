@@ -42,14 +42,14 @@ use perfcheck_code::{SourceFunction, SourceModule, scan_source};
 const MOST_RUNS: usize = 20;
 /// The half-width of the interval of a comparison, assumed for a benchmark that was never measured side by side.
 const USUAL_HALF_WIDTH: f64 = 0.0065;
-/// A change is called if its whole interval lies beyond the noise threshold. If the change lies beyond the threshold by this multiple of the
-/// interval's half-width, that happens in nine of ten comparisons.
+/// How far a change must exceed the noise threshold to be called in nine of ten comparisons, as a multiple of the interval's half-width. A change is
+/// called if its whole interval exceeds the threshold.
 const HALF_WIDTHS: f64 = 1.5;
 
 const AFTER_COVERAGE: &str = "\
 Counts the instructions of each benchmark by source line under valgrind, in two builds of the work tree. The share of a function includes what it \
-calls in other crates. A benchmark notices a slowdown of the function if the slowdown times the share is a change that the benchmark shows, by its \
-newest stored comparison side by side. Counts are kept with the builds: after an interruption, the same command goes on.
+calls in other crates. A slowdown of the function, times its share, is a slowdown of the benchmark. The newest stored side-by-side \
+comparison tells how small a slowdown the benchmark shows. Counts are kept with the builds: after an interruption, the same command continues.
 
 Examples:
   cargo perfcheck coverage                     all functions of the workspace
@@ -58,7 +58,7 @@ Examples:
                                                fail if more than a fifth of them could become 5 % slower unnoticed
   cargo perfcheck coverage --lcov lcov.info    for editors, Codecov or genhtml
 
-Exit status: 0 success, 1 less than --fail-under, 2 usage error, 3 build failed, 4 a benchmark could not be counted, 130 interrupted.";
+Exit status: 0 success, 1 less than --fail-under, 2 usage error, 3 build failed, 4 a benchmark could not be counted, 5 store or cache unusable, 130 interrupted.";
 
 /// Show which functions could become slower without any benchmark noticing.
 #[derive(Debug, Clone, Args)]
@@ -366,7 +366,7 @@ impl CoverageCall<'_> {
         Ok(found)
     }
 
-    /// Returns half of the interval's width in the newest side-by-side comparison of each benchmark, as a logarithm.
+    /// Returns half of the width of the interval of ln(candidate / base) in the newest side-by-side comparison of each benchmark.
     fn stored_half_widths(&self) -> Result<BTreeMap<BenchmarkKey, f64>, AppError> {
         let mut found = BTreeMap::new();
         let Some((store, workspace)) = self.context.open_stored()? else {

@@ -372,7 +372,8 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
     let beside = "ewer instructions take more time in 5 of 5 rounds, because of branch prediction";
     assert!(cost["remarks"].to_string().contains(beside), "{cost}");
     // Stored numbers have no rounds.
-    let stored = "fewer instructions take more time, because of branch prediction or caches";
+    let stored =
+        "fewer instructions take more time, probably because of branch prediction or caches";
     let text = project.perfcheck(&["compare", "2", "3"]).run();
     let words: Vec<&str> = text.stdout.split_whitespace().collect();
     assert!(words.join(" ").contains(stored), "{text}");

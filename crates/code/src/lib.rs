@@ -5,8 +5,8 @@
 //! finds the functions of a Rust source.
 //!
 //! The crate does no I/O and reads no clock. It runs on any machine, and understands position-independent executables with symbols for x86-64 and 64-bit ARM:
-//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). Sizes need neither symbols nor independence of position. For other executables it returns
-//! [`UnsupportedExecutable`] with the reason.
+//! ELF, Mach-O (macOS), and for x86-64 also PE (Windows). For other executables it returns [`UnsupportedExecutable`] with the
+//! reason. Sizes can be measured without symbols, and of executables that are not position-independent.
 
 mod aarch64;
 mod comparison;

@@ -51,7 +51,7 @@ pub struct BisectOptions {
 }
 
 impl BisectOptions {
-    /// Returns the word for the benchmark. The id of a program without an entry in Cargo.toml is its command line.
+    /// Returns the word that selects the benchmark: ID, or the program, whose id is its command line if it has no entry in Cargo.toml.
     pub(super) fn benchmark(&self) -> &str {
         let word = self.program.as_deref().map(str::trim);
         word.or(self.bench.as_deref()).unwrap_or_default()

@@ -1,8 +1,10 @@
 //! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
 //!
 //! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed
-//! over. A file in the cache keeps those that could not be built or have no selected benchmark, and the pairs that cannot be compared. With the benches
-//! of the work tree, it does not keep commits with which the series would begin, because the file is found by what was built first. Invariant: nothing is measured that the store already has for the same series.
+//! over. A file in the cache keeps those that could not be built or have no selected benchmark, and the pairs that cannot be compared. With the
+//! benches of the work tree, the name of this file depends on the build of the newest commit, so a newest commit that cannot be built is not kept.
+//!
+//! Invariant: nothing is measured that the store already has for the same series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -27,7 +29,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
 use perfcheck_host::Revision;
 
-/// The subdirectory of the cache with the files that keep the commits that cannot be measured.
+/// The subdirectory of the cache with the files that keep the commits and pairs of commits that cannot be measured.
 const MEMORIES: &str = "past";
 /// Maximum number of commits of a series.
 const MOST_COMMITS: usize = 201;
@@ -369,7 +371,7 @@ impl<'a> RangeMeasurement<'a> {
         Ok(true)
     }
 
-    /// Loads why commits of the series cannot be measured, unless this was done or needs the build of its `newest` commit and there is none.
+    /// Loads why commits of the series cannot be measured, once. Does nothing if this needs the build of the `newest` commit and there is none.
     fn load_reasons(
         &mut self,
         newest: Option<&BuiltCommit>,

@@ -670,7 +670,7 @@ fn instructions_compared(
     )
 }
 
-/// The smallest share of the rounds that must agree for the layout not to decide the direction of a change.
+/// If at least this share of the rounds has the direction of the estimate, the layout does not decide the direction.
 const AGREEMENT: f64 = 0.9;
 
 /// Says what the rounds show about the layout as the cause of a change. Returns an empty text for stored runs.

@@ -119,7 +119,7 @@ pub(crate) fn describe_contradiction(comparison: &Comparison) -> Option<String> 
         format!(" in {agreeing} of {all} rounds")
     });
     Some(format!(
-        "{count} instructions take {time} time{rounds}, because of branch prediction or caches; other inputs may show the opposite"
+        "{count} instructions take {time} time{rounds}, probably because of branch prediction or caches; other inputs may show the opposite"
     ))
 }
 

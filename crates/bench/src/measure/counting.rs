@@ -1,5 +1,5 @@
-//! Counts the instructions that benchmarks execute, by function, by call stack or by source line. The counts come from processes of their own, which run under
-//! callgrind.
+//! Counts the instructions that benchmarks execute, by function, by call stack or by source line. The counts come from processes of their own, which
+//! run under callgrind.
 //!
 //! Counts are exact if two processes agree. If they do not, as with hash maps in random order, more processes count, and each count is treated as a
 //! sample.

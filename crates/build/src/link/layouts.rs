@@ -444,7 +444,8 @@ fn add(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) 
     object.add_symbol(symbol);
 }
 
-/// Adds a filler to the section of Mach-O. What follows up to the next multiple of the alignment has another symbol, which is not retained.
+/// Adds a filler to the code section of a Mach-O file. The padding after it, up to the next multiple of the alignment, has another symbol, which is
+/// not retained.
 fn add_to_section(object: &mut Object<'_>, name: &str, filler: FillerSpec, pattern: &[u8]) {
     let section = object.section_id(StandardSection::Text);
     let room = filler.size.next_multiple_of(filler.alignment);
@@ -621,7 +622,7 @@ mod tests {
         };
         let place = tempfile::tempdir().expect("a directory");
         let layouts = prepare_two(place.path(), &toolchain(&linker)).expect("functions");
-        // A function without a size that has another size than it seems to have shifts its page.
+        // Symbols of Mach-O have no sizes. If the size computed for a function is wrong, the function shifts the others on its page.
         check_places(&layouts, 80);
         // A linker that leaves functions where they are is noticed.
         let other = place.path().join("without-order");

@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn a_program_that_needs_more_memory_has_a_higher_peak() {
-        // The shell keeps the text of the variable in memory. Without it, the peak is that of these tests, which run side by side and need much
-        // less.
+        // The shell keeps the text of the variable in memory. Without the text, the peak is that of the test process, in
+        // which other tests run at the same time; they need much less.
         const TEXT: u64 = 200_000_000;
         let large = format!("x=$(head -c {TEXT} /dev/zero | tr '\\0' x)");
         let [small, large] = ["true", &large].map(|script| run(script).1);

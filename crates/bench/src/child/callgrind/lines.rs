@@ -34,7 +34,7 @@ impl<'t> Place<'t> {
     }
 }
 
-/// A line that calls a function, or a foreign function that does.
+/// A line of the workspace that calls a function, or a foreign function that calls it.
 struct Caller<'t> {
     function: &'t str,
     place: Option<Place<'t>>,
@@ -107,7 +107,7 @@ fn assign_to_callers<'t>(
         let mut outer: BTreeMap<&str, f64> = BTreeMap::new();
         for (function, count) in foreign {
             let calls = callers.get(function).map_or(&[][..], Vec::as_slice);
-            // What a function calls itself for was caused by its first caller.
+            // Recursive calls count for the callers that began the recursion.
             let calls = calls.iter().filter(|caller| caller.function != function);
             let total: u64 = calls.clone().map(|caller| caller.instructions).sum();
             if total == 0 {
