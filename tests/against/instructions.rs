@@ -369,7 +369,8 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
         "{contradictory}"
     );
     assert_eq!(cost["paired"]["agreeing_rounds"], 5, "{cost}");
-    let beside = "ewer instructions take more time in 5 of 5 rounds, because of branch prediction";
+    let beside =
+        "ewer instructions take more time in 5 of 5 rounds, probably because of branch prediction";
     assert!(cost["remarks"].to_string().contains(beside), "{cost}");
     // Stored numbers have no rounds.
     let stored =
